@@ -1,0 +1,78 @@
+# Every target makes its own virtual environment when there is none, and installs only what it needs.
+# Reinstallation happens when pyproject.toml changes; the source is always live (editable install).
+
+PYTHON ?= python3
+VENV ?= .venv
+
+RUN = $(VENV)/bin/python
+PYTEST = $(RUN) -m pytest
+
+.PHONY: help demo test test-oracles test-browser install-oracles bench lint format docs clean
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo          the best that exists so far, in one run"
+	@echo "make test          the test suite, documentation examples included"
+	@echo "make test-oracles  comparisons with other programs (installs them: large)"
+	@echo "make test-browser  tests that need a web browser"
+	@echo "make bench         what this machine does"
+	@echo "make lint          ruff, mypy and the import rule"
+	@echo "make format        rewrite the source in the common format"
+	@echo "make docs          the documentation, in docs/_build/html"
+	@echo "make clean         remove what the other targets made"
+	@echo
+	@echo "PYTHON=python3.12 chooses the interpreter, VENV=directory the virtual environment."
+
+demo: $(VENV)/.with-plots
+	$(RUN) examples/double_pendulum/run.py
+
+test: $(VENV)/.with-test
+	$(PYTEST)
+
+install-oracles: $(VENV)/.with-oracles
+
+# pytest ends with status 5 when it has found no test.
+test-oracles: $(VENV)/.with-oracles
+	@$(PYTEST) -m oracle -rs; status=$$?; \
+	if [ $$status -eq 5 ]; then echo "There are no oracle tests yet: nothing was checked."; else exit $$status; fi
+
+test-browser: $(VENV)/.with-browser
+	@$(PYTEST) -m browser -rs; status=$$?; \
+	if [ $$status -eq 5 ]; then echo "There are no browser tests yet: nothing was checked."; else exit $$status; fi
+
+bench: $(VENV)/.with-plots
+	$(RUN) -m torseur bench --native
+
+lint: $(VENV)/.with-lint
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.with-lint
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+docs: $(VENV)/.with-docs
+	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per set of optional packages.
+$(VENV)/.with-%: pyproject.toml | $(VENV)/.made
+	@echo "Installing torseur[$*] into $(VENV)"
+	@$(RUN) -m pip install -qq --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "Torseur needs Python 3.11 or newer; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." >&2; \
+	    echo "Name another one: make PYTHON=python3.12 ..." >&2; \
+	    exit 1; }
+	@echo "Making the virtual environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@

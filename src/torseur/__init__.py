@@ -1,0 +1,75 @@
+"""Mechanisms: equations a person can read, native code, and a simulator, from one description.
+
+The public names live in the modules below and are imported when first used, so that ``import torseur`` stays light.
+
+>>> import torseur as ts
+>>> issubclass(ts.GraphError, ts.TorseurError)
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torseur import emit, errors, graph
+    from torseur.errors import (
+        ArgumentError,
+        CacheWarning,
+        CompileError,
+        GraphError,
+        MissingExtra,
+        ModelError,
+        NumericalError,
+        TorseurError,
+        TorseurWarning,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "CacheWarning",
+    "CompileError",
+    "GraphError",
+    "MissingExtra",
+    "ModelError",
+    "NumericalError",
+    "TorseurError",
+    "TorseurWarning",
+    "__version__",
+    "emit",
+    "errors",
+    "graph",
+]
+
+# Public name -> the module that holds it; a module is its own home.
+_HOMES = {
+    "ArgumentError": "torseur.errors",
+    "CacheWarning": "torseur.errors",
+    "CompileError": "torseur.errors",
+    "GraphError": "torseur.errors",
+    "MissingExtra": "torseur.errors",
+    "ModelError": "torseur.errors",
+    "NumericalError": "torseur.errors",
+    "TorseurError": "torseur.errors",
+    "TorseurWarning": "torseur.errors",
+    "emit": "torseur.emit",
+    "errors": "torseur.errors",
+    "graph": "torseur.graph",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(home)
+    value = module if home == f"{__name__}.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Measurements of this machine, and of the other programs that are installed on it."""

@@ -1,0 +1,53 @@
+"""The command line: parse, call, print.
+
+Each command is a module of this folder and is imported when it is called; ``torseur --help`` reads only the table
+``COMMANDS``.
+
+Exit codes: 0 done, 1 an error of ours (printed in full), 2 wrong usage, 130 interrupted. An exception that is not ours
+is a defect and shows its traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+import torseur
+from torseur.cli.lazy import Command, LazyGroup
+from torseur.cli.printing import print_error
+from torseur.errors import TorseurError
+
+__all__ = ["COMMANDS", "main", "run"]
+
+COMMANDS = {
+    "bench": Command("torseur.cli.bench", "Measure this machine."),
+    "cache": Command("torseur.cli.cache", "Look at the compiled code kept on disk, or remove it."),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(torseur.__version__, prog_name="torseur")
+def torseur_group() -> None:
+    """Mechanisms: readable equations, native code, simulation."""
+
+
+def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code (see the top of this module)."""
+    try:
+        code = command.main(arguments, prog_name="torseur", standalone_mode=False)
+    except TorseurError as error:
+        print_error(error)
+        return 1
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The entry point ``torseur``; `arguments` are those of the process unless given."""
+    return run(torseur_group, sys.argv[1:] if arguments is None else arguments)

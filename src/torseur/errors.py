@@ -1,0 +1,136 @@
+"""Every error Torseur raises, in one tree.
+
+::
+
+    TorseurError                  all of ours; catch this one
+    ├── GraphError                an expression that cannot be built
+    ├── ArgumentError             a call with arguments of the wrong name, shape or type
+    ├── CompileError              native or textual code that cannot be produced
+    ├── ModelError                a description that is wrong: one or many faults, each with its place
+    ├── NumericalError            a computation that has no answer at this point
+    └── MissingExtra              an optional package that is not installed
+
+    TorseurWarning                all of our warnings
+    └── CacheWarning              the disk cache was refused or could not be used; results are not affected
+
+Each error says *what* is wrong, *where* (``file:line`` or the name in the model), what was *expected*, what was *got*
+and the *remedy*; the parts that make no sense for a given error are left out of its message.
+
+>>> error = ArgumentError("wrong size", where="argument 'q' of inverse_dynamics", expected="(..., 6)", got="(5,)")
+>>> print(error)
+wrong size
+  where: argument 'q' of inverse_dynamics
+  expected: (..., 6)
+  got: (5,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = [
+    "ArgumentError",
+    "CacheWarning",
+    "CompileError",
+    "GraphError",
+    "MissingExtra",
+    "ModelError",
+    "NumericalError",
+    "TorseurError",
+    "TorseurWarning",
+]
+
+
+class TorseurError(Exception):
+    """What went wrong, where, what was expected, what was got, and what to do about it."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.expected = expected
+        self.got = got
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        parts = (("where", self.where), ("expected", self.expected), ("got", self.got), ("remedy", self.remedy))
+        return "\n  ".join([self.what, *(f"{label}: {text}" for label, text in parts if text is not None)])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (type(self), self.__dict__)
+
+
+def _restore(kind: type[TorseurError], state: dict[str, object]) -> TorseurError:
+    """Rebuild an error that crossed a process border (its constructor takes keywords, which pickle does not)."""
+    error = kind.__new__(kind, state["what"])
+    error.__dict__.update(state)
+    return error
+
+
+class GraphError(TorseurError, ValueError):
+    """An expression that cannot be built: wrong operand, foreign graph, duplicate name."""
+
+
+class ArgumentError(TorseurError, TypeError, ValueError):
+    """A call whose arguments have the wrong name, number, shape or type."""
+
+
+class CompileError(TorseurError, RuntimeError):
+    """Code that could not be generated, compiled or linked."""
+
+
+class NumericalError(TorseurError, ArithmeticError):
+    """A computation without an answer at this point: singular matrix, no convergence, not a number."""
+
+
+class MissingExtra(TorseurError, ImportError):
+    """An optional package that is needed and absent."""
+
+    def __init__(self, package: str, *, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package '{package}', which is not installed",
+            remedy=f"pip install 'torseur[{extra}]'",
+        )
+
+
+class ModelError(TorseurError, ValueError):
+    """The faults of a description, collected and reported together.
+
+    >>> print(ModelError.of([ModelError("no such body", where="arm.yaml:3:5"), ModelError("mass < 0", where="arm.yaml:9:1")]))
+    2 faults
+    1. no such body
+      where: arm.yaml:3:5
+    2. mass < 0
+      where: arm.yaml:9:1
+    """
+
+    faults: tuple[ModelError, ...] = ()
+
+    @classmethod
+    def of(cls, faults: Iterable[ModelError]) -> ModelError:
+        """One error out of many; a single fault is returned as it is."""
+        listed = tuple(faults)
+        if len(listed) == 1:
+            return listed[0]
+        error = cls(f"{len(listed)} faults")
+        error.faults = listed
+        return error
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *(f"{k}. {fault}" for k, fault in enumerate(self.faults, 1))])
+
+
+class TorseurWarning(UserWarning):
+    """Base of our warnings."""
+
+
+class CacheWarning(TorseurWarning):
+    """The disk cache was refused or could not be used; nothing but speed is lost."""

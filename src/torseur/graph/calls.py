@@ -1,0 +1,153 @@
+"""Calls: nodes with many results that keep their inside to themselves.
+
+A callee says how it is differentiated, how it is computed plainly (for the reference evaluator) and how it is lowered:
+to a `Function`, or to an `Iteration` of functions. Emitters know these two forms and nothing about linear systems or
+roots.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torseur.errors import GraphError
+from torseur.graph.blocks import Block, Role
+from torseur.graph.function import Function
+from torseur.graph.nodes import Bundle, Expr, Graph, Node
+
+__all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call"]
+
+Tangent = Expr | list[Expr] | None
+"""The derivative of one argument of a call: of an expression, of a bundle, or zero."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A bounded loop, per lane: state = start(args); until done or worn out, state, done = step(state, args).
+
+    The results are ``finish(state, done, args)``. `step` ends with an output "done" that is 0 or 1.
+    """
+
+    start: Function
+    step: Function
+    finish: Function
+    size: int
+    limit: int
+
+
+class Callee(ABC):
+    """What a call node calls."""
+
+    name: str
+    n_out: int
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A fingerprint of what is computed."""
+
+    @abstractmethod
+    def lowering(self) -> Function | Iteration:
+        """How emitters compute it. The arguments fill the blocks of the lowered function in order; a bundle fills one."""
+
+    @abstractmethod
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        """The derivatives of the results, given those of the arguments."""
+
+    @abstractmethod
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        """For each argument, the derivative of the weighted sum of the results."""
+
+    @abstractmethod
+    def reference(self, args: Sequence[Any]) -> Any:
+        """The results as a list of arrays, from arrays (bundles arrive as their own reference left them)."""
+
+
+class FunctionCall(Callee):
+    """A call of a `Function`, differentiated through functions derived from it when they are first needed."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.name = function.name
+        self.n_out = len(function.results)
+
+    @property
+    def digest(self) -> str:
+        return self.function.digest
+
+    def lowering(self) -> Function:
+        return self.function
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        g = bundle.graph
+        seeds = [t if isinstance(t, Expr) else g.zero for t in tangents]
+        return list(g.call(self._forward, [*bundle.args, *seeds]))
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        return list(bundle.graph.call(self._reverse, [*bundle.args, *weights]))
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        from torseur.graph.evaluate import evaluate_flat
+
+        return evaluate_flat(self.function, args)
+
+    @cached_property
+    def _forward(self) -> FunctionCall:
+        from torseur.graph.derivatives import tangents
+
+        f = self.function
+        seeds = [_fresh_block(f.graph, f"d{b.name}", b) for b in f.inputs]
+        pairs = {x: s for b, d in zip(f.inputs, seeds, strict=True) for x, s in zip(b, d, strict=True)}
+        return FunctionCall(Function(f"{f.name}_tangent", [*f.inputs, *seeds], {"d": tangents(f.results, pairs)}))
+
+    @cached_property
+    def _reverse(self) -> FunctionCall:
+        from torseur.graph.derivatives import adjoints
+
+        f = self.function
+        weights = _fresh_block(f.graph, "w", None, len(f.results))
+        flat = [x for b in f.inputs for x in b]
+        grad = adjoints(f.results, list(weights), flat)
+        return FunctionCall(Function(f"{f.name}_adjoint", [*f.inputs, weights], {"d": grad}))
+
+
+def _fresh_block(graph: Graph, name: str, like: Block | None, size: int = 0) -> Block:
+    while name in graph.blocks:
+        name += "_"
+    return graph.block(name, like.shape if like else size, like.role if like else Role.STATE)
+
+
+def call(function: Function, *args: Expr | Sequence[Expr]) -> list[Expr]:
+    """Call a function on expressions: one argument per block, flat; the results are all outputs, flat.
+
+    The function stays a function in the code made from this graph: compiled once, called where needed.
+    """
+    if len(args) != len(function.inputs):
+        raise GraphError(
+            f"'{function.name}' is called with the wrong number of arguments",
+            expected=", ".join(b.name for b in function.inputs),
+            got=str(len(args)),
+        )
+    flat: list[Any] = []
+    for block, arg in zip(function.inputs, args, strict=True):
+        items = [arg] if isinstance(arg, Expr) else list(arg)
+        if len(items) != block.size:
+            raise GraphError(
+                f"wrong size of argument '{block.name}' of '{function.name}'", expected=str(block.size), got=str(len(items))
+            )
+        flat += items
+    graph = next((x.graph for x in flat if isinstance(x, Node)), None)
+    if graph is None:
+        raise GraphError(f"'{function.name}' is called without any expression", remedy="use evaluate() for numbers")
+    return list(graph.call(_shared(function), [graph.expr(x) for x in flat]))
+
+
+def _shared(function: Function) -> FunctionCall:
+    """One callee object per function, so that equal calls are one node."""
+    found: FunctionCall | None = function.__dict__.get("_callee")
+    if found is None:
+        found = function.__dict__["_callee"] = FunctionCall(function)
+    return found

@@ -1,0 +1,273 @@
+"""Derivatives of expressions, as expressions of the same graph.
+
+Where a function has no derivative in the strict sense, these hold:
+
+====================  ==================================================================
+``absolute(x)``       ``sign(x)``: 0 at 0
+``sign``, ``floor``   0 everywhere
+``minimum(a, b)``     that of a where a < b, else of b (``maximum``: where a > b)
+``select(c, a, b)``   that of the chosen branch; the condition contributes nothing
+tables                that of the interval to the right at a breakpoint
+rank-revealing solve  that at constant rank
+====================  ==================================================================
+
+Forward mode chooses between the branches of ``select``; reverse mode multiplies the branch that was not chosen by zero,
+which leaves a nan if that branch has an infinite derivative there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from torseur.errors import GraphError
+from torseur.graph import ops
+from torseur.graph.calls import Tangent
+from torseur.graph.folding import power
+from torseur.graph.function import reachable
+from torseur.graph.functions import cos, cosh, log, select, sign, sin, sinh, sqrt
+from torseur.graph.nodes import Bundle, Expr, Graph, Node
+from torseur.graph.ops import Op
+from torseur.graph.piecewise import evaluate_piecewise
+
+__all__ = ["Jacobian", "Mode", "adjoints", "gradient", "hessian", "jacobian", "tangents"]
+
+
+class Mode(Enum):
+    """How a Jacobian is swept: from inputs, from outputs, or whichever touches fewer pairs."""
+
+    FORWARD = "forward"
+    REVERSE = "reverse"
+    AUTOMATIC = "automatic"
+
+
+# One entry per operand: the partial derivative of the node with respect to it.
+_Partial = Callable[[Expr], Expr]
+_PARTIALS: dict[Op, tuple[_Partial, ...]] = {
+    ops.NEG: (lambda n: n.graph.number(-1.0),),
+    ops.ADD: (lambda n: n.graph.one, lambda n: n.graph.one),
+    ops.SUB: (lambda n: n.graph.one, lambda n: n.graph.number(-1.0)),
+    ops.MUL: (lambda n: n.args[1], lambda n: n.args[0]),
+    ops.POW: (
+        lambda n: n.args[1] * power(n.args[0], n.args[1] - 1.0),
+        lambda n: n * log(n.args[0]),
+    ),
+    ops.SQRT: (lambda n: 0.5 / n,),
+    ops.EXP: (lambda n: n,),
+    ops.LOG: (lambda n: 1.0 / n.args[0],),
+    ops.SIN: (lambda n: cos(n.args[0]),),
+    ops.COS: (lambda n: -sin(n.args[0]),),
+    ops.TAN: (lambda n: 1.0 + n * n,),
+    ops.ASIN: (lambda n: 1.0 / sqrt(1.0 - n.args[0] * n.args[0]),),
+    ops.ACOS: (lambda n: -1.0 / sqrt(1.0 - n.args[0] * n.args[0]),),
+    ops.ATAN: (lambda n: 1.0 / (1.0 + n.args[0] * n.args[0]),),
+    ops.ATAN2: (
+        lambda n: n.args[1] / (n.args[0] * n.args[0] + n.args[1] * n.args[1]),
+        lambda n: -n.args[0] / (n.args[0] * n.args[0] + n.args[1] * n.args[1]),
+    ),
+    ops.SINH: (lambda n: cosh(n.args[0]),),
+    ops.COSH: (lambda n: sinh(n.args[0]),),
+    ops.TANH: (lambda n: 1.0 - n * n,),
+    ops.ASINH: (lambda n: 1.0 / sqrt(n.args[0] * n.args[0] + 1.0),),
+    ops.ACOSH: (lambda n: 1.0 / sqrt((n.args[0] - 1.0) * (n.args[0] + 1.0)),),
+    ops.ATANH: (lambda n: 1.0 / ((1.0 - n.args[0]) * (1.0 + n.args[0])),),
+    ops.ABS: (lambda n: sign(n.args[0]),),
+    ops.SIGN: (lambda n: n.graph.zero,),
+    ops.FLOOR: (lambda n: n.graph.zero,),
+    ops.MIN: (
+        lambda n: select(n.args[0] < n.args[1], 1.0, 0.0),
+        lambda n: select(n.args[0] < n.args[1], 0.0, 1.0),
+    ),
+    ops.MAX: (
+        lambda n: select(n.args[0] > n.args[1], 1.0, 0.0),
+        lambda n: select(n.args[0] > n.args[1], 0.0, 1.0),
+    ),
+    ops.PIECEWISE: (lambda n: evaluate_piecewise(n.data.derivative(), n.args[0]),),
+}
+
+
+def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> list[Expr]:
+    """The directional derivative of some expressions: d/de outputs(x + e seed) at e = 0, by forward mode."""
+    if not outputs:
+        return []
+    g = outputs[0].graph
+    known: dict[int, Tangent] = {x.id: g.expr(s) for x, s in seeds.items()}
+    for node in reachable(outputs):
+        if node.id not in known and any(known.get(a.id) is not None for a in node.args):
+            known[node.id] = _forward(g, node, [known.get(a.id) for a in node.args])
+    return [_or_zero(g, known.get(e.id)) for e in outputs]
+
+
+def _forward(g: Graph, node: Node, args: list[Tangent]) -> Tangent:
+    if isinstance(node, Bundle):
+        return node.data.tangent(node, args)  # type: ignore[no-any-return]
+    if not isinstance(node, Expr):
+        return None
+    if node.op is ops.ITEM:
+        assert isinstance(args[0], list)
+        return args[0][node.data]
+    if node.op is ops.SELECT:
+        return select(node.args[0], _or_zero(g, args[1]), _or_zero(g, args[2]))
+    if node.op is ops.DIV:
+        return (_or_zero(g, args[0]) - node * _or_zero(g, args[1])) / node.args[1]
+    total = g.zero
+    for k, t in enumerate(args):
+        if isinstance(t, Expr) and t is not g.zero:
+            total = total + _PARTIALS[node.op][k](node) * t
+    return total
+
+
+def adjoints(outputs: Sequence[Expr], weights: Sequence[Expr | float], wrt: Sequence[Expr]) -> list[Expr]:
+    """The derivative of sum_i weights[i] outputs[i] with respect to each of `wrt`, by reverse mode."""
+    if not outputs:
+        return [x.graph.zero for x in wrt]
+    g = outputs[0].graph
+    wanted = {x.id for x in wrt}
+    order = reachable(outputs)
+    useful = _depends(order, wanted)
+    bar: dict[int, Tangent] = {}
+    for e, w in zip(outputs, weights, strict=True):
+        _accumulate(g, bar, e, g.expr(w))
+    for node in reversed(order):
+        if node.id in useful and node.id not in wanted and bar.get(node.id) is not None:
+            _reverse(g, bar, node, useful)
+    return [_or_zero(g, bar.get(x.id)) for x in wrt]
+
+
+def _reverse(g: Graph, bar: dict[int, Tangent], node: Node, useful: set[int]) -> None:
+    weight = bar[node.id]
+    if isinstance(node, Bundle):
+        assert isinstance(weight, list)
+        for arg, part in zip(node.args, node.data.adjoint(node, weight), strict=True):
+            if arg.id in useful and part is not None:
+                _accumulate(g, bar, arg, part)
+        return
+    assert isinstance(node, Expr) and isinstance(weight, Expr)
+    if node.op is ops.ITEM:
+        whole = [g.zero] * len(node.args[0])
+        whole[node.data] = weight
+        _accumulate(g, bar, node.args[0], whole)
+    elif node.op is ops.SELECT:
+        condition, a, b = node.args
+        _accumulate(g, bar, a, select(condition, weight, 0.0))
+        _accumulate(g, bar, b, select(condition, 0.0, weight))
+    elif node.op is ops.DIV:
+        share = weight / node.args[1]
+        _accumulate(g, bar, node.args[0], share)
+        _accumulate(g, bar, node.args[1], -node * share)
+    else:
+        for k, arg in enumerate(node.args):
+            if arg.id in useful:
+                _accumulate(g, bar, arg, _PARTIALS[node.op][k](node) * weight)
+
+
+def _accumulate(g: Graph, bar: dict[int, Tangent], node: Node, part: Expr | list[Expr]) -> None:
+    old = bar.get(node.id)
+    if isinstance(part, list):
+        bar[node.id] = [a + b for a, b in zip(old, part, strict=True)] if isinstance(old, list) else part
+    elif part is not g.zero:
+        bar[node.id] = old + part if isinstance(old, Expr) else part
+
+
+def _depends(order: Sequence[Node], wanted: set[int]) -> set[int]:
+    found: set[int] = set()
+    for node in order:
+        if node.id in wanted or any(a.id in found for a in node.args):
+            found.add(node.id)
+    return found
+
+
+def _or_zero(g: Graph, t: Tangent) -> Expr:
+    return t if isinstance(t, Expr) else g.zero
+
+
+def gradient(output: Expr, wrt: Sequence[Expr]) -> list[Expr]:
+    """The derivatives of one expression with respect to many: one reverse sweep.
+
+    >>> from torseur.graph import Graph, gradient
+    >>> g = Graph()
+    >>> x, y = g.symbol("x"), g.symbol("y")
+    >>> gradient(x * x * y, [x, y])
+    [(2*(x*y)), (x*x)]
+    """
+    return adjoints([output], [1.0], wrt)
+
+
+@dataclass(frozen=True)
+class Jacobian:
+    """The non-zero derivatives of m outputs with respect to n variables, by rows then columns."""
+
+    shape: tuple[int, int]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    entries: tuple[Expr, ...]
+    graph: Graph
+
+    def dense(self) -> list[list[Expr]]:
+        """The full matrix, zeros included."""
+        full = [[self.graph.zero] * self.shape[1] for _ in range(self.shape[0])]
+        for i, j, e in zip(self.rows, self.columns, self.entries, strict=True):
+            full[i][j] = e
+        return full
+
+
+def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUTOMATIC) -> Jacobian:
+    """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent."""
+    for x in wrt:
+        if x.op is ops.CONST:
+            raise GraphError("cannot differentiate with respect to a number", got=repr(x), expected="a symbol")
+    if not outputs or not wrt:
+        raise GraphError("a Jacobian needs outputs and variables", got=f"{len(outputs)} outputs, {len(wrt)} variables")
+    g = outputs[0].graph
+    if mode is Mode.AUTOMATIC:
+        mode = Mode.FORWARD if _sweep_cost(outputs, wrt) <= 0 else Mode.REVERSE
+    if mode is Mode.FORWARD:
+        columns = _forward_sweep(outputs, wrt)
+        found = {(i, j): e for i, y in enumerate(outputs) for j, e in columns.get(y.id, {}).items()}
+    else:
+        rows = [gradient(y, wrt) for y in outputs]
+        found = {(i, j): e for i, row in enumerate(rows) for j, e in enumerate(row)}
+    found = {place: e for place, e in found.items() if isinstance(e, Expr) and e is not g.zero}
+    keys = sorted(found)
+    shape = len(outputs), len(wrt)
+    return Jacobian(shape, tuple(i for i, _ in keys), tuple(j for _, j in keys), tuple(found[k] for k in keys), g)
+
+
+def _forward_sweep(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> dict[int, dict[int, Tangent]]:
+    """For each node, the derivatives by the variables it depends on."""
+    g = outputs[0].graph
+    known: dict[int, dict[int, Tangent]] = {}
+    for j, x in enumerate(wrt):
+        known.setdefault(x.id, {})[j] = g.one
+    for node in reachable(outputs):
+        columns = sorted({j for a in node.args for j in known.get(a.id, ())})
+        if columns and node.id not in known:
+            args = [known.get(a.id, {}) for a in node.args]
+            known[node.id] = {j: _forward(g, node, [a.get(j) for a in args]) for j in columns}
+    return known
+
+
+def _sweep_cost(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> int:
+    """(node, variable) pairs a forward sweep touches minus (node, output) pairs a reverse sweep touches."""
+    order = reachable(outputs)
+    down = {x.id: 1 << j for j, x in enumerate(wrt)}
+    for node in order:
+        bits = down.get(node.id, 0)
+        for a in node.args:
+            bits |= down.get(a.id, 0)
+        if bits:
+            down[node.id] = bits
+    up: dict[int, int] = {}
+    for i, y in enumerate(outputs):
+        up[y.id] = up.get(y.id, 0) | 1 << i
+    for node in reversed(order):
+        bits = up.get(node.id, 0)
+        for a in node.args:
+            up[a.id] = up.get(a.id, 0) | bits
+    return sum(b.bit_count() for b in down.values()) - sum(up[n].bit_count() for n in down)
+
+
+def hessian(output: Expr, wrt: Sequence[Expr]) -> list[list[Expr]]:
+    """The symmetric matrix of second derivatives of one expression."""
+    return jacobian(gradient(output, wrt), wrt).dense()

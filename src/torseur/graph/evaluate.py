@@ -1,0 +1,86 @@
+"""The plain evaluator: NumPy, one array operation per node, no compilation.
+
+It is the independent check of every emitter, and what runs where native code cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.errors import ArgumentError
+from torseur.graph import ops
+from torseur.graph.function import Function
+
+__all__ = ["evaluate", "evaluate_flat"]
+
+
+def evaluate(function: Function, *args: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+    """The outputs of a function on arrays of shape (..., *block.shape); leading dimensions broadcast."""
+    if len(args) != len(function.inputs):
+        raise ArgumentError(
+            f"'{function.name}' takes {len(function.inputs)} arguments",
+            expected=", ".join(b.name for b in function.inputs),
+            got=str(len(args)),
+        )
+    columns: list[Any] = []
+    batches = []
+    for block, arg in zip(function.inputs, args, strict=True):
+        array = np.asarray(arg, dtype=float)
+        lead = array.ndim - len(block.shape)
+        if lead < 0 or array.shape[lead:] != block.shape:
+            raise ArgumentError(
+                "wrong shape",
+                where=f"argument '{block.name}' of {function.name}",
+                expected=f"(..., {', '.join(map(str, block.shape))})",
+                got=str(array.shape),
+            )
+        batches.append(array.shape[:lead])
+        flat = array.reshape((*array.shape[:lead], block.size))
+        columns += [flat[..., k] for k in range(block.size)]
+    batch = np.broadcast_shapes(*batches)
+    results = iter(evaluate_flat(function, columns))
+    return tuple(_stack([next(results) for _ in o.exprs], batch, o.shape) for o in function.outputs)
+
+
+def _stack(values: list[Any], batch: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    out = np.empty((*batch, len(values)))
+    for k, value in enumerate(values):
+        out[..., k] = value
+    return out.reshape((*batch, *shape))
+
+
+def evaluate_flat(function: Function, columns: Sequence[Any]) -> list[Any]:
+    """All results, flat, from one array (or number) per input element."""
+    offset, where = 0, {}
+    for block in function.inputs:
+        where[block.name] = offset
+        offset += block.size
+    last_use = {a.id: k for k, node in enumerate(function.nodes) for a in node.args}
+    kept = {e.id for e in function.results}
+    value: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for k, node in enumerate(function.nodes):
+            if node.op is ops.SYMBOL:
+                value[node.id] = columns[where[node.data[0]] + node.data[1]]
+            else:
+                value[node.id] = _apply(node, [value[a.id] for a in node.args])
+            for arg in node.args:
+                if last_use[arg.id] == k and arg.id not in kept:
+                    value.pop(arg.id, None)
+    return [value[e.id] for e in function.results]
+
+
+def _apply(node: Any, args: list[Any]) -> Any:
+    if node.op.numpy is not None:
+        return node.op.numpy(*args)
+    if node.op is ops.CONST or node.op is ops.TRUTH:
+        return np.float64(node.data) if node.op is ops.CONST else np.bool_(node.data)
+    if node.op is ops.ITEM:
+        return args[0][node.data]
+    if node.op is ops.PIECEWISE:
+        return node.data(np.asarray(args[0]))
+    return node.data.reference(args)

@@ -1,0 +1,181 @@
+"""A function: named inputs, named outputs, and the nodes in between in the order they can be computed.
+
+This is what emitters, the reference evaluator and the counters take. It is frozen, and it holds only what its outputs
+need: a graph may carry many functions.
+
+>>> from torseur.graph import Function, Graph, Role, cos, evaluate
+>>> g = Graph()
+>>> q, m = g.symbol("q"), g.symbol("m", Role.PARAMETER)
+>>> weight = Function("weight", [g.blocks["q"], g.blocks["m"]], {"tau": 9.81 * m * cos(q)})
+>>> float(evaluate(weight, 0.0, 2.0)[0])
+19.62
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from torseur.errors import GraphError
+from torseur.graph import ops
+from torseur.graph.blocks import Block, Role, checked_name
+from torseur.graph.functions import select
+from torseur.graph.nodes import Expr, Graph, Node, Truth, foreign
+
+__all__ = ["Function", "Output", "Stage", "reachable"]
+
+_CODE = {op: k for k, op in enumerate(ops.OPS)}
+
+
+class Stage(IntEnum):
+    """When a node can be computed: once per parameter set, once per instant, or at every evaluation."""
+
+    PARAMETER = 0
+    TIME = 1
+    STATE = 2
+
+
+_STAGE_OF = {Role.PARAMETER: Stage.PARAMETER, Role.TIME: Stage.TIME, Role.INPUT: Stage.STATE, Role.STATE: Stage.STATE}
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """A named array of results, in row-major order."""
+
+    name: str
+    shape: tuple[int, ...]
+    exprs: tuple[Expr, ...]
+
+
+class Function:
+    """Named outputs as expressions of named blocks of inputs.
+
+    Args:
+        name: a word; it names the code made from it.
+        inputs: the blocks, in calling order. Every symbol the outputs need must be in one of them.
+        outputs: name -> an expression, or a (nested) sequence or array of expressions and numbers.
+    """
+
+    def __init__(self, name: str, inputs: Sequence[Block], outputs: Mapping[str, Any]) -> None:
+        self.name = checked_name(name)
+        self.inputs = tuple(inputs)
+        self.graph = _graph_of(name, self.inputs, outputs)
+        self.outputs = tuple(_output(self.graph, checked_name(key), value) for key, value in outputs.items())
+        self.nodes: tuple[Node, ...] = tuple(reachable(e for o in self.outputs for e in o.exprs))
+        """What the outputs need, operands before results."""
+        self._check_inputs()
+
+    def __repr__(self) -> str:
+        ins = ", ".join(f"{b.name}{list(b.shape)}" for b in self.inputs)
+        outs = ", ".join(f"{o.name}{list(o.shape)}" for o in self.outputs)
+        return f"<Function {self.name}({ins}) -> {outs}: {len(self.nodes)} nodes>"
+
+    def _check_inputs(self) -> None:
+        for block in self.inputs:
+            if self.graph.blocks.get(block.name) is not block:
+                raise foreign(block.name)
+        names = [b.name for b in self.inputs]
+        if len(set(names)) != len(names):
+            raise GraphError(f"function '{self.name}' takes a block twice", got=", ".join(names))
+        missing = dict.fromkeys(n.data[0] for n in self.nodes if n.op is ops.SYMBOL and n.data[0] not in names)
+        if missing:
+            raise GraphError(
+                f"function '{self.name}' needs blocks that are not among its inputs",
+                expected="inputs " + ", ".join([*names, *missing]),
+                got="inputs " + ", ".join(names),
+            )
+
+    @cached_property
+    def index(self) -> dict[int, int]:
+        """Node id -> place in `nodes`."""
+        return {node.id: k for k, node in enumerate(self.nodes)}
+
+    @cached_property
+    def results(self) -> tuple[Expr, ...]:
+        """All outputs, flat."""
+        return tuple(chain.from_iterable(o.exprs for o in self.outputs))
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """For each node the earliest stage at which it can be computed; constants belong to the first."""
+        stage_of: dict[int, int] = {}
+        roles = {b.name: int(_STAGE_OF[b.role]) for b in self.inputs}
+        for node in self.nodes:
+            if node.op is ops.SYMBOL:
+                stage_of[node.id] = roles[node.data[0]]
+            else:
+                stage_of[node.id] = max([stage_of[a.id] for a in node.args], default=0)
+        return tuple(map(Stage, stage_of.values()))
+
+    @cached_property
+    def callees(self) -> tuple[Any, ...]:
+        """What this function calls, each once, in order of first use."""
+        return tuple(dict.fromkeys(node.data for node in self.nodes if node.op is ops.CALL))
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of everything that shapes the computation (and of no name)."""
+        index, blocks = self.index, {b.name: k for k, b in enumerate(self.inputs)}
+        codes = bytes([_CODE[node.op] for node in self.nodes])
+        args = [index[a.id] for node in self.nodes for a in node.args]
+        numbers = [node.data for node in self.nodes if node.op is ops.CONST]
+        rest: list[object] = []
+        for node in self.nodes:
+            if node.op is ops.SYMBOL:
+                rest.append((blocks[node.data[0]], node.data[1]))
+            elif node.op is ops.CALL:
+                rest.append((node.data.digest, len(node.args)))
+            elif node.op is ops.PIECEWISE or node.op is ops.ITEM or node.op is ops.TRUTH:
+                rest.append(node.data)
+        interface = [(b.shape, b.role.value) for b in self.inputs], [(o.shape, len(o.exprs)) for o in self.outputs]
+        results = [index[e.id] for e in self.results]
+        parts = (codes, np.array(args, np.int32).tobytes(), np.array(numbers).tobytes(), repr((rest, interface, results)).encode())
+        return hashlib.sha256(b"".join(len(p).to_bytes(8, "little") + p for p in parts)).hexdigest()
+
+
+def reachable(exprs: Iterable[Node]) -> list[Node]:
+    """The nodes that some expressions need, in order of creation."""
+    found = {e.id: e for e in exprs}
+    stack = list(found.values())
+    while stack:
+        for arg in stack.pop().args:
+            if arg.id not in found:
+                found[arg.id] = arg
+                stack.append(arg)
+    return [found[i] for i in sorted(found)]
+
+
+def _graph_of(name: str, inputs: Sequence[Block], outputs: Mapping[str, Any]) -> Graph:
+    symbols = (s for b in inputs for s in b.symbols)
+    found = next((x.graph for x in chain(symbols, _flat(list(outputs.values()))) if isinstance(x, Node)), None)
+    if found is None:
+        raise GraphError(f"function '{name}' has neither inputs nor expressions", expected="at least one of them")
+    return found
+
+
+def _flat(value: Any) -> Iterable[Any]:
+    if isinstance(value, (Node, float, int)):
+        return (value,)
+    return np.array(value, dtype=object).ravel()
+
+
+def _output(graph: Graph, name: str, value: Any) -> Output:
+    if isinstance(value, Node):
+        shape, flat = (), [value]
+    else:
+        array = np.array(value, dtype=object)
+        shape, flat = array.shape, list(array.ravel())
+    if any(isinstance(x, list) for x in flat):
+        raise GraphError(f"output '{name}' is ragged", expected="rows of one length")
+    return Output(name, shape, tuple(_real(graph, x) for x in flat))
+
+
+def _real(graph: Graph, x: Any) -> Expr:
+    return select(x, 1.0, 0.0) if isinstance(x, Truth) else graph.expr(x)

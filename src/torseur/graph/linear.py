@@ -1,0 +1,355 @@
+"""Small linear systems inside expressions.
+
+`solve` is a pivoted LU: factoring and substituting are two calls, so that systems with one matrix share its factors.
+`minimum_norm_solve` finds the rank: a complete orthogonal decomposition (QR with column pivoting, then an LQ of what is
+left), any shape of matrix. Both are written here once, as expressions; they work in lanes because every exchange of
+rows or columns is a `select`. References: Golub & Van Loan, Matrix Computations, 4th ed., 3.4 and 5.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from torseur.errors import GraphError
+from torseur.graph.calls import Callee, Tangent
+from torseur.graph.function import Function
+from torseur.graph.functions import absolute, select, sqrt
+from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
+
+__all__ = ["minimum_norm_solve", "solve"]
+
+Matrix = list[list[Expr]]
+
+
+def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
+    """x with A x = b, for a square A (n, n) and b of n entries or n rows. A singular A gives inf or nan.
+
+    >>> from torseur.graph import Function, Graph, evaluate, solve
+    >>> g = Graph()
+    >>> a = g.block("a", (2, 2))
+    >>> x = solve([[a[0], a[1]], [a[2], a[3]]], [1.0, 0.0])
+    >>> evaluate(Function("f", [a], {"x": x}), [[0.0, 2.0], [1.0, 0.0]])[0].tolist()
+    [0.0, 0.5]
+    """
+    g, rows = _matrix(A)
+    n = len(rows)
+    if any(len(row) != n for row in rows):
+        raise GraphError("solve needs a square matrix", got=f"rows of {[len(r) for r in rows]} entries")
+    if len(b) != n:
+        raise GraphError("wrong number of right-hand sides", expected=str(n), got=str(len(b)))
+    if isinstance(b[0], (list, tuple, np.ndarray)):
+        columns = [solve(rows, [row[j] for row in b]) for j in range(len(b[0]))]
+        return [list(row) for row in zip(*columns, strict=True)]
+    right = [g.expr(x) for x in b]
+    if n == 1:
+        return [right[0] / rows[0][0]]
+    factor = g.call(_factor(n), [e for row in rows for e in row])
+    return list(g.call(_substitute(n, False), [factor, *right]))
+
+
+def minimum_norm_solve(
+    A: Sequence[Sequence[Expr | float]], b: Sequence[Expr | float], *, tolerance: float = 1e-10
+) -> tuple[list[Expr], Expr]:
+    """The shortest x that minimises |A x - b|, and the rank of A (m, n).
+
+    Args:
+        A: m rows of n entries.
+        b: m entries.
+        tolerance: pivots below this fraction of the largest count as zero.
+    """
+    g, rows = _matrix(A)
+    m, n = len(rows), len(rows[0])
+    if len(b) != m or not 0.0 < tolerance < 1.0:
+        raise GraphError("wrong right-hand side or tolerance", expected=f"{m} entries, 0 < tolerance < 1", got=f"{len(b)}, {tolerance}")
+    bundle = g.call(_minimum_norm(m, n, tolerance), [*(e for row in rows for e in row), *map(g.expr, b)])
+    return [bundle[k] for k in range(n)], bundle[n]
+
+
+def _matrix(A: Sequence[Sequence[Expr | float]]) -> tuple[Graph, Matrix]:
+    graph = next((e.graph for row in A for e in row if isinstance(e, Node)), None)
+    if graph is None or len({len(row) for row in A}) != 1:
+        raise GraphError("not a matrix of expressions", got=f"{len(A)} rows", expected="rows of one length, with an expression")
+    return graph, [[graph.expr(e) for e in row] for row in A]
+
+
+def _square(flat: Sequence[Any], n: int) -> list[list[Any]]:
+    return [list(flat[i * n : (i + 1) * n]) for i in range(len(flat) // n)]
+
+
+def _dot(u: Sequence[Expr], v: Sequence[Expr], zero: Expr) -> Expr:
+    total = zero
+    for a, b in zip(u, v, strict=True):
+        total = total + a * b
+    return total
+
+
+# -- pivoted LU --------------------------------------------------------------------------------------------------------
+class _Factor(Callee):
+    """A -> L, U and the exchanges. Its derivative is that of A: substitution knows what to do with it."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.name = n, f"factor{n}"
+        self.n_out = n * n + n * (n - 1) // 2
+
+    @property
+    def digest(self) -> str:
+        return self.name
+
+    def lowering(self) -> Function:
+        return _factor_function(self.n)
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        return [t if isinstance(t, Expr) else bundle.graph.zero for t in tangents]
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        return list(weights)
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        flat = np.stack(np.broadcast_arrays(*args), axis=-1)
+        return flat.reshape(*flat.shape[:-1], self.n, self.n)
+
+
+class _Substitute(Callee):
+    """x = A^-1 b, or A^-T b, from the factors of A."""
+
+    def __init__(self, n: int, transposed: bool) -> None:
+        self.n, self.n_out, self.transposed = n, n, transposed
+        self.name = f"substitute{n}{'t' if transposed else ''}"
+
+    @property
+    def digest(self) -> str:
+        return self.name
+
+    def lowering(self) -> Function:
+        return _substitute_function(self.n, self.transposed)
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        g, x = bundle.graph, list(bundle)
+        right = [t if isinstance(t, Expr) else g.zero for t in tangents[1:]]
+        dA = tangents[0]
+        if isinstance(dA, list):  # A dx = db - dA x
+            rows = _square(dA, self.n)
+            if self.transposed:
+                rows = [list(c) for c in zip(*rows, strict=True)]
+            right = [r - _dot(row, x, g.zero) for r, row in zip(right, rows, strict=True)]
+        return list(g.call(self, [bundle.args[0], *right]))
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        g, x = bundle.graph, list(bundle)
+        mirror = _substitute(self.n, not self.transposed)
+        u = list(g.call(mirror, [bundle.args[0], *weights]))  # b_bar = A^-T x_bar, A_bar = -b_bar x'
+        left, right = (x, u) if self.transposed else (u, x)
+        return [[-(a * b) for a in left for b in right], *u]
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        A = np.swapaxes(args[0], -1, -2) if self.transposed else args[0]
+        b = np.stack(np.broadcast_arrays(*args[1:]), axis=-1)
+        batch = np.broadcast_shapes(A.shape[:-2], b.shape[:-1])
+        A, b = np.broadcast_to(A, (*batch, self.n, self.n)), np.broadcast_to(b, (*batch, self.n))
+        good = np.isfinite(A).all(axis=(-1, -2))
+        good &= np.linalg.matrix_rank(np.where(good[..., None, None], A, 0.0), tol=0.0) == self.n
+        x = np.linalg.solve(np.where(good[..., None, None], A, np.eye(self.n)), b[..., None])[..., 0]
+        return list(np.moveaxis(np.where(good[..., None], x, np.nan), -1, 0))
+
+
+@lru_cache(maxsize=None)
+def _factor(n: int) -> _Factor:
+    return _Factor(n)
+
+
+@lru_cache(maxsize=None)
+def _substitute(n: int, transposed: bool) -> _Substitute:
+    return _Substitute(n, transposed)
+
+
+def _exchange(swap: Truth, a: list[Expr], b: list[Expr]) -> tuple[list[Expr], list[Expr]]:
+    """Two rows, exchanged where `swap` holds."""
+    pairs = list(zip(a, b, strict=True))
+    return [select(swap, y, x) for x, y in pairs], [select(swap, x, y) for x, y in pairs]
+
+
+@lru_cache(maxsize=None)
+def _factor_function(n: int) -> Function:
+    """P A = L U in place, the diagonal inverted; then, pair by pair, whether rows k and i were exchanged."""
+    g = Graph()
+    block = g.block("A", (n, n))
+    A, swaps = _square(list(block), n), []
+    for k in range(n):
+        for i in range(k + 1, n):
+            swap = absolute(A[i][k]) > absolute(A[k][k])
+            A[k], A[i] = _exchange(swap, A[k], A[i])
+            swaps.append(select(swap, 1.0, 0.0))
+        A[k][k] = 1.0 / A[k][k]
+        for i in range(k + 1, n):
+            A[i][k] = A[i][k] * A[k][k]
+            for j in range(k + 1, n):
+                A[i][j] = A[i][j] - A[i][k] * A[k][j]
+    return Function(f"factor{n}", [block], {"factor": [e for row in A for e in row] + swaps})
+
+
+@lru_cache(maxsize=None)
+def _substitute_function(n: int, transposed: bool) -> Function:
+    g = Graph()
+    factor, right = g.block("factor", n * n + n * (n - 1) // 2), g.block("b", n)
+    F, x = _square(list(factor)[: n * n], n), list(right)
+    pairs = [(k, i) for k in range(n) for i in range(k + 1, n)]
+    swaps = dict(zip(pairs, (s > 0.5 for s in list(factor)[n * n :]), strict=True))
+    if transposed:  # U' L' P x = b
+        for k in range(n):
+            x[k] = (x[k] - _dot([F[i][k] for i in range(k)], x[:k], g.zero)) * F[k][k]
+        for k in reversed(range(n)):
+            x[k] = x[k] - _dot([F[i][k] for i in range(k + 1, n)], x[k + 1 :], g.zero)
+        pairs.reverse()
+    else:
+        x = _unscramble(x, pairs, swaps)
+        for k in range(n):
+            x[k] = x[k] - _dot(F[k][:k], x[:k], g.zero)
+        for k in reversed(range(n)):
+            x[k] = (x[k] - _dot(F[k][k + 1 :], x[k + 1 :], g.zero)) * F[k][k]
+        pairs = []
+    x = _unscramble(x, pairs, swaps)
+    return Function(f"substitute{n}{'t' if transposed else ''}", [factor, right], {"x": x})
+
+
+def _unscramble(x: list[Expr], pairs: list[tuple[int, int]], swaps: dict[tuple[int, int], Truth]) -> list[Expr]:
+    """Exchange entries pair by pair."""
+    x = list(x)
+    for k, i in pairs:
+        (x[k],), (x[i],) = _exchange(swaps[k, i], [x[k]], [x[i]])
+    return x
+
+
+# -- rank-revealing ----------------------------------------------------------------------------------------------------
+class _MinimumNorm(Callee):
+    """x = A^+ b and the rank of A, by a complete orthogonal decomposition."""
+
+    def __init__(self, m: int, n: int, tolerance: float) -> None:
+        self.m, self.n, self.tolerance = m, n, tolerance
+        self.name, self.n_out = f"minimum_norm{m}_{n}", n + 1
+
+    @property
+    def digest(self) -> str:
+        return f"{self.name}:{self.tolerance!r}"
+
+    def lowering(self) -> Function:
+        return _minimum_norm_function(self.m, self.n, self.tolerance)
+
+    def _inverse(self, g: Graph, A: Matrix, b: Sequence[Expr]) -> list[Expr]:
+        return minimum_norm_solve(A, b, tolerance=self.tolerance)[0]
+
+    def _parts(self, bundle: Bundle) -> tuple[Graph, Matrix, Matrix, list[Expr], list[Expr], list[Expr]]:
+        """The graph, A, A', x, the residual b - A x and w = A^+' x."""
+        g, size = bundle.graph, self.m * self.n
+        A, b = _square(bundle.args[:size], self.n), bundle.args[size:]
+        At = [list(c) for c in zip(*A, strict=True)]
+        x = [bundle[k] for k in range(self.n)]
+        residual = [bi - _dot(row, x, g.zero) for bi, row in zip(b, A, strict=True)]
+        return g, A, At, x, residual, self._inverse(g, At, x)
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        """Golub & Pereyra 1973: dx = q + A^+ (db - dA x + A^+' dA' r - A q), q = dA' w."""
+        g, A, At, x, r, w = self._parts(bundle)
+        flat = [t if isinstance(t, Expr) else g.zero for t in tangents]
+        dA, db = _square(flat[: self.m * self.n], self.n), flat[self.m * self.n :]
+        dAt = [list(c) for c in zip(*dA, strict=True)]
+        q = [_dot(row, w, g.zero) for row in dAt]
+        p = self._inverse(g, At, [_dot(row, r, g.zero) for row in dAt])
+        right = [
+            db[i] - _dot(dA[i], x, g.zero) + p[i] - _dot(A[i], q, g.zero) for i in range(self.m)
+        ]
+        return [a + b for a, b in zip(q, self._inverse(g, A, right), strict=True)] + [g.zero]
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        g, A, At, x, r, w = self._parts(bundle)
+        x_bar = list(weights[: self.n])
+        u = self._inverse(g, At, x_bar)
+        s = self._inverse(g, A, u)
+        p = [xb - _dot(row, u, g.zero) for xb, row in zip(x_bar, At, strict=True)]
+        A_bar = [r[i] * s[j] + w[i] * p[j] - u[i] * x[j] for i in range(self.m) for j in range(self.n)]
+        return [*A_bar, *u]
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        size = self.m * self.n
+        flat = np.stack(np.broadcast_arrays(*args), axis=-1)
+        A, b = flat[..., :size].reshape(*flat.shape[:-1], self.m, self.n), flat[..., size:]
+        good = np.isfinite(A).all(axis=(-1, -2))[..., None]
+        A = np.where(good[..., None], A, 0.0)
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+        live = s > self.tolerance * s[..., :1]
+        scale = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
+        y = scale * np.einsum("...ik,...i->...k", U, b)
+        x = np.where(good, np.einsum("...kj,...k->...j", Vt, y), np.nan)
+        return [*np.moveaxis(x, -1, 0), live.sum(axis=-1).astype(float)]
+
+
+@lru_cache(maxsize=None)
+def _minimum_norm(m: int, n: int, tolerance: float) -> _MinimumNorm:
+    return _MinimumNorm(m, n, tolerance)
+
+
+@lru_cache(maxsize=None)
+def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
+    """Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b."""
+    g = Graph()
+    block, right = g.block("A", (m, n)), g.block("b", m)
+    columns: list[list[Expr]] = [list(c) for c in zip(*_square(list(block), n), strict=True)]
+    c, steps = list(right), min(m, n)
+    swaps: list[tuple[int, int, Truth]] = []
+    live: list[Truth] = []
+    threshold = g.zero
+    for k in range(steps):
+        norms = [_dot(col[k:], col[k:], g.zero) for col in columns]
+        for j in range(k + 1, n):
+            swap = norms[j] > norms[k]
+            columns[k], columns[j] = _exchange(swap, columns[k], columns[j])
+            (norms[k],), (norms[j],) = _exchange(swap, [norms[k]], [norms[j]])
+            swaps.append((k, j, swap))
+        pivot = sqrt(norms[k])
+        threshold = tolerance * pivot if k == 0 else threshold
+        live.append(pivot > threshold if k else pivot > 0.0)
+        _, (*columns[k + 1 :], c) = _reflect(columns[k], k, pivot, norms[k], live[k], [*columns[k + 1 :], c])
+    # Rows of the masked R are the columns of its transpose.
+    rows = [[select(live[k], col[k], 0.0) if j >= k else g.zero for j, col in enumerate(columns)] for k in range(steps)]
+    z = _lower_solve_and_back(g, rows, [select(live[k], c[k], 0.0) for k in range(steps)], live, n)
+    for k, j, swap in reversed(swaps):
+        (z[k],), (z[j],) = _exchange(swap, [z[k]], [z[j]])
+    rank = g.zero
+    for alive in live:
+        rank = rank + select(alive, 1.0, 0.0)
+    return Function(f"minimum_norm{m}_{n}", [block, right], {"x": z, "rank": rank})
+
+
+def _reflect(
+    column: list[Expr], k: int, norm: Expr, square: Expr, live: Truth, others: list[list[Expr]]
+) -> tuple[tuple[list[Expr], Expr], list[list[Expr]]]:
+    """Householder: column[k:] becomes (alpha, 0, ...) in place; the same reflection on the others. Gives (v, beta)."""
+    g, head = square.graph, column[k]
+    alpha = select(head > 0.0, -norm, norm)
+    v = [head - alpha, *column[k + 1 :]]
+    beta = select(live, 1.0 / select(live, square - alpha * head, 1.0), 0.0)
+    column[k:] = [select(live, alpha, head), *([g.zero] * (len(column) - k - 1))]
+    return (v, beta), [_reflected(v, beta, k, other) for other in others]
+
+
+def _reflected(v: list[Expr], beta: Expr, k: int, x: list[Expr]) -> list[Expr]:
+    s = beta * _dot(v, x[k:], beta.graph.zero)
+    return [*x[:k], *(xi - s * vi for xi, vi in zip(x[k:], v, strict=True))]
+
+
+def _lower_solve_and_back(g: Graph, rows: Matrix, c: list[Expr], live: list[Truth], n: int) -> list[Expr]:
+    """The shortest y with R y = c, where R has `rows`, some of them dead: LQ, forward substitution, Q back."""
+    rows, reflectors = [list(r) for r in rows], []
+    for k in range(len(rows)):
+        square = _dot(rows[k][k:], rows[k][k:], g.zero)
+        reflector, rows[k + 1 :] = _reflect(rows[k], k, sqrt(square), square, live[k], rows[k + 1 :])
+        reflectors.append(reflector)
+    z = [g.zero] * n
+    for k, row in enumerate(rows):
+        z[k] = select(live[k], (c[k] - _dot(row[:k], z[:k], g.zero)) / select(live[k], row[k], 1.0), 0.0)
+    for k in reversed(range(len(rows))):
+        z = _reflected(*reflectors[k], k, z)
+    return z

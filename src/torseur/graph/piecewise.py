@@ -1,0 +1,139 @@
+"""Interpolated tables: piecewise polynomials of one variable with numeric breakpoints.
+
+A table is stored as breakpoints ``b_1 < ... < b_m`` and, for each of the ``m + 1`` intervals they cut, an origin and
+polynomial coefficients. Holding or extending the ends, and the derivative, are then the same thing with other numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.errors import GraphError
+from torseur.graph import ops
+from torseur.graph.nodes import Expr
+
+__all__ = ["Interpolation", "Outside", "Piecewise", "interpolation", "table"]
+
+
+class Interpolation(Enum):
+    """How a table passes between its points."""
+
+    LINEAR = "linear"
+    MONOTONE_CUBIC = "monotone cubic"  # Fritsch & Carlson 1980: no overshoot, continuous slope
+
+
+class Outside(Enum):
+    """What a table answers beyond its ends."""
+
+    HOLD = "hold"  # the end value
+    EXTEND = "extend"  # a straight line with the end slope
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A piecewise polynomial: on interval k, sum_i coefficients[k][i] (x - origins[k])^i.
+
+    Interval k holds breaks[k-1] <= x < breaks[k]. Plain tuples, so that equal tables are one node.
+    """
+
+    breaks: tuple[float, ...]
+    origins: tuple[float, ...]
+    coefficients: tuple[tuple[float, ...], ...]
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The value at each x; nan gives nan."""
+        k = np.searchsorted(self.breaks, x, side="right")
+        rows, u = np.asarray(self.coefficients)[k], x - np.asarray(self.origins)[k]
+        value = rows[..., -1]
+        for i in range(rows.shape[-1] - 2, -1, -1):
+            value = value * u + rows[..., i]
+        return value + 0.0 * u if rows.shape[-1] == 1 else value
+
+    def derivative(self) -> Piecewise:
+        """d/dx; at a breakpoint, that of the interval to its right."""
+        rows = tuple(tuple(i * c for i, c in enumerate(row))[1:] or (0.0,) for row in self.coefficients)
+        return Piecewise(self.breaks, self.origins, rows)
+
+    @property
+    def degree(self) -> int:
+        return len(self.coefficients[0]) - 1
+
+    @property
+    def is_zero(self) -> bool:
+        return not any(any(row) for row in self.coefficients)
+
+
+def interpolation(
+    x: Sequence[float] | NDArray[np.float64],
+    y: Sequence[float] | NDArray[np.float64],
+    kind: Interpolation = Interpolation.LINEAR,
+    outside: Outside = Outside.HOLD,
+) -> Piecewise:
+    """The table through the points (x, y), x strictly increasing."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    _check(xs, ys)
+    if kind is Interpolation.LINEAR:
+        slope = np.diff(ys) / np.diff(xs)
+        inner = np.column_stack([ys[:-1], slope])
+        ends = slope[0], slope[-1]
+    else:
+        from scipy.interpolate import PchipInterpolator
+
+        cubic = PchipInterpolator(xs, ys)
+        inner = np.ascontiguousarray(cubic.c[::-1].T)
+        ends = float(cubic(xs[0], 1)), float(cubic(xs[-1], 1))
+    first, last = np.zeros(inner.shape[1]), np.zeros(inner.shape[1])
+    first[0], last[0] = ys[0], ys[-1]
+    if outside is Outside.EXTEND:
+        first[1], last[1] = ends
+    rows = np.vstack([first, inner, last])
+    origins = np.concatenate([xs[:1], xs])
+    return Piecewise(tuple(xs.tolist()), tuple(origins.tolist()), tuple(map(tuple, rows.tolist())))
+
+
+def table(
+    argument: Expr,
+    x: Sequence[float] | NDArray[np.float64],
+    y: Sequence[float] | NDArray[np.float64],
+    kind: Interpolation = Interpolation.LINEAR,
+    outside: Outside = Outside.HOLD,
+) -> Expr:
+    """The value at `argument` of the table through the points (x, y).
+
+    >>> from torseur.graph import Graph, table
+    >>> g = Graph()
+    >>> float(table(g.number(0.5), [0, 1, 2], [0, 10, 0]))
+    5.0
+    """
+    return evaluate_piecewise(interpolation(x, y, kind, outside), argument)
+
+
+def evaluate_piecewise(curve: Piecewise, argument: Expr) -> Expr:
+    """The node for a piecewise polynomial at an expression."""
+    g = argument.graph
+    if curve.is_zero:
+        return g.zero
+    if argument.op is ops.CONST:
+        return g.number(float(curve(np.float64(argument.data))))
+    return g.node(Expr, ops.PIECEWISE, (argument,), curve)
+
+
+def _check(x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
+        raise GraphError(
+            "a table needs two lists of one length",
+            expected="x and y with at least 2 numbers each",
+            got=f"shapes {x.shape} and {y.shape}",
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise GraphError("a table needs finite numbers", got="nan or inf in x or y")
+    if not (np.diff(x) > 0).all():
+        k = int(np.argmin(np.diff(x) > 0))
+        raise GraphError(
+            "the abscissae of a table must increase", where=f"points {k + 1} and {k + 2}", got=f"{x[k]!r}, {x[k + 1]!r}"
+        )

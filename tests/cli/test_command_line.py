@@ -1,0 +1,94 @@
+"""The command line: what it prints, and the code it ends with."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+import torseur
+from torseur.cli import COMMANDS, main, run
+from torseur.errors import GraphError
+
+
+def command_raising(error: BaseException) -> click.Command:
+    @click.command()
+    def command() -> None:
+        raise error
+
+    return command
+
+
+def test_help_lists_every_command(capsys):
+    assert main(["--help"]) == 0
+    printed = capsys.readouterr().out
+    for name, entry in COMMANDS.items():
+        assert name in printed
+        assert entry.summary in printed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_exists_and_says_what_the_table_says(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert COMMANDS[name].summary in " ".join(capsys.readouterr().out.split())
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"torseur, version {torseur.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-option"], ["cache", "no-such-command"]])
+def test_wrong_usage_ends_with_2_and_names_the_word(arguments, capsys):
+    assert main(arguments) == 2
+    assert arguments[-1] in capsys.readouterr().err
+
+
+def test_an_error_of_ours_is_printed_in_full_and_ends_with_1(capsys):
+    assert run(command_raising(GraphError("no such name", where="block 'q'", remedy="declare [it]")), []) == 1
+    printed = capsys.readouterr()
+    assert printed.err == "error: no such name\n  where: block 'q'\n  remedy: declare [it]\n"
+    assert printed.out == ""
+
+
+def test_on_a_terminal_the_error_says_the_same_in_colour(capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert run(command_raising(GraphError("no such name", where="a" * 200, remedy="declare [it]")), []) == 1
+    printed = capsys.readouterr().err
+    assert "\x1b[" in printed
+    assert click.unstyle(printed) == f"error: no such name\n  where: {'a' * 200}\n  remedy: declare [it]\n"
+
+
+def test_ctrl_c_ends_with_130():
+    assert run(command_raising(KeyboardInterrupt()), []) == 130
+
+
+def test_a_defect_is_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        run(command_raising(ZeroDivisionError()), [])
+
+
+def test_bench_alone_says_what_is_missing_and_what_to_do(capsys):
+    assert main(["bench"]) == 2
+    printed = capsys.readouterr().err
+    assert "remedy: torseur bench --native" in printed
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "torseur", "bench"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error:")
+
+
+def test_cache_info_names_the_folder_and_clear_counts(capsys, monkeypatch):
+    from torseur.emit.cache import cache_info
+
+    assert main(["cache", "info"]) == 0
+    assert str(cache_info().path) in capsys.readouterr().out
+
+    monkeypatch.setattr("torseur.cli.cache.clear_cache", lambda: 1)
+    assert main(["cache", "clear"]) == 0
+    assert capsys.readouterr().out == "1 entry removed\n"

@@ -1,0 +1,44 @@
+"""The documentation tells the truth: its Python runs and its assertions hold."""
+
+import traceback
+from pathlib import Path
+
+import pytest
+
+from markdown_code import run_markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_markdown(page)
+
+
+def page_with(tmp_path: Path, *blocks: str) -> Path:
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\n" + "\n".join(f"```python\n{block}\n```\n\nText.\n" for block in blocks))
+    return page
+
+
+def test_blocks_share_their_names(tmp_path):
+    run_markdown(page_with(tmp_path, "x = 2", ">>> x + 1\n3\n>>> y = x", "assert y == 2"))
+
+
+def test_a_false_assertion_fails_with_its_line(tmp_path):
+    with pytest.raises(AssertionError) as caught:
+        run_markdown(page_with(tmp_path, "x = 1", "assert x == 2"))
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].lineno == 10
+
+
+def test_a_wrong_doctest_fails_with_its_line(tmp_path):
+    with pytest.raises(AssertionError, match=r"line 4, in page\.md(.|\n)*Got:\n    2"):
+        run_markdown(page_with(tmp_path, ">>> 1 + 1\n3"))
+
+
+def test_other_languages_are_left_alone(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nmake test\n```\n\n```{code-block} python\nnot python\n```\n")
+    run_markdown(page)
