@@ -46,13 +46,15 @@ class Piecewise:
     coefficients: tuple[tuple[float, ...], ...]
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value at each x; nan gives nan."""
-        k = np.searchsorted(self.breaks, x, side="right")
+        """The value at each x; nan gives nan, and infinity the end value where the end is flat."""
+        k = np.where(np.isnan(x), 0, np.searchsorted(self.breaks, x, side="right"))
         rows, u = np.asarray(self.coefficients)[k], x - np.asarray(self.origins)[k]
-        value = rows[..., -1]
-        for i in range(rows.shape[-1] - 2, -1, -1):
+        slope = rows[..., 1] if self.degree else 0.0
+        u = np.where(np.isinf(u) & (slope == 0.0), 0.0, u)
+        value = rows[..., -1] + 0.0 * u
+        for i in range(self.degree - 1, -1, -1):
             value = value * u + rows[..., i]
-        return value + 0.0 * u if rows.shape[-1] == 1 else value
+        return value
 
     def derivative(self) -> Piecewise:
         """d/dx; at a breakpoint, that of the interval to its right."""

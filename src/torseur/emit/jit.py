@@ -1,0 +1,130 @@
+"""From LLVM text to machine code in this process, through LLVM's ORC (``LLJIT``)."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from torseur.emit.ir import Lanes
+from torseur.errors import CompileError
+
+__all__ = ["Library", "Machine", "Tier", "assemble", "host", "link"]
+
+
+class Tier(Enum):
+    """How much work goes into the machine code."""
+
+    QUICK = 0  # several times faster to compile, several times slower to run
+    FULL = 2
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The processor code is made for."""
+
+    triple: str
+    cpu: str
+    features: str
+
+    @property
+    def lanes(self) -> Lanes:
+        """As many doubles as a vector register of this processor holds, at least two."""
+        on = {f[1:] for f in self.features.split(",") if f.startswith("+")}
+        if "avx512f" in on:
+            return Lanes(8)
+        return Lanes(4) if "avx" in on else Lanes(2)
+
+
+class Library:
+    """Linked machine code; the addresses hold as long as this object lives."""
+
+    def __init__(self, tracker: Any, names: tuple[str, ...]) -> None:
+        self._tracker = tracker
+        self._addresses = {name: int(tracker[name]) for name in names}
+
+    def __getitem__(self, name: str) -> int:
+        return self._addresses[name]
+
+
+_lock = Lock()
+_serial = itertools.count()
+
+
+@lru_cache(maxsize=1)
+def _llvm() -> Any:
+    try:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        llvm.check_jit_execution()
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        raise CompileError(
+            "native code cannot be made on this machine",
+            expected="a working llvmlite",
+            got=f"{type(error).__name__}: {error}",
+            remedy="pip install --force-reinstall llvmlite, or compile(function, backend=Backend.NUMPY)",
+        ) from error
+    return llvm
+
+
+@lru_cache(maxsize=1)
+def host() -> Machine:
+    """This machine."""
+    llvm = _llvm()
+    return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+@lru_cache(maxsize=4)
+def _target(machine: Machine, tier: Tier) -> Any:
+    target = _llvm().Target.from_triple(machine.triple)
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=tier.value, reloc="pic", codemodel="jitdefault", jit=True
+    )
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    llvm = _llvm()
+    return llvm.create_lljit_compiler(llvm.Target.from_triple(host().triple).create_target_machine(jit=True))
+
+
+def assemble(text: str, machine: Machine, tier: Tier = Tier.FULL) -> bytes:
+    """Machine code, as an object file, for a module in LLVM's assembly language."""
+    llvm = _llvm()
+    with _lock:
+        try:
+            module = llvm.parse_assembly(text)
+            module.triple = machine.triple
+            target = _target(machine, tier)
+            module.data_layout = str(target.target_data)
+            if tier is Tier.FULL:
+                _simplify(llvm, module, target)
+            return bytes(target.emit_object(module))
+        except RuntimeError as error:
+            raise CompileError("LLVM refused the generated code", got=str(error)[:500]) from error
+
+
+def _simplify(llvm: Any, module: Any, target: Any) -> None:
+    """The few passes that pay on straight-line code which is already free of common subexpressions."""
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(module, builder)
+
+
+def link(code: bytes, names: tuple[str, ...]) -> Library:
+    """Load an object file and resolve what it needs from this process (the C library's functions)."""
+    llvm = _llvm()
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    with _lock:
+        try:
+            return Library(builder.link(_engine(), f"torseur{next(_serial)}"), names)
+        except RuntimeError as error:
+            raise CompileError("the compiled code could not be linked", got=str(error)[:500]) from error

@@ -1,0 +1,331 @@
+"""A function as LLVM code: straight lines on lanes of states.
+
+Every kernel has the signature ``void kernel(ptr in..., ptr out..., ptr scratch)``. Each pointer leads to an array of
+values, a value being as wide as the lanes; one memory layout serves batches, calls between kernels and whole
+integration loops. Long kernels are cut into chunks that pass values through scratch memory, since the time LLVM takes
+for one piece of straight-line code grows faster than its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from torseur.emit.instructions import Instructions, sincos
+from torseur.emit.ir import Body
+from torseur.emit.module import Module
+from torseur.graph import ops
+from torseur.graph.blocks import Block
+from torseur.graph.calls import Iteration
+from torseur.graph.function import Function
+from torseur.graph.nodes import Bundle, Node, Truth
+
+__all__ = ["CHUNK", "Kernel", "Place", "Sink", "write_function", "write_kernel"]
+
+CHUNK = 1000
+"""Nodes in one piece of straight-line code."""
+
+Place = tuple[str, int]
+"""Where a value is: a pointer and how many values behind it."""
+
+_TRIGONOMETRIC = (ops.SIN, ops.COS, ops.TAN)
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A value to be stored."""
+
+    node: Node
+    place: Place
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in a module: its name and how many values of scratch memory it and what it calls need."""
+
+    name: str
+    scratch: int
+
+
+@dataclass
+class _Plan:
+    """Which node is computed in which chunk, and where in scratch memory values wait between chunks."""
+
+    chunks: list[list[Node]]
+    frame: dict[int, int] = field(default_factory=dict)  # node id -> slot
+    angles: dict[tuple[int, int], int] = field(default_factory=dict)  # (chunk, id of the angle) -> slot of its pair
+    size: int = 0
+    arguments: int = 0
+
+    @property
+    def end(self) -> int:
+        """Where the scratch memory of what is called begins."""
+        return self.size + self.arguments
+
+    def take(self, slots: int) -> int:
+        start = self.size
+        self.size += slots
+        return start
+
+
+def write_function(module: Module, function: Function) -> Kernel:
+    """A kernel that computes a whole function: one pointer per input block, one per output."""
+    known = module.kernels.get(function.digest)
+    if known is not None:
+        return known
+    sources = {
+        symbol.id: (f"%in{k}", i) for k, block in enumerate(function.inputs) for i, symbol in enumerate(block.symbols)
+    }
+    sinks = [
+        Sink(e, (f"%out{k}", i)) for k, output in enumerate(function.outputs) for i, e in enumerate(output.exprs)
+    ]
+    pointers = [f"%in{k}" for k in range(len(function.inputs))] + [f"%out{k}" for k in range(len(function.outputs))]
+    kernel = write_kernel(module, module.fresh(function.name), function.nodes, pointers, sources, sinks)
+    module.kernels[function.digest] = kernel
+    return kernel
+
+
+def write_kernel(
+    module: Module,
+    name: str,
+    nodes: Iterable[Node],
+    pointers: Sequence[str],
+    sources: dict[int, Place],
+    sinks: Sequence[Sink],
+) -> Kernel:
+    """A kernel for some nodes, given where its operands are found and where results go."""
+    work = [n for n in nodes if n.id not in sources and n.op is not ops.CONST and n.op is not ops.TRUTH]
+    plan = _plan(_trigonometry_first(work))
+    writer = _Writer(module, plan, dict(sources), sinks)
+    bodies = [writer.chunk(k) for k in range(len(plan.chunks))]
+    signature = ", ".join(f"ptr noalias {p}" for p in [*pointers, "%scratch"])
+    if len(bodies) == 1:
+        module.define(f"void @{name}({signature})", bodies[0])
+    else:
+        caller = Body()
+        for k, body in enumerate(bodies):
+            module.define(f"void @{name}.{k}({signature})", body, "noinline")
+            caller.do(f"call void @{name}.{k}({', '.join(f'ptr {p}' for p in [*pointers, '%scratch'])})")
+        caller.do("ret void")
+        module.define(f"void @{name}({signature})", caller)
+    return Kernel(name, plan.end + writer.callee_scratch)
+
+
+def _trigonometry_first(nodes: list[Node]) -> list[Node]:
+    """Sines and cosines in groups, as early as they can be: a group shares one test for huge arguments.
+
+    A group is a level: its arguments need no sine of their own level. What the arguments need goes before the group.
+    """
+    level: dict[int, int] = {}
+    for node in nodes:
+        top = max([level.get(a.id, 0) for a in node.args], default=0)
+        level[node.id] = top + (node.op in _TRIGONOMETRIC)
+    phase: dict[int, float] = {}
+    for node in reversed(nodes):
+        if node.op in _TRIGONOMETRIC:
+            phase[node.id] = level[node.id]
+        if node.id in phase:
+            before = phase[node.id] - 0.5 if node.op in _TRIGONOMETRIC else phase[node.id]
+            for a in node.args:
+                phase[a.id] = min(phase.get(a.id, before), before)
+    last = float("inf")
+    return sorted(nodes, key=lambda n: (phase.get(n.id, last), n.id))
+
+
+def _plan(nodes: list[Node]) -> _Plan:
+    chunks = [nodes[k : k + CHUNK] for k in range(0, len(nodes), CHUNK)] or [[]]
+    plan = _Plan(chunks)
+    last = {node.id: k for k, chunk in enumerate(chunks) for node in chunk}
+    for k, chunk in enumerate(chunks):
+        for node in chunk:
+            for a in node.args:
+                if a.id in last:
+                    last[a.id] = max(last[a.id], k)
+    free: list[int] = []
+    ending: list[list[int]] = [[] for _ in chunks]
+    for k, chunk in enumerate(chunks):
+        for node in chunk:
+            if isinstance(node, Bundle):
+                plan.frame[node.id] = plan.take(len(node))
+                plan.arguments = max(plan.arguments, len(node.args))
+            elif node.op in _TRIGONOMETRIC and (k, node.args[0].id) not in plan.angles:
+                plan.angles[k, node.args[0].id] = plan.take(2)
+            elif last[node.id] > k and node.op not in (ops.ITEM, ops.SIN, ops.COS):
+                slot = plan.frame[node.id] = free.pop() if free else plan.take(1)
+                ending[last[node.id]].append(slot)
+        free += ending[k]
+    return plan
+
+
+class _Writer:
+    """Writes chunks one after the other; remembers what is in memory."""
+
+    def __init__(self, module: Module, plan: _Plan, places: dict[int, Place], sinks: Sequence[Sink]) -> None:
+        self.module, self.lanes, self.plan, self.places = module, module.lanes, plan, places
+        self.sinks: dict[int, list[Sink]] = {}
+        for sink in sinks:
+            self.sinks.setdefault(sink.node.id, []).append(sink)
+        self.callee_scratch = 0
+        self.body, self.number = Body(), 0
+        self.values: dict[int, str] = {}
+
+    def chunk(self, number: int) -> Body:
+        self.body, self.values, self.number = Body(), {}, number
+        nodes, k = self.plan.chunks[number], 0
+        while k < len(nodes):
+            node = nodes[k]
+            if node.op in _TRIGONOMETRIC:
+                end = next((j for j in range(k, len(nodes)) if nodes[j].op not in _TRIGONOMETRIC), len(nodes))
+                self._trigonometry(nodes[k:end])
+                k = end
+                continue
+            self._node(node)
+            k += 1
+        if number == len(self.plan.chunks) - 1:
+            for sinks in list(self.sinks.values()):
+                self._drain(sinks[0].node)
+        self.body.do("ret void")
+        return self.body
+
+    def _node(self, node: Node) -> None:
+        if isinstance(node, Bundle):
+            self._call(node)
+            return
+        if node.op is ops.ITEM:
+            pointer, slot = self.places[node.args[0].id]
+            self.places[node.id] = (pointer, slot + node.data)
+        else:
+            operands = [self.value(a) for a in node.args]
+            self.values[node.id] = Instructions(self.module, self.body).write(node, operands)
+            if node.id in self.plan.frame:
+                self._keep(node)
+        self._drain(node)
+
+    def _keep(self, node: Node) -> None:
+        """Leave a value in memory for later chunks."""
+        place = ("%scratch", self.plan.frame[node.id])
+        self._store(node, place)
+        self.places[node.id] = place
+
+    def _drain(self, node: Node) -> None:
+        """Store a value wherever it is wanted."""
+        for sink in self.sinks.pop(node.id, ()):
+            self._store(sink.node, sink.place)
+
+    def _store(self, node: Node, place: Place) -> None:
+        pointer, slot = place
+        if isinstance(node, Bundle):
+            source, start = self.places[node.id]
+            for k in range(len(node)):
+                self.body.store(self.lanes, self.body.load(self.lanes, source, start + k), pointer, slot + k)
+            return
+        value = self.value(node)
+        if isinstance(node, Truth):
+            real, one, zero = self.lanes.real, self.lanes.number(1.0), self.lanes.number(0.0)
+            value = self.body.value(f"select {self.lanes.truth} {value}, {real} {one}, {real} {zero}")
+        self.body.store(self.lanes, value, pointer, slot)
+
+    def value(self, node: Node) -> str:
+        """The name of a value in the current chunk, loaded if it is not there yet."""
+        if node.op is ops.CONST:
+            return self.lanes.number(node.data)
+        if node.op is ops.TRUTH:
+            return self.lanes.flag(node.data)
+        found = self.values.get(node.id)
+        if found is None:
+            found = self.body.load(self.lanes, *self.places[node.id])
+            if isinstance(node, Truth):
+                found = self.body.value(f"fcmp one {self.lanes.real} {found}, {self.lanes.number(0.0)}")
+            self.values[node.id] = found
+        return found
+
+    def _trigonometry(self, nodes: list[Node]) -> None:
+        """One group: both functions of every angle go to memory, where the rare huge angles are done again."""
+        pairs: dict[int, int] = {}
+        for node in nodes:
+            pairs[node.args[0].id] = self.plan.angles[self.number, node.args[0].id]
+        arguments = {n.args[0].id: n.args[0] for n in nodes}
+        sincos(self.module, self.body, [(self.value(arguments[i]), slot) for i, slot in pairs.items()])
+        for node in nodes:
+            slot = pairs[node.args[0].id]
+            if node.op is ops.TAN:
+                s, c = (self.body.load(self.lanes, "%scratch", slot + k) for k in (0, 1))
+                self.values[node.id] = self.body.value(f"fdiv {self.lanes.real} {s}, {c}")
+                if node.id in self.plan.frame:
+                    self._keep(node)
+            else:
+                self.places[node.id] = ("%scratch", slot + (node.op is ops.COS))
+            self._drain(node)
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+    def _call(self, bundle: Bundle) -> None:
+        lowered = bundle.data.lowering()
+        start = self.plan.frame[bundle.id]
+        self.places[bundle.id] = ("%scratch", start)
+        if isinstance(lowered, Iteration):
+            kernel, blocks = _write_iteration(self.module, bundle.data.digest, lowered), lowered.start.inputs
+            outs: list[Place] = [("%scratch", start)]
+        else:
+            kernel, blocks = write_function(self.module, lowered), lowered.inputs
+            ends = accumulate(len(o.exprs) for o in lowered.outputs)
+            outs = [("%scratch", start + end - len(o.exprs)) for end, o in zip(ends, lowered.outputs, strict=True)]
+        places = [*self._arguments(blocks, list(bundle.args)), *outs, ("%scratch", self.plan.end)]
+        names = [self.body.at(pointer, slot * self.lanes.size) for pointer, slot in places]
+        self.body.do(f"call void @{kernel.name}({', '.join(f'ptr {name}' for name in names)})")
+        self.callee_scratch = max(self.callee_scratch, kernel.scratch)
+        self._drain(bundle)
+
+    def _arguments(self, blocks: Sequence[Block], args: list[Node]) -> list[Place]:
+        """Lay the arguments of a call out in memory, block by block; a bundle is there already and fills its block."""
+        places, slot = [], self.plan.size
+        for block in blocks:
+            if args and isinstance(args[0], Bundle):
+                places.append(self.places[args.pop(0).id])
+                continue
+            places.append(("%scratch", slot))
+            for arg in args[: block.size]:
+                self.body.store(self.lanes, self.value(arg), "%scratch", slot)
+                slot += 1
+            del args[: block.size]
+        return places
+
+
+def _write_iteration(module: Module, digest: str, loop: Iteration) -> Kernel:
+    """A bounded loop; lanes that are done keep their state while the others go on."""
+    known = module.kernels.get(digest)
+    if known is not None:
+        return known
+    start, step, finish = (write_function(module, f) for f in (loop.start, loop.step, loop.finish))
+    name, lanes, body = module.fresh("loop"), module.lanes, Body()
+    ins = [f"%in{k}" for k in range(len(loop.start.inputs))]
+    given = [f"ptr {p}" for p in ins]
+    done, inner = 2 * loop.size, 2 * loop.size + 1
+    state, after, flag, scratch = (
+        f"ptr {body.at('%scratch', slot * lanes.size)}" for slot in (0, loop.size, done, inner)
+    )
+    body.do(f"call void @{start.name}({', '.join([*given, state, scratch])})")
+    body.do("br label %again")
+    body.label("again")
+    body.do("%pass = phi i64 [ 1, %0 ], [ %next, %again ]")
+    body.do(f"%done = phi {lanes.truth} [ {lanes.flag(False)}, %0 ], [ %finished, %again ]")
+    body.do(f"call void @{step.name}({', '.join([state, *given, after, flag, scratch])})")
+    for k in range(loop.size):
+        old, new = body.load(lanes, "%scratch", k), body.load(lanes, "%scratch", loop.size + k)
+        kept = body.value(f"select {lanes.truth} %done, {lanes.real} {old}, {lanes.real} {new}")
+        body.store(lanes, kept, "%scratch", k)
+    just = body.value(f"fcmp ogt {lanes.real} {body.load(lanes, '%scratch', done)}, {lanes.number(0.5)}")
+    body.do(f"%finished = or {lanes.truth} %done, {just}")
+    body.do("%next = add i64 %pass, 1")
+    worn = body.value(f"icmp sge i64 %pass, {loop.limit}")
+    stop = body.value(f"or i1 {worn}, {module.all_lanes(body, '%finished')}")
+    body.do(f"br i1 {stop}, label %end, label %again")
+    body.label("end")
+    real, one, zero = lanes.real, lanes.number(1.0), lanes.number(0.0)
+    body.store(lanes, body.value(f"select {lanes.truth} %finished, {real} {one}, {real} {zero}"), "%scratch", done)
+    body.do(f"call void @{finish.name}({', '.join([state, flag, 'ptr %out0', scratch])})")
+    body.do("ret void")
+    module.define(f"void @{name}({', '.join(f'ptr noalias {p}' for p in [*ins, '%out0', '%scratch'])})", body)
+    kernel = Kernel(name, inner + max(start.scratch, step.scratch, finish.scratch))
+    module.kernels[digest] = kernel
+    return kernel

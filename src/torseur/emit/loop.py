@@ -1,0 +1,261 @@
+"""The loop NumPy calls: from strided arrays to lanes and back.
+
+``void loop(char **args, intp *dimensions, intp *steps, void *data)`` is the inner loop of a generalised ufunc: `steps`
+holds the byte strides of the batch for each operand, then those of the core dimensions. Rows are taken as many at a
+time as there are lanes; in the last group the missing rows repeat the last one and are not written back. Work that
+needs parameters or time only is done once when these do not change along the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from torseur.emit.ir import Body
+from torseur.emit.module import Module
+from torseur.emit.staged import Staged, inputs_of
+from torseur.graph.function import Function, Stage
+
+__all__ = ["Operand", "operands", "write_loop", "write_prologue_loop"]
+
+SMALL = 32 * 1024
+"""Bytes of working memory up to which the stack is used."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One array of a call: its core shape."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+def operands(function: Function, bound: bool, work: int) -> tuple[list[Operand], list[Operand]]:
+    """Inputs and outputs of a call; when bound, the first work array stands for all parameters."""
+    skipped = set(inputs_of(function, Stage.PARAMETER)) if bound else set()
+    ins = [Operand(b.name, b.shape) for k, b in enumerate(function.inputs) if k not in skipped]
+    if bound:
+        ins.append(Operand("work", (work,)))
+    return ins, [Operand(o.name, o.shape) for o in function.outputs]
+
+
+class _Loop:
+    """One inner loop under construction."""
+
+    def __init__(self, module: Module, ins: Sequence[Operand], outs: Sequence[Operand], extra: int) -> None:
+        self.module, self.lanes, self.body = module, module.lanes, Body()
+        self.ins, self.outs = list(ins), list(outs)
+        self.all = [*ins, *outs]
+        offsets, slot = [], 0
+        for operand in self.all:
+            offsets.append(slot)
+            slot += operand.size
+        self.offsets, self.end = offsets, slot
+        self.bytes = max((slot + extra) * self.lanes.size, 1)
+        self._open()
+
+    def _open(self) -> None:
+        body = self.body
+        self.heap = self.bytes > SMALL
+        if self.heap:
+            allocate = self.module.declare("ptr", "malloc", ["i64"])
+            self.block = body.value(f"call ptr @{allocate}(i64 {self.bytes + 64})")
+            address = body.value(f"ptrtoint ptr {self.block} to i64")
+            up = body.value(f"and i64 {body.value(f'add i64 {address}, 63')}, -64")
+            self.memory = body.value(f"inttoptr i64 {up} to ptr")
+        else:
+            self.memory = body.value(f"alloca [{self.bytes} x i8], align 64")
+        self.rows = body.value("load i64, ptr %dimensions")
+        self.pointers, self.steps, self.cores = [], [], []
+        core = len(self.all)
+        for k, operand in enumerate(self.all):
+            self.pointers.append(body.value(f"load ptr, ptr {body.at('%args', 8 * k)}"))
+            self.steps.append(body.value(f"load i64, ptr {body.at('%steps', 8 * k)}"))
+            strides = [body.value(f"load i64, ptr {body.at('%steps', 8 * (core + d))}") for d in range(len(operand.shape))]
+            self.cores.append(strides)
+            core += len(operand.shape)
+
+    def close(self, name: str) -> None:
+        if self.heap:
+            free = self.module.declare("void", "free", ["ptr"])
+            self.body.do(f"call void @{free}(ptr {self.block})")
+        self.body.do("ret void")
+        signature = f"void @{name}(ptr %args, ptr %dimensions, ptr %steps, ptr %data)"
+        self.module.define(signature, self.body, internal=False)
+
+    def buffer(self, k: int) -> str:
+        return self.body.at(self.memory, self.offsets[k] * self.lanes.size)
+
+    def past(self, slots: int) -> str:
+        """Memory behind the buffers of the operands."""
+        return self.body.at(self.memory, (self.end + slots) * self.lanes.size)
+
+    def read(self, k: int, row: str) -> str:
+        """A pointer to the values of operand k for the group of rows from `row` on."""
+        body, operand = self.body, self.all[k]
+        arguments = self._strided(k, row)
+        if self.lanes.width == 1:
+            direct = self._contiguous(k)
+            here = body.value(f"getelementptr i8, ptr {self.pointers[k]}, i64 {body.value(f'mul i64 {row}, {self.steps[k]}')}")
+            if direct is None:
+                return here
+            with body.when(body.value(f"xor i1 {direct}, true")):
+                body.do(f"call void @{_copy(self.module, operand.shape, into=True)}({arguments})")
+            return body.value(f"select i1 {direct}, ptr {here}, ptr {self.buffer(k)}")
+        body.do(f"call void @{_copy(self.module, operand.shape, into=True)}({arguments})")
+        return self.buffer(k)
+
+    def target(self, k: int, row: str) -> str:
+        """Where a kernel may write operand k."""
+        direct = self._contiguous(k) if self.lanes.width == 1 else "false"
+        if direct == "false":
+            return self.buffer(k)
+        body = self.body
+        here = body.value(f"getelementptr i8, ptr {self.pointers[k]}, i64 {body.value(f'mul i64 {row}, {self.steps[k]}')}")
+        return here if direct is None else body.value(f"select i1 {direct}, ptr {here}, ptr {self.buffer(k)}")
+
+    def write(self, k: int, row: str) -> None:
+        """Bring what a kernel wrote for operand k to its rows."""
+        body, operand, arguments = self.body, self.all[k], self._strided(k, row)
+        call = f"call void @{_copy(self.module, operand.shape, into=False)}({arguments})"
+        direct = self._contiguous(k) if self.lanes.width == 1 else "false"
+        if direct == "false":
+            body.do(call)
+        elif direct is not None:
+            with body.when(body.value(f"xor i1 {direct}, true")):
+                body.do(call)
+
+    def _contiguous(self, k: int) -> str | None:
+        """Whether the core of operand k is packed; None if it cannot be otherwise."""
+        operand, expected, condition = self.all[k], 8, None
+        for size, stride in zip(reversed(operand.shape), reversed(self.cores[k]), strict=True):
+            if size != 1:
+                same = self.body.value(f"icmp eq i64 {stride}, {expected}")
+                condition = same if condition is None else self.body.value(f"and i1 {condition}, {same}")
+            expected *= size
+        return condition
+
+    def _strided(self, k: int, row: str) -> str:
+        strides = "".join(f", i64 {s}" for s in self.cores[k])
+        return f"ptr {self.pointers[k]}, i64 {self.steps[k]}, ptr {self.buffer(k)}, i64 {row}, i64 {self.rows}{strides}"
+
+
+def write_loop(module: Module, name: str, function: Function, staged: Staged, *, bound: bool) -> None:
+    """The inner loop of a function; when bound, its parameter work is an operand instead of being computed."""
+    ins, outs = operands(function, bound, staged.work[0])
+    loop = _Loop(module, ins, outs, sum(staged.work) + staged.scratch)
+    body, places = loop.body, {operand.name: k for k, operand in enumerate(ins)}
+    by_stage = {s: [places[function.inputs[k].name] for k in inputs_of(function, s)] for s in Stage if not (bound and s is Stage.PARAMETER)}
+    if bound:
+        by_stage[Stage.PARAMETER] = [len(ins) - 1]
+    fixed_parameters = _all_fixed(loop, by_stage[Stage.PARAMETER])
+    fixed_instant = _all_fixed(loop, by_stage[Stage.PARAMETER] + by_stage[Stage.TIME])
+    work1, scratch = loop.past(staged.work[0]), loop.past(sum(staged.work))
+    with body.loop(loop.rows, module.lanes.width) as row:
+        first = body.value(f"icmp eq i64 {row}, 0")
+        work0 = loop.past(0)
+        if bound:
+            work0 = loop.read(len(ins) - 1, row)
+        else:
+            with body.when(_or_changed(body, first, fixed_parameters)):
+                given = [loop.read(k, row) for k in by_stage[Stage.PARAMETER]]
+                _call(body, staged.prologue.name, [*given, work0, scratch])
+        with body.when(_or_changed(body, first, fixed_instant)):
+            given = [loop.read(k, row) for k in by_stage[Stage.TIME]]
+            _call(body, staged.instant.name, [*given, work0, work1, scratch])
+        given = [loop.read(k, row) for k in by_stage[Stage.STATE]]
+        targets = [loop.target(len(ins) + k, row) for k in range(len(outs))]
+        _call(body, staged.body.name, [*given, work0, work1, *targets, scratch])
+        for k in range(len(outs)):
+            loop.write(len(ins) + k, row)
+    loop.close(name)
+
+
+def write_prologue_loop(module: Module, name: str, function: Function, staged: Staged) -> None:
+    """The inner loop that turns parameters into the first work array."""
+    own = [function.inputs[k] for k in inputs_of(function, Stage.PARAMETER)]
+    ins = [Operand(b.name, b.shape) for b in own]
+    loop = _Loop(module, ins, [Operand("work", (staged.work[0],))], staged.prologue.scratch)
+    with loop.body.loop(loop.rows, module.lanes.width) as row:
+        given = [loop.read(k, row) for k in range(len(ins))]
+        target = loop.target(len(ins), row)
+        _call(loop.body, staged.prologue.name, [*given, target, loop.past(0)])
+        loop.write(len(ins), row)
+    loop.close(name)
+
+
+def _call(body: Body, name: str, pointers: Sequence[str]) -> None:
+    body.do(f"call void @{name}({', '.join(f'ptr {p}' for p in pointers)})")
+
+
+def _all_fixed(loop: _Loop, which: Sequence[int]) -> str:
+    condition = "true"
+    for k in which:
+        same = loop.body.value(f"icmp eq i64 {loop.steps[k]}, 0")
+        condition = loop.body.value(f"and i1 {condition}, {same}")
+    return condition
+
+
+def _or_changed(body: Body, first: str, fixed: str) -> str:
+    return body.value(f"or i1 {first}, {body.value(f'xor i1 {fixed}, true')}")
+
+
+def _copy(module: Module, shape: tuple[int, ...], *, into: bool) -> str:
+    """A function that moves one group of rows between a strided array and a packed buffer of lanes."""
+    key = ("copy", shape, into)
+    name = module.helpers.get(key)
+    if name is not None:
+        return name
+    name = module.helpers[key] = module.fresh("gather" if into else "scatter")
+    lanes, body = module.lanes, Body()
+    final = body.value("sub i64 %rows, 1")
+    least = module.declare("i64", "llvm.smin.i64", ["i64", "i64"])
+    starts = []
+    for lane in range(lanes.width):
+        row = body.value(f"call i64 @{least}(i64 {body.value(f'add i64 %row, {lane}')}, i64 {final})")
+        start = body.value(f"getelementptr i8, ptr %array, i64 {body.value(f'mul i64 {row}, %step')}")
+        starts.append(start)
+    _copy_elements(body, module, shape, starts, into)
+    body.do("ret void")
+    strides = "".join(f", i64 %core{d}" for d in range(len(shape)))
+    signature = f"void @{name}(ptr %array, i64 %step, ptr %buffer, i64 %row, i64 %rows{strides})"
+    module.define(signature, body, "noinline")
+    return name
+
+
+def _copy_elements(body: Body, module: Module, shape: tuple[int, ...], starts: Sequence[str], into: bool) -> None:
+    def nest(depth: int, offset: str, index: str) -> None:
+        if depth == len(shape):
+            _copy_one(body, module, starts, offset, index, into)
+            return
+        with body.loop(shape[depth]) as i:
+            deeper = body.value(f"add i64 {offset}, {body.value(f'mul i64 {i}, %core{depth}')}")
+            flat = body.value(f"add i64 {body.value(f'mul i64 {index}, {shape[depth]}')}, {i}")
+            nest(depth + 1, deeper, flat)
+
+    nest(0, "0", "0")
+
+
+def _copy_one(body: Body, module: Module, starts: Sequence[str], offset: str, index: str, into: bool) -> None:
+    lanes = module.lanes
+    slot = body.value(f"getelementptr {lanes.real}, ptr %buffer, i64 {index}")
+    addresses = [body.value(f"getelementptr i8, ptr {start}, i64 {offset}") for start in starts]
+    if into:
+        parts = [body.value(f"load double, ptr {a}, align 8") for a in addresses]
+        whole = parts[0]
+        if lanes.width > 1:
+            whole = "poison"
+            for lane, part in enumerate(parts):
+                whole = body.value(f"insertelement {lanes.real} {whole}, double {part}, i64 {lane}")
+        body.do(f"store {lanes.real} {whole}, ptr {slot}, align {lanes.size}")
+        return
+    whole = body.value(f"load {lanes.real}, ptr {slot}, align {lanes.size}")
+    # Rows beyond the last share its address: writing them first, in reverse, leaves the true one there.
+    for lane in reversed(range(lanes.width)):
+        part = whole if lanes.width == 1 else body.value(f"extractelement {lanes.real} {whole}, i64 {lane}")
+        body.do(f"store double {part}, ptr {addresses[lane]}, align 8")

@@ -1,0 +1,61 @@
+"""One LLVM module under construction: kernels, the helpers they call, constants and declarations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from torseur.emit.ir import Body, Lanes
+
+if TYPE_CHECKING:
+    from torseur.emit.kernel import Kernel
+
+__all__ = ["Module"]
+
+_RARE = "!0 = !{!\"branch_weights\", i32 1000000, i32 1}"
+
+
+class Module:
+    """Collects the text of a module for one lane width."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.kernels: dict[str, Kernel] = {}
+        self.helpers: dict[object, str] = {}
+        self._functions: list[str] = []
+        self._globals: dict[str, str] = {}
+        self._serial = itertools.count()
+
+    def fresh(self, stem: str) -> str:
+        return f"{stem}.{self.lanes.tag}.{next(self._serial)}"
+
+    def define(self, signature: str, body: Body, attributes: str = "", *, internal: bool = True) -> None:
+        linkage = "internal " if internal else ""
+        self._functions.append(f"define {linkage}{signature} {attributes} #0 {{\n{body.text()}\n}}\n")
+
+    def declare(self, result: str, name: str, arguments: Sequence[str]) -> str:
+        """Make a function from outside (an intrinsic, the C library) known; gives its name."""
+        self._globals[name] = f"declare {result} @{name}({', '.join(arguments)})"
+        return name
+
+    def constants(self, values: Sequence[float]) -> str:
+        """The name of a global array of numbers."""
+        scalar = Lanes(1)
+        text = ", ".join(f"double {scalar.number(v)}" for v in values)
+        name = f"data.{next(self._serial)}"
+        self._globals[name] = f"@{name} = internal constant [{len(values)} x double] [{text}]"
+        return name
+
+    def all_lanes(self, body: Body, truth: str) -> str:
+        """Whether a condition holds in every lane."""
+        if self.lanes.width == 1:
+            return truth
+        bits = body.value(f"bitcast {self.lanes.truth} {truth} to i{self.lanes.width}")
+        return body.value(f"icmp eq i{self.lanes.width} {bits}, -1")
+
+    def text(self) -> str:
+        width = 64 * self.lanes.width
+        attributes = f'"min-legal-vector-width"="{width}" "prefer-vector-width"="{width}"'
+        tail = f"attributes #0 = {{ nounwind {attributes} }}\n"
+        return "\n".join([*self._globals.values(), *self._functions, tail, _RARE])
