@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from torseur.emit.copying import Direction, copier
+from torseur.emit.float_flags import restore_float_flags, save_float_flags
 from torseur.emit.ir import Body
 from torseur.emit.module import Module
 from torseur.emit.staged import Staged, inputs_of
@@ -61,6 +63,7 @@ class _Loop:
 
     def _open(self) -> None:
         body = self.body
+        self.flags = save_float_flags(self.module, body)
         self.heap = self.bytes > SMALL
         if self.heap:
             allocate = self.module.declare("ptr", "malloc", ["i64"])
@@ -84,6 +87,7 @@ class _Loop:
         if self.heap:
             free = self.module.declare("void", "free", ["ptr"])
             self.body.do(f"call void @{free}(ptr {self.block})")
+        restore_float_flags(self.module, self.body, self.flags)
         self.body.do("ret void")
         signature = f"void @{name}(ptr %args, ptr %dimensions, ptr %steps, ptr %data)"
         self.module.define(signature, self.body, internal=False)
@@ -105,9 +109,9 @@ class _Loop:
             if direct is None:
                 return here
             with body.when(body.value(f"xor i1 {direct}, true")):
-                body.do(f"call void @{_copy(self.module, operand.shape, into=True)}({arguments})")
+                body.do(f"call void @{copier(self.module, operand.shape, Direction.GATHER)}({arguments})")
             return body.value(f"select i1 {direct}, ptr {here}, ptr {self.buffer(k)}")
-        body.do(f"call void @{_copy(self.module, operand.shape, into=True)}({arguments})")
+        body.do(f"call void @{copier(self.module, operand.shape, Direction.GATHER)}({arguments})")
         return self.buffer(k)
 
     def target(self, k: int, row: str) -> str:
@@ -122,7 +126,7 @@ class _Loop:
     def write(self, k: int, row: str) -> None:
         """Bring what a kernel wrote for operand k to its rows."""
         body, operand, arguments = self.body, self.all[k], self._strided(k, row)
-        call = f"call void @{_copy(self.module, operand.shape, into=False)}({arguments})"
+        call = f"call void @{copier(self.module, operand.shape, Direction.SCATTER)}({arguments})"
         direct = self._contiguous(k) if self.lanes.width == 1 else "false"
         if direct == "false":
             body.do(call)
@@ -203,59 +207,3 @@ def _all_fixed(loop: _Loop, which: Sequence[int]) -> str:
 
 def _or_changed(body: Body, first: str, fixed: str) -> str:
     return body.value(f"or i1 {first}, {body.value(f'xor i1 {fixed}, true')}")
-
-
-def _copy(module: Module, shape: tuple[int, ...], *, into: bool) -> str:
-    """A function that moves one group of rows between a strided array and a packed buffer of lanes."""
-    key = ("copy", shape, into)
-    name = module.helpers.get(key)
-    if name is not None:
-        return name
-    name = module.helpers[key] = module.fresh("gather" if into else "scatter")
-    lanes, body = module.lanes, Body()
-    final = body.value("sub i64 %rows, 1")
-    least = module.declare("i64", "llvm.smin.i64", ["i64", "i64"])
-    starts = []
-    for lane in range(lanes.width):
-        row = body.value(f"call i64 @{least}(i64 {body.value(f'add i64 %row, {lane}')}, i64 {final})")
-        start = body.value(f"getelementptr i8, ptr %array, i64 {body.value(f'mul i64 {row}, %step')}")
-        starts.append(start)
-    _copy_elements(body, module, shape, starts, into)
-    body.do("ret void")
-    strides = "".join(f", i64 %core{d}" for d in range(len(shape)))
-    signature = f"void @{name}(ptr %array, i64 %step, ptr %buffer, i64 %row, i64 %rows{strides})"
-    module.define(signature, body, "noinline")
-    return name
-
-
-def _copy_elements(body: Body, module: Module, shape: tuple[int, ...], starts: Sequence[str], into: bool) -> None:
-    def nest(depth: int, offset: str, index: str) -> None:
-        if depth == len(shape):
-            _copy_one(body, module, starts, offset, index, into)
-            return
-        with body.loop(shape[depth]) as i:
-            deeper = body.value(f"add i64 {offset}, {body.value(f'mul i64 {i}, %core{depth}')}")
-            flat = body.value(f"add i64 {body.value(f'mul i64 {index}, {shape[depth]}')}, {i}")
-            nest(depth + 1, deeper, flat)
-
-    nest(0, "0", "0")
-
-
-def _copy_one(body: Body, module: Module, starts: Sequence[str], offset: str, index: str, into: bool) -> None:
-    lanes = module.lanes
-    slot = body.value(f"getelementptr {lanes.real}, ptr %buffer, i64 {index}")
-    addresses = [body.value(f"getelementptr i8, ptr {start}, i64 {offset}") for start in starts]
-    if into:
-        parts = [body.value(f"load double, ptr {a}, align 8") for a in addresses]
-        whole = parts[0]
-        if lanes.width > 1:
-            whole = "poison"
-            for lane, part in enumerate(parts):
-                whole = body.value(f"insertelement {lanes.real} {whole}, double {part}, i64 {lane}")
-        body.do(f"store {lanes.real} {whole}, ptr {slot}, align {lanes.size}")
-        return
-    whole = body.value(f"load {lanes.real}, ptr {slot}, align {lanes.size}")
-    # Rows beyond the last share its address: writing them first, in reverse, leaves the true one there.
-    for lane in reversed(range(lanes.width)):
-        part = whole if lanes.width == 1 else body.value(f"extractelement {lanes.real} {whole}, i64 {lane}")
-        body.do(f"store double {part}, ptr {addresses[lane]}, align 8")

@@ -51,7 +51,7 @@ class Callee(ABC):
 
     @abstractmethod
     def lowering(self) -> Function | Iteration:
-        """How emitters compute it. The arguments fill the blocks of the lowered function in order; a bundle fills one."""
+        """How emitters compute it. Arguments fill the blocks of the lowered function in order; a bundle fills one."""
 
     @abstractmethod
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
@@ -136,7 +136,9 @@ def call(function: Function, *args: Expr | Sequence[Expr]) -> list[Expr]:
         items = [arg] if isinstance(arg, Expr) else list(arg)
         if len(items) != block.size:
             raise GraphError(
-                f"wrong size of argument '{block.name}' of '{function.name}'", expected=str(block.size), got=str(len(items))
+                f"wrong size of argument '{block.name}' of '{function.name}'",
+                expected=str(block.size),
+                got=str(len(items)),
             )
         flat += items
     graph = next((x.graph for x in flat if isinstance(x, Node)), None)

@@ -31,6 +31,7 @@ from torseur.graph.nodes import Expr, Graph, Node, Truth, foreign
 
 __all__ = ["Function", "Output", "Stage", "reachable"]
 
+_Array = tuple[tuple[int, ...], list[Any]]
 _CODE = {op: k for k, op in enumerate(ops.OPS)}
 
 
@@ -66,8 +67,11 @@ class Function:
     def __init__(self, name: str, inputs: Sequence[Block], outputs: Mapping[str, Any]) -> None:
         self.name = checked_name(name)
         self.inputs = tuple(inputs)
-        self.graph = _graph_of(name, self.inputs, outputs)
-        self.outputs = tuple(_output(self.graph, checked_name(key), value) for key, value in outputs.items())
+        arrays = {checked_name(key): _array(key, value) for key, value in outputs.items()}
+        self.graph = _graph_of(name, self.inputs, arrays)
+        self.outputs = tuple(
+            Output(key, shape, tuple(_real(self.graph, x) for x in flat)) for key, (shape, flat) in arrays.items()
+        )
         self.nodes: tuple[Node, ...] = tuple(reachable(e for o in self.outputs for e in o.exprs))
         """What the outputs need, operands before results."""
         self._check_inputs()
@@ -136,7 +140,8 @@ class Function:
                 rest.append(node.data)
         interface = [(b.shape, b.role.value) for b in self.inputs], [(o.shape, len(o.exprs)) for o in self.outputs]
         results = [index[e.id] for e in self.results]
-        parts = (codes, np.array(args, np.int32).tobytes(), np.array(numbers).tobytes(), repr((rest, interface, results)).encode())
+        others = repr((rest, interface, results)).encode()
+        parts = codes, np.array(args, np.int32).tobytes(), np.array(numbers).tobytes(), others
         return hashlib.sha256(b"".join(len(p).to_bytes(8, "little") + p for p in parts)).hexdigest()
 
 
@@ -152,30 +157,28 @@ def reachable(exprs: Iterable[Node]) -> list[Node]:
     return [found[i] for i in sorted(found)]
 
 
-def _graph_of(name: str, inputs: Sequence[Block], outputs: Mapping[str, Any]) -> Graph:
-    symbols = (s for b in inputs for s in b.symbols)
-    found = next((x.graph for x in chain(symbols, _flat(list(outputs.values()))) if isinstance(x, Node)), None)
+def _graph_of(name: str, inputs: Sequence[Block], outputs: Mapping[str, _Array]) -> Graph:
+    candidates = chain((s for b in inputs for s in b.symbols), *(flat for _, flat in outputs.values()))
+    found = next((x.graph for x in candidates if isinstance(x, Node)), None)
     if found is None:
         raise GraphError(f"function '{name}' has neither inputs nor expressions", expected="at least one of them")
     return found
 
 
-def _flat(value: Any) -> Iterable[Any]:
-    if isinstance(value, (Node, float, int)):
-        return (value,)
-    return np.array(value, dtype=object).ravel()
-
-
-def _output(graph: Graph, name: str, value: Any) -> Output:
+def _array(name: str, value: Any) -> _Array:
+    """The shape of an output, and its entries."""
     if isinstance(value, Node):
-        shape, flat = (), [value]
-    else:
+        return (), [value]
+    ragged = GraphError(f"output '{name}' is ragged", expected="rows of one length")
+    try:
         array = np.array(value, dtype=object)
-        shape, flat = array.shape, list(array.ravel())
-    if any(isinstance(x, list) for x in flat):
-        raise GraphError(f"output '{name}' is ragged", expected="rows of one length")
-    return Output(name, shape, tuple(_real(graph, x) for x in flat))
+    except ValueError:  # arrays among the rows that do not fit each other
+        raise ragged from None
+    flat = list(array.ravel())
+    if any(isinstance(x, (list, tuple, np.ndarray)) for x in flat):
+        raise ragged
+    return array.shape, flat
 
 
 def _real(graph: Graph, x: Any) -> Expr:
-    return select(x, 1.0, 0.0) if isinstance(x, Truth) else graph.expr(x)
+    return graph.expr(select(x, 1.0, 0.0) if isinstance(x, Truth) else x)

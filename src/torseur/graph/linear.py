@@ -9,7 +9,7 @@ rows or columns is a `select`. References: Golub & Van Loan, Matrix Computations
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,11 @@ def minimum_norm_solve(
     g, rows = _matrix(A)
     m, n = len(rows), len(rows[0])
     if len(b) != m or not 0.0 < tolerance < 1.0:
-        raise GraphError("wrong right-hand side or tolerance", expected=f"{m} entries, 0 < tolerance < 1", got=f"{len(b)}, {tolerance}")
+        raise GraphError(
+            "wrong right-hand side or tolerance",
+            expected=f"{m} entries, 0 < tolerance < 1",
+            got=f"{len(b)} entries, {tolerance}",
+        )
     bundle = g.call(_minimum_norm(m, n, tolerance), [*(e for row in rows for e in row), *map(g.expr, b)])
     return [bundle[k] for k in range(n)], bundle[n]
 
@@ -72,7 +76,9 @@ def minimum_norm_solve(
 def _matrix(A: Sequence[Sequence[Expr | float]]) -> tuple[Graph, Matrix]:
     graph = next((e.graph for row in A for e in row if isinstance(e, Node)), None)
     if graph is None or len({len(row) for row in A}) != 1:
-        raise GraphError("not a matrix of expressions", got=f"{len(A)} rows", expected="rows of one length, with an expression")
+        raise GraphError(
+            "not a matrix of expressions", expected="rows of one length, with an expression", got=f"{len(A)} rows"
+        )
     return graph, [[graph.expr(e) for e in row] for row in A]
 
 
@@ -151,17 +157,17 @@ class _Substitute(Callee):
         batch = np.broadcast_shapes(A.shape[:-2], b.shape[:-1])
         A, b = np.broadcast_to(A, (*batch, self.n, self.n)), np.broadcast_to(b, (*batch, self.n))
         good = np.isfinite(A).all(axis=(-1, -2))
-        good &= np.linalg.matrix_rank(np.where(good[..., None, None], A, 0.0), tol=0.0) == self.n
+        good &= np.linalg.slogdet(np.where(good[..., None, None], A, 0.0))[0] != 0.0
         x = np.linalg.solve(np.where(good[..., None, None], A, np.eye(self.n)), b[..., None])[..., 0]
         return list(np.moveaxis(np.where(good[..., None], x, np.nan), -1, 0))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _factor(n: int) -> _Factor:
     return _Factor(n)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _substitute(n: int, transposed: bool) -> _Substitute:
     return _Substitute(n, transposed)
 
@@ -172,7 +178,7 @@ def _exchange(swap: Truth, a: list[Expr], b: list[Expr]) -> tuple[list[Expr], li
     return [select(swap, y, x) for x, y in pairs], [select(swap, x, y) for x, y in pairs]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _factor_function(n: int) -> Function:
     """P A = L U in place, the diagonal inverted; then, pair by pair, whether rows k and i were exchanged."""
     g = Graph()
@@ -191,7 +197,7 @@ def _factor_function(n: int) -> Function:
     return Function(f"factor{n}", [block], {"factor": [e for row in A for e in row] + swaps})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _substitute_function(n: int, transposed: bool) -> Function:
     g = Graph()
     factor, right = g.block("factor", n * n + n * (n - 1) // 2), g.block("b", n)
@@ -258,9 +264,7 @@ class _MinimumNorm(Callee):
         dAt = [list(c) for c in zip(*dA, strict=True)]
         q = [_dot(row, w, g.zero) for row in dAt]
         p = self._inverse(g, At, [_dot(row, r, g.zero) for row in dAt])
-        right = [
-            db[i] - _dot(dA[i], x, g.zero) + p[i] - _dot(A[i], q, g.zero) for i in range(self.m)
-        ]
+        right = [db[i] - _dot(dA[i], x, g.zero) + p[i] - _dot(A[i], q, g.zero) for i in range(self.m)]
         return [a + b for a, b in zip(q, self._inverse(g, A, right), strict=True)] + [g.zero]
 
     def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
@@ -286,12 +290,12 @@ class _MinimumNorm(Callee):
         return [*np.moveaxis(x, -1, 0), live.sum(axis=-1).astype(float)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _minimum_norm(m: int, n: int, tolerance: float) -> _MinimumNorm:
     return _MinimumNorm(m, n, tolerance)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     """Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b."""
     g = Graph()

@@ -1,8 +1,8 @@
 """The expression graph: interned nodes in the order they were made.
 
-Equal expressions are one object, so common subexpressions cost nothing and ``is`` compares expressions. A node's operands
-always have a smaller ``id`` than the node: the order of creation is a topological order, and every pass over a graph is
-a plain loop, never a recursion.
+Equal expressions are one object, so common subexpressions cost nothing and ``is`` compares expressions. The operands
+of a node always have a smaller ``id``: the order of creation is a topological order, and every pass over a graph is a
+plain loop, never a recursion.
 
 >>> g = Graph()
 >>> x, y = g.symbol("x"), g.symbol("y")
@@ -267,7 +267,9 @@ class Graph:
             return self.number(value)  # type: ignore[arg-type]
         if isinstance(value, Real) and not isinstance(value, bool):
             return self.number(float(value))
-        raise GraphError("not an operand", expected="a number or an expression", got=f"{value!r} ({type(value).__name__})")
+        raise GraphError(
+            "not an operand", expected="a number or an expression", got=f"{value!r} ({type(value).__name__})"
+        )
 
     def truth(self, value: Truth | bool) -> Truth:
         """A bool or a condition of this graph, as a condition of this graph."""

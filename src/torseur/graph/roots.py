@@ -196,7 +196,8 @@ class _Root(Callee):
         r = np.stack(np.broadcast_arrays(*evaluate_flat(self.residual, [*x, *rest]), x[0])[:-1], axis=-1)
         flat = np.broadcast_arrays(*evaluate_flat(self._jacobian, [*x, *rest]), x[0])[:-1]
         J = np.stack(flat, axis=-1).reshape(*r.shape, self.n)
-        good = np.isfinite(J).all(axis=(-1, -2)) & (np.abs(np.linalg.det(J)) > 0)
+        good = np.isfinite(J).all(axis=(-1, -2))
+        good &= np.linalg.slogdet(np.where(good[..., None, None], J, 0.0))[0] != 0.0
         d = np.linalg.solve(np.where(good[..., None, None], J, np.eye(self.n)), -r[..., None])[..., 0]
         d = np.where(good[..., None], d, np.nan)
         return np.moveaxis(d, -1, 0), np.abs(r).max(axis=-1)

@@ -1,0 +1,233 @@
+"""Compiled code kept on disk, so that a warm start compiles nothing.
+
+The cache holds code that will be executed, so it is only used where nobody else could have written: its directory, its
+files and every directory above must belong to this user (or to root) and be closed to writing by others. Anything that
+is wrong with it (refused, unwritable, corrupt, full disk) costs time, never a result.
+
+============================  =================================================================================
+``TORSEUR_CACHE``             where it is; ``off`` for none. Default: the user's cache directory
+``TORSEUR_CACHE_LIMIT``       bytes it may take (default 512 MiB); what was used longest ago goes first
+============================  =================================================================================
+
+An entry is a file: a magic word, the SHA-256 of the rest, the length of a JSON header, the header, the code. It is
+written beside its place and moved there in one step: readers see all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from torseur.errors import CacheWarning
+
+__all__ = ["CacheInfo", "cache_info", "clear_cache", "load", "save", "sources_digest"]
+
+_MAGIC = b"torseur1"
+_SUFFIX = ".code"
+_LIMIT = 512 * 1024 * 1024
+_STALE = 3600.0  # seconds after which a half-written file is nobody's any more
+_warned: set[str] = set()
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """The state of the cache; `reason` says why it is not usable."""
+
+    path: Path | None
+    entries: int
+    bytes: int
+    limit: int
+    usable: bool
+    reason: str | None
+
+
+def _directory() -> Path | None:
+    given = os.environ.get("TORSEUR_CACHE")
+    if given is not None and given.strip().lower() in ("", "off", "0", "none"):
+        return None
+    if given:
+        return Path(given).expanduser().absolute()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "torseur"
+
+
+def _limit() -> int:
+    try:
+        return int(os.environ["TORSEUR_CACHE_LIMIT"])
+    except (KeyError, ValueError):
+        return _LIMIT
+
+
+def _distrust(path: Path) -> str | None:
+    """Why code found in a directory could have been written by someone else; None if it could not."""
+    if not hasattr(os, "geteuid"):
+        return None  # Windows: the user's profile is closed to others by its access lists
+    mine = os.geteuid()
+    for place in (path, *path.parents):
+        info = place.stat() if place != path else place.lstat()
+        if not stat.S_ISDIR(info.st_mode):
+            return f"{place} is not a directory"
+        if info.st_uid not in (mine, 0) or (place == path and info.st_uid != mine):
+            return f"{place} belongs to another user"
+        open_to_others = info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if open_to_others and (place == path or not info.st_mode & stat.S_ISVTX):
+            return f"{place} can be written by other users"
+    return None
+
+
+def _open_directory(*, create: bool) -> tuple[Path | None, str | None]:
+    """The directory if it can be used, else why not."""
+    try:
+        path = _directory()
+        if path is None:
+            return None, "switched off by TORSEUR_CACHE"
+        if create:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = path.resolve(strict=False)
+        if not path.exists():
+            return (path, None) if not create else (None, f"{path} could not be made")
+        reason = _distrust(path)
+        return (None, reason) if reason else (path, None)
+    except (OSError, RuntimeError) as error:
+        return None, str(error)
+
+
+def _usable(*, create: bool = False) -> Path | None:
+    path, reason = _open_directory(create=create)
+    if reason is not None and "switched off" not in reason and reason not in _warned:
+        _warned.add(reason)
+        warnings.warn(f"the cache of compiled code is not used: {reason}", CacheWarning, stacklevel=4)
+    return path
+
+
+def load(key: str) -> tuple[dict[str, Any], bytes] | None:
+    """The header and the code stored under a key, if they are there, whole, and ours."""
+    directory = _usable()
+    if directory is None:
+        return None
+    path = directory / (key + _SUFFIX)
+    content = _read_private(path)
+    entry = None if content is None else _decoded(content)
+    if entry is None and content is not None:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    elif entry is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return entry
+
+
+def _read_private(path: Path) -> bytes | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        info = os.fstat(file.fileno())
+        if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & 0o022):
+            return None
+        try:
+            return file.read() if stat.S_ISREG(info.st_mode) else None
+        except OSError:
+            return None
+
+
+def _decoded(content: bytes) -> tuple[dict[str, Any], bytes] | None:
+    magic, digest, rest = content[:8], content[8:40], content[40:]
+    if magic != _MAGIC or hashlib.sha256(rest).digest() != digest:
+        return None
+    length = int.from_bytes(rest[:8], "little")
+    return json.loads(rest[8 : 8 + length]), rest[8 + length :]
+
+
+def save(key: str, header: dict[str, Any], code: bytes) -> bool:
+    """Store code under a key; whether that worked."""
+    directory = _usable(create=True)
+    if directory is None:
+        return False
+    text = json.dumps(header).encode()
+    rest = len(text).to_bytes(8, "little") + text + code
+    temporary = None
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
+        os.replace(temporary, directory / (key + _SUFFIX))
+    except OSError:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        return False
+    _prune(directory, _limit())
+    return True
+
+
+def _files(directory: Path) -> list[tuple[float, int, Path]]:
+    """Age, size and path of every entry; half-written files that nobody will finish are removed."""
+    found = []
+    for item in os.scandir(directory):
+        with contextlib.suppress(OSError):
+            info = item.stat(follow_symlinks=False)
+            if item.name.endswith(_SUFFIX):
+                found.append((info.st_mtime, info.st_size, Path(item.path)))
+            elif item.name.startswith(".new-") and time.time() - info.st_mtime > _STALE:
+                os.unlink(item.path)
+    return sorted(found)
+
+
+def _prune(directory: Path, limit: int) -> None:
+    with contextlib.suppress(OSError):
+        files = _files(directory)
+        total = sum(size for _, size, _ in files)
+        if total <= limit:
+            return
+        for _, size, path in files:
+            with contextlib.suppress(OSError):
+                path.unlink()
+                total -= size
+            if total <= 0.8 * limit:
+                return
+
+
+def cache_info() -> CacheInfo:
+    """Where the cache is, how full, and whether it can be used."""
+    path, reason = _open_directory(create=False)
+    files = _files(path) if path is not None and path.exists() else []
+    return CacheInfo(path or _directory(), len(files), sum(s for _, s, _ in files), _limit(), reason is None, reason)
+
+
+def clear_cache() -> int:
+    """Remove every entry; gives how many there were."""
+    path, _ = _open_directory(create=False)
+    removed = 0
+    for _, _, file in _files(path) if path is not None and path.exists() else []:
+        with contextlib.suppress(OSError):
+            file.unlink()
+            removed += 1
+    return removed
+
+
+@lru_cache(maxsize=1)
+def sources_digest() -> str:
+    """A fingerprint of our own code: other code, other entries."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent.parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,131 @@
+"""What a caller must know of a compiled function: names and shapes. It is stored beside the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from torseur.emit.staged import carry
+from torseur.errors import ArgumentError
+from torseur.graph.blocks import Role
+from torseur.graph.function import Function
+
+__all__ = ["Argument", "Interface"]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One array of a call."""
+
+    name: str
+    shape: tuple[int, ...]
+    role: Role | None = None
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def expected(self) -> str:
+        """The shapes that are welcome, as a person writes them."""
+        return f"(..., {', '.join(map(str, self.shape))})" if self.shape else "a number or an array of any shape"
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The arguments and results of a function; `work` is the size of what its parameters are turned into."""
+
+    name: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    work: int
+
+    @classmethod
+    def of(cls, function: Function) -> Interface:
+        ins = tuple(Argument(b.name, b.shape, b.role) for b in function.inputs)
+        outs = tuple(Argument(o.name, o.shape) for o in function.outputs)
+        return cls(function.name, ins, outs, carry(function)[0].size)
+
+    def to_header(self) -> dict[str, Any]:
+        """For the cache."""
+        return {
+            "name": self.name,
+            "inputs": [[a.name, a.shape, a.role.value if a.role else None] for a in self.inputs],
+            "outputs": [[a.name, a.shape] for a in self.outputs],
+            "work": self.work,
+        }
+
+    @classmethod
+    def from_header(cls, header: dict[str, Any]) -> Interface:
+        ins = tuple(Argument(name, tuple(shape), Role(role)) for name, shape, role in header["inputs"])
+        outs = tuple(Argument(name, tuple(shape)) for name, shape in header["outputs"])
+        return cls(header["name"], ins, outs, header["work"])
+
+    @property
+    def free(self) -> tuple[Argument, ...]:
+        """The inputs that are not parameters."""
+        return tuple(a for a in self.inputs if a.role is not Role.PARAMETER)
+
+    @property
+    def parameters(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.inputs if a.role is Role.PARAMETER)
+
+
+def ordered(name: str, arguments: Sequence[Argument], given: Sequence[Any], named: dict[str, Any]) -> list[Any]:
+    """Positional and keyword arguments of a call in their order."""
+    names = [a.name for a in arguments]
+    unknown = [n for n in named if n not in names]
+    twice = [n for n in names[: len(given)] if n in named]
+    missing = [n for n in names[len(given) :] if n not in named]
+    if unknown or twice or missing or len(given) > len(names):
+        faults = [
+            *(f"no argument '{n}'" for n in unknown),
+            *(f"'{n}' given twice" for n in twice),
+            *(f"'{n}' missing" for n in missing),
+        ]
+        raise ArgumentError(
+            f"{name} was called with the wrong arguments",
+            expected=f"{name}({', '.join(names)})",
+            got="; ".join(faults) or f"{len(given)} positional arguments",
+        )
+    return [*given, *(named[n] for n in names[len(given) :])]
+
+
+def batch_shape(name: str, arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[int, ...]:
+    """The common leading shape of a call's arrays; every wrong one is named."""
+    shapes, faults = [], []
+    for argument, value in zip(arguments, values, strict=True):
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            faults.append(f"{argument.name}: {error}")
+            continue
+        lead = array.ndim - len(argument.shape)
+        if array.dtype.kind not in "fiub":
+            faults.append(f"{argument.name}: {array.dtype} numbers, expected real ones")
+        elif not np.can_cast(array.dtype, np.float64, "same_kind"):
+            faults.append(f"{argument.name}: {array.dtype}, which a double cannot hold")
+        elif lead < 0 or array.shape[lead:] != argument.shape:
+            faults.append(f"{argument.name}: shape {array.shape}, expected {argument.expected}")
+        else:
+            shapes.append((argument.name, array.shape[:lead]))
+    if faults:
+        raise _refused(name, arguments, faults)
+    try:
+        return np.broadcast_shapes(*(shape for _, shape in shapes))
+    except ValueError:
+        text = ", ".join(f"{n}: {shape}" for n, shape in shapes)
+        raise _refused(name, arguments, [f"batches that do not fit together ({text})"]) from None
+
+
+def _refused(name: str, arguments: Iterable[Argument], faults: Sequence[str]) -> ArgumentError:
+    return ArgumentError(
+        f"{name} cannot take these arguments",
+        where="argument " + faults[0].split(":")[0] if len(faults) == 1 and ":" in faults[0] else None,
+        expected=", ".join(f"{a.name} {a.expected}" for a in arguments),
+        got="; ".join(faults),
+    )

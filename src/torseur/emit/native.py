@@ -1,0 +1,333 @@
+"""Native functions: what a user calls.
+
+A native function takes arrays of shape ``(..., *shape)`` for each of its inputs; leading dimensions broadcast, any
+strides are read in place, the interpreter lock is released. One state goes through scalar code, a batch through vector
+code with a state in each lane; each is compiled when it is first needed and kept on disk.
+
+>>> from torseur.graph import Function, Graph, Role, cos
+>>> from torseur.emit import compile
+>>> g = Graph()
+>>> q, m = g.block("q", 2), g.block("m", 1, Role.PARAMETER)
+>>> f = compile(Function("weight", [q, m], {"tau": [m[0] * cos(q[0]), m[0] * cos(q[1])]}))
+>>> f([0.0, 0.0], [2.0])
+array([2., 2.])
+>>> bound = f.bind([3.0])
+>>> bound(q=[[0.0, 0.0]] * 4).shape
+(4, 2)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.emit import cache
+from torseur.emit.interface import Argument, Interface, batch_shape, ordered
+from torseur.emit.ir import Lanes
+from torseur.emit.jit import Library, Tier, assemble, host, link
+from torseur.emit.loop import write_loop, write_prologue_loop
+from torseur.emit.module import Module
+from torseur.emit.staged import write_staged
+from torseur.emit.ufunc import make_ufunc
+from torseur.errors import ArgumentError, CompileError, TorseurWarning
+from torseur.graph.evaluate import evaluate
+from torseur.graph.function import Function
+
+__all__ = ["Backend", "NativeFunction", "compile", "compile_keyed"]
+
+Array = NDArray[np.float64]
+
+
+class Backend(Enum):
+    """What runs a function."""
+
+    AUTOMATIC = "automatic"  # native code; where that is impossible, NumPy with a warning
+    NATIVE = "native"
+    NUMPY = "numpy"  # the reference evaluator
+
+
+def compile(
+    function: Function,
+    *,
+    lanes: int | None = None,
+    tier: Tier = Tier.FULL,
+    backend: Backend = Backend.AUTOMATIC,
+) -> NativeFunction:
+    """A function as native code (compiled at the first call).
+
+    Args:
+        function: what to compile.
+        lanes: states per vector instruction in batches; by default what the processor's registers hold.
+        tier: `Tier.QUICK` compiles huge functions several times faster, into slower code.
+        backend: see `Backend`.
+    """
+    return NativeFunction(_Source(function.digest, lambda: function, lanes, tier, backend, Interface.of(function)))
+
+
+def compile_keyed(
+    key: str,
+    build: Callable[[], Function],
+    *,
+    lanes: int | None = None,
+    tier: Tier = Tier.FULL,
+    backend: Backend = Backend.AUTOMATIC,
+) -> NativeFunction:
+    """The same for a function that takes time to derive: if code is stored under the key, it is not even built.
+
+    Args:
+        key: must say all that decides the function (a description, options); our own sources and the processor are added.
+        build: makes the function when the cache does not have it.
+    """
+    return NativeFunction(_Source(hashlib.sha256(key.encode()).hexdigest(), build, lanes, tier, backend, None))
+
+
+class _Source:
+    """Where compiled code comes from: memory, the disk, or the compiler."""
+
+    def __init__(
+        self,
+        key: str,
+        build: Callable[[], Function],
+        lanes: int | None,
+        tier: Tier,
+        backend: Backend,
+        interface: Interface | None,
+    ) -> None:
+        if lanes is not None and lanes not in (1, 2, 4, 8, 16):
+            raise ArgumentError("wrong number of lanes", expected="1, 2, 4, 8 or 16", got=str(lanes))
+        self.key, self.build, self.tier = key, build, tier
+        self.backend = _available(backend)
+        self._width, self._interface = lanes, interface
+        self._libraries: dict[int, Library] = {}
+
+    @property
+    def width(self) -> int:
+        return self._width or host().lanes.width
+
+    @cached_property
+    def function(self) -> Function:
+        return self.build()
+
+    @property
+    def interface(self) -> Interface:
+        if self._interface is None:
+            if self.backend is Backend.NUMPY:
+                self._interface = Interface.of(self.function)
+            else:
+                self.library(1)
+        assert self._interface is not None
+        return self._interface
+
+    def library(self, width: int) -> Library:
+        """Linked code for a number of lanes."""
+        if width not in self._libraries:
+            header, code = self._code(width)
+            if self._interface is None:
+                self._interface = Interface.from_header(header)
+            self._libraries[width] = link(code, tuple(header["entries"]))
+        return self._libraries[width]
+
+    def _code(self, width: int) -> tuple[dict[str, Any], bytes]:
+        key = _cache_key(self.key, width, self.tier)
+        found = cache.load(key)
+        if found is None:
+            interface = Interface.of(self.function)
+            text, entries = module_text(self.function, Lanes(width))
+            found = {**interface.to_header(), "entries": entries}, assemble(text, host(), self.tier)
+            cache.save(key, *found)
+        return found
+
+
+def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str]]:
+    """The LLVM module of a function, and the names of the loops in it."""
+    module = Module(lanes)
+    staged = write_staged(module, function)
+    entries = ["loop"]
+    write_loop(module, "loop", function, staged, bound=False)
+    if staged.work[0]:
+        entries += ["bound", "prologue"]
+        write_loop(module, "bound", function, staged, bound=True)
+        write_prologue_loop(module, "prologue", function, staged)
+    return module.text(), entries
+
+
+def _cache_key(key: str, *options: object) -> str:
+    import llvmlite
+
+    machine = host()
+    parts = (key, options, machine.triple, machine.cpu, machine.features, llvmlite.__version__, cache.sources_digest())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _available(backend: Backend) -> Backend:
+    if backend is Backend.NUMPY:
+        return backend
+    try:
+        host()
+    except CompileError as error:
+        if backend is Backend.NATIVE:
+            raise
+        warnings.warn(f"falling back to NumPy, much slower: {error.got}", TorseurWarning, stacklevel=4)
+        return Backend.NUMPY
+    return Backend.NATIVE
+
+
+class _Entry:
+    """One loop of a library as a ufunc. Holds the code and the buffers the ufunc points to."""
+
+    def __init__(self, library: Library, name: str, title: str, ins: Sequence[Argument], outs: Sequence[Argument]) -> None:
+        self.library = library
+        self.ufunc, self._buffers = make_ufunc(library[name], title, [a.shape for a in ins], [a.shape for a in outs])
+
+
+class NativeFunction:
+    """A compiled function. Call it with arrays; `bind` its parameters to have their share of the work done once."""
+
+    def __init__(self, source: _Source, work: Array | None = None, parameters: Sequence[Any] = ()) -> None:
+        self._source, self._work, self._parameters = source, work, parameters
+        self._bound = bool(parameters) or work is not None
+        self._entries: dict[int, _Entry] = {}
+        self._single: np.ufunc | None = None
+
+    def __repr__(self) -> str:
+        ins = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
+        outs = ", ".join(f"{a.name}{list(a.shape)}" for a in self.interface.outputs)
+        return f"<NativeFunction {self.interface.name}({ins}) -> {outs}>"
+
+    @property
+    def interface(self) -> Interface:
+        return self._source.interface
+
+    @cached_property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments of a call, in order."""
+        return self.interface.free if self._bound else self.interface.inputs
+
+    @cached_property
+    def _ranks(self) -> tuple[int, ...]:
+        return tuple(len(a.shape) for a in self.inputs)
+
+    @cached_property
+    def _wrap(self) -> Callable[[Any], Any]:
+        outs = self.interface.outputs
+        if len(outs) == 1:
+            return lambda result: result
+        return namedtuple(self.interface.name, [o.name for o in outs])._make  # type: ignore[misc]
+
+    def bind(self, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
+        """The function at fixed parameters (arrays with leading dimensions for many sets at once)."""
+        if self._bound:
+            raise ArgumentError(f"the parameters of {self.interface.name} are bound already")
+        wanted = self.interface.parameters
+        values = ordered(f"{self.interface.name}.bind", wanted, parameters, named)
+        if not wanted:
+            return self
+        batch_shape(f"{self.interface.name}.bind", wanted, values)
+        if self._source.backend is Backend.NUMPY or not self.interface.work:
+            return NativeFunction(self._source, None, [np.array(v, dtype=float) for v in values])
+        work = Argument("work", (self.interface.work,))
+        entry = _Entry(self._source.library(1), "prologue", f"{self.interface.name}.bind", wanted, [work])
+        return NativeFunction(self._source, entry.ufunc(*values), values)
+
+    def __call__(self, *args: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
+        """The results for one state or a batch.
+
+        Args:
+            args, named: one array per input, of shape (..., *shape).
+            out: array(s) for the results, instead of new ones.
+            threads: how many share a batch.
+        """
+        if named or len(args) != len(self._ranks):
+            args = tuple(ordered(self.interface.name, self.inputs, args, named))
+        if self._source.backend is Backend.NUMPY:
+            return self._wrap(self._evaluate(args, out))
+        try:
+            for value, rank in zip(args, self._ranks):  # noqa: B905 (hot; the lengths were compared)
+                if (value.ndim if value.__class__ is np.ndarray else np.ndim(value)) > rank:
+                    return self._wrap(self._batch(args, out, threads))
+            ufunc = self._single or self._scalar()
+            extra = () if self._work is None else (self._work,)
+            return self._wrap(ufunc(*args, *extra) if out is None else ufunc(*args, *extra, out=out))
+        except (ValueError, TypeError) as error:
+            self._explain(args, out, error)
+            raise
+
+    def _scalar(self) -> np.ufunc:
+        batched = self._work is not None and self._work.ndim > 1
+        self._single = self._entry(self._source.width if batched else 1).ufunc
+        return self._single
+
+    def _batch(self, args: Sequence[Any], out: Any, threads: int) -> Any:
+        ufunc = self._entry(self._source.width).ufunc
+        extra = () if self._work is None else (self._work,)
+        if threads <= 1:
+            return ufunc(*args, *extra) if out is None else ufunc(*args, *extra, out=out)
+        return self._threaded(ufunc, [np.asarray(a, dtype=float) for a in (*args, *extra)], out, threads)
+
+    def _entry(self, width: int) -> _Entry:
+        if width not in self._entries:
+            library, interface = self._source.library(width), self.interface
+            ins = [*self.inputs, Argument("work", (interface.work,))] if self._work is not None else [*self.inputs]
+            name = "bound" if self._work is not None else "loop"
+            self._entries[width] = _Entry(library, name, interface.name, ins, interface.outputs)
+        return self._entries[width]
+
+    def _threaded(self, ufunc: np.ufunc, args: list[Array], out: Any, threads: int) -> Any:
+        """Slices of the first dimension of the batch, each on a thread of its own."""
+        ranks = [*self._ranks, 1] if self._work is not None else [*self._ranks]
+        batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(args, ranks, strict=True)))
+        outs = self.interface.outputs
+        if out is None:
+            out = tuple(np.empty((*batch, *o.shape)) for o in outs)
+        results = out if isinstance(out, tuple) else (out,)
+        cuts = np.linspace(0, batch[0], threads + 1).astype(int)
+
+        def part(a: Array, rank: int, rows: slice) -> Array:
+            full = a.ndim - rank == len(batch) and a.shape[0] != 1
+            return a[rows] if full else a
+
+        def run(start: int, stop: int) -> None:
+            rows = slice(start, stop)
+            given = [part(a, r, rows) for a, r in zip(args, ranks, strict=True)]
+            ufunc(*given, out=tuple(r[rows] for r in results))
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(run, cuts[:-1], cuts[1:]))
+        return results[0] if len(outs) == 1 else results
+
+    def _evaluate(self, args: Sequence[Any], out: Any) -> Any:
+        """The reference evaluator in place of native code."""
+        values, free, fixed = [], iter(args), iter(self._parameters)
+        batch_shape(self.interface.name, self.inputs, args)
+        for argument in self.interface.inputs:
+            parameter = self._bound and argument in self.interface.parameters
+            values.append(next(fixed) if parameter else next(free))
+        results = evaluate(self._source.function, *values)
+        if out is not None:
+            targets = out if isinstance(out, tuple) else (out,)
+            for target, result in zip(targets, results, strict=True):
+                target[...] = result
+            results = targets
+        return results[0] if len(results) == 1 else results
+
+    def _explain(self, args: Sequence[Any], out: Any, error: Exception) -> None:
+        """Say in our words what NumPy refused."""
+        name = self.interface.name
+        batch = batch_shape(name, self.inputs, args)
+        if out is not None:
+            outs = self.interface.outputs
+            shapes = [getattr(o, "shape", type(o).__name__) for o in (out if isinstance(out, tuple) else (out,))]
+            raise ArgumentError(
+                f"{name} cannot write its results into 'out'",
+                expected=", ".join(f"{o.name}: float64 {(*batch, *o.shape)}" for o in outs),
+                got=", ".join(map(str, shapes)) + f" ({error})",
+            ) from error
