@@ -106,7 +106,7 @@ def batch_shape(name: str, arguments: Sequence[Argument], values: Sequence[Any])
             continue
         lead = array.ndim - len(argument.shape)
         if array.dtype.kind not in "fiub":
-            faults.append(f"{argument.name}: {array.dtype} numbers, expected real ones")
+            faults.append(f"{argument.name}: values of type {array.dtype}, expected real numbers")
         elif not np.can_cast(array.dtype, np.float64, "same_kind"):
             faults.append(f"{argument.name}: {array.dtype}, which a double cannot hold")
         elif lead < 0 or array.shape[lead:] != argument.shape:
@@ -125,7 +125,6 @@ def batch_shape(name: str, arguments: Sequence[Argument], values: Sequence[Any])
 def _refused(name: str, arguments: Iterable[Argument], faults: Sequence[str]) -> ArgumentError:
     return ArgumentError(
         f"{name} cannot take these arguments",
-        where="argument " + faults[0].split(":")[0] if len(faults) == 1 and ":" in faults[0] else None,
         expected=", ".join(f"{a.name} {a.expected}" for a in arguments),
         got="; ".join(faults),
     )

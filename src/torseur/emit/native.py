@@ -137,7 +137,7 @@ class _Source:
         return self._libraries[width]
 
     def _code(self, width: int) -> tuple[dict[str, Any], bytes]:
-        key = _cache_key(self.key, width, self.tier)
+        key = cache_key(self.key, width, self.tier)
         found = cache.load(key)
         if found is None:
             interface = Interface.of(self.function)
@@ -160,7 +160,8 @@ def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str]]:
     return module.text(), entries
 
 
-def _cache_key(key: str, *options: object) -> str:
+def cache_key(key: str, *options: object) -> str:
+    """What an entry of the cache is called: everything that decides the code in it."""
     import llvmlite
 
     machine = host()
@@ -196,7 +197,11 @@ class NativeFunction:
         self._source, self._work, self._parameters = source, work, parameters
         self._bound = bool(parameters) or work is not None
         self._entries: dict[int, _Entry] = {}
-        self._single: np.ufunc | None = None
+        # What a call of one state needs, at hand; filled by the first call.
+        self._single: Callable[..., Any] | None = None
+        self._extra: tuple[Array, ...] = () if work is None else (work,)
+        self._ranks: tuple[int, ...] = ()
+        self._record: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
         ins = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -211,17 +216,6 @@ class NativeFunction:
     def inputs(self) -> tuple[Argument, ...]:
         """The arguments of a call, in order."""
         return self.interface.free if self._bound else self.interface.inputs
-
-    @cached_property
-    def _ranks(self) -> tuple[int, ...]:
-        return tuple(len(a.shape) for a in self.inputs)
-
-    @cached_property
-    def _wrap(self) -> Callable[[Any], Any]:
-        outs = self.interface.outputs
-        if len(outs) == 1:
-            return lambda result: result
-        return namedtuple(self.interface.name, [o.name for o in outs])._make  # type: ignore[misc]
 
     def bind(self, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
         """The function at fixed parameters (arrays with leading dimensions for many sets at once)."""
@@ -246,32 +240,47 @@ class NativeFunction:
             out: array(s) for the results, instead of new ones.
             threads: how many share a batch.
         """
+        single = self._single or self._prepare()
         if named or len(args) != len(self._ranks):
             args = tuple(ordered(self.interface.name, self.inputs, args, named))
-        if self._source.backend is Backend.NUMPY:
-            return self._wrap(self._evaluate(args, out))
         try:
-            for value, rank in zip(args, self._ranks):  # noqa: B905 (hot; the lengths were compared)
-                if (value.ndim if value.__class__ is np.ndarray else np.ndim(value)) > rank:
-                    return self._wrap(self._batch(args, out, threads))
-            ufunc = self._single or self._scalar()
-            extra = () if self._work is None else (self._work,)
-            return self._wrap(ufunc(*args, *extra) if out is None else ufunc(*args, *extra, out=out))
+            for value, rank in zip(args, self._ranks):  # noqa: B905 (hot, and the lengths were compared)
+                if value.ndim > rank:
+                    result = self._batch(args, out, threads)
+                    break
+            else:
+                result = single(*args, *self._extra, out=out)
+        except AttributeError:  # lists and plain numbers
+            return self(*self._arrays(args), out=out, threads=threads)
         except (ValueError, TypeError) as error:
             self._explain(args, out, error)
             raise
+        return result if self._record is None else self._record(result)
 
-    def _scalar(self) -> np.ufunc:
-        batched = self._work is not None and self._work.ndim > 1
-        self._single = self._entry(self._source.width if batched else 1).ufunc
+    def _prepare(self) -> Callable[..., Any]:
+        """Ready the call of one state. A batch of parameter sets makes every call a batch."""
+        outs = self.interface.outputs
+        self._ranks = tuple(len(a.shape) for a in self.inputs)
+        if len(outs) != 1:
+            self._record = namedtuple(self.interface.name, [o.name for o in outs])._make  # type: ignore[misc]
+        if self._source.backend is Backend.NUMPY:
+            self._single = self._evaluate
+        else:
+            many = self._work is not None and self._work.ndim > 1
+            self._single = self._entry(self._source.width if many else 1).ufunc
         return self._single
 
+    def _arrays(self, args: Sequence[Any]) -> list[Any]:
+        batch_shape(self.interface.name, self.inputs, args)
+        return [np.asarray(a, dtype=float) for a in args]
+
     def _batch(self, args: Sequence[Any], out: Any, threads: int) -> Any:
+        if self._source.backend is Backend.NUMPY:
+            return self._evaluate(*args, out=out)
         ufunc = self._entry(self._source.width).ufunc
-        extra = () if self._work is None else (self._work,)
         if threads <= 1:
-            return ufunc(*args, *extra) if out is None else ufunc(*args, *extra, out=out)
-        return self._threaded(ufunc, [np.asarray(a, dtype=float) for a in (*args, *extra)], out, threads)
+            return ufunc(*args, *self._extra, out=out)
+        return self._threaded(ufunc, self._arrays(args), out, threads)
 
     def _entry(self, width: int) -> _Entry:
         if width not in self._entries:
@@ -283,7 +292,7 @@ class NativeFunction:
 
     def _threaded(self, ufunc: np.ufunc, args: list[Array], out: Any, threads: int) -> Any:
         """Slices of the first dimension of the batch, each on a thread of its own."""
-        ranks = [*self._ranks, 1] if self._work is not None else [*self._ranks]
+        args, ranks = [*args, *self._extra], [*self._ranks, *(1 for _ in self._extra)]
         batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(args, ranks, strict=True)))
         outs = self.interface.outputs
         if out is None:
@@ -304,7 +313,7 @@ class NativeFunction:
             list(pool.map(run, cuts[:-1], cuts[1:]))
         return results[0] if len(outs) == 1 else results
 
-    def _evaluate(self, args: Sequence[Any], out: Any) -> Any:
+    def _evaluate(self, *args: Any, out: Any = None) -> Any:
         """The reference evaluator in place of native code."""
         values, free, fixed = [], iter(args), iter(self._parameters)
         batch_shape(self.interface.name, self.inputs, args)

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from torseur.errors import GraphError
+from torseur.graph import ops
 from torseur.graph.blocks import Block, Role
 from torseur.graph.function import Function
 from torseur.graph.nodes import Bundle, Expr, Graph, Node
@@ -28,7 +29,7 @@ Tangent = Expr | list[Expr] | None
 class Iteration:
     """A bounded loop, per lane: state = start(args); until done or worn out, state, done = step(state, args).
 
-    The results are ``finish(state, done, args)``. `step` ends with an output "done" that is 0 or 1.
+    The results are ``finish(state, done)``. `step` ends with an output "done" that is 0 or 1.
     """
 
     start: Function
@@ -84,15 +85,44 @@ class FunctionCall(Callee):
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         g = bundle.graph
         seeds = [t if isinstance(t, Expr) else g.zero for t in tangents]
-        return list(g.call(self._forward, [*bundle.args, *seeds]))
+        moving = _mask(seeds, g.zero)
+        if not any(mask & moving for mask in self._pattern):
+            return [g.zero] * self.n_out
+        moved = g.call(self._forward, [*bundle.args, *seeds])
+        return [moved[k] if mask & moving else g.zero for k, mask in enumerate(self._pattern)]
 
     def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
-        return list(bundle.graph.call(self._reverse, [*bundle.args, *weights]))
+        g, met = bundle.graph, 0
+        for w, mask in zip(weights, self._pattern, strict=True):
+            met |= mask if w is not g.zero else 0
+        if not met:
+            return [None] * len(bundle.args)
+        parts = g.call(self._reverse, [*bundle.args, *weights])
+        return [parts[k] if met >> k & 1 else None for k in range(len(bundle.args))]
 
     def reference(self, args: Sequence[Any]) -> Any:
         from torseur.graph.evaluate import evaluate_flat
 
         return evaluate_flat(self.function, args)
+
+    @cached_property
+    def _pattern(self) -> list[int]:
+        """For each result, the arguments it depends on, one bit each."""
+        offset, where = 0, {}
+        for block in self.function.inputs:
+            where[block.name], offset = offset, offset + block.size
+        last_use = {a.id: node.id for node in self.function.nodes for a in node.args}
+        kept = {e.id for e in self.function.results}
+        masks: dict[int, int] = {}
+        for node in self.function.nodes:
+            mask = 1 << where[node.data[0]] + node.data[1] if node.op is ops.SYMBOL else 0
+            for a in node.args:
+                mask |= masks[a.id]
+            masks[node.id] = mask
+            for a in node.args:
+                if last_use[a.id] == node.id and a.id not in kept:
+                    masks.pop(a.id, None)
+        return [masks[e.id] for e in self.function.results]
 
     @cached_property
     def _forward(self) -> FunctionCall:
@@ -112,6 +142,11 @@ class FunctionCall(Callee):
         flat = [x for b in f.inputs for x in b]
         grad = adjoints(f.results, list(weights), flat)
         return FunctionCall(Function(f"{f.name}_adjoint", [*f.inputs, weights], {"d": grad}))
+
+
+def _mask(exprs: Sequence[Expr], zero: Expr) -> int:
+    """Which expressions are not zero, one bit each."""
+    return sum(1 << k for k, e in enumerate(exprs) if e is not zero)
 
 
 def _fresh_block(graph: Graph, name: str, like: Block | None, size: int = 0) -> Block:

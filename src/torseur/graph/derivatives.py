@@ -27,7 +27,7 @@ from torseur.graph.calls import Tangent
 from torseur.graph.folding import power
 from torseur.graph.function import reachable
 from torseur.graph.functions import cos, cosh, log, select, sign, sin, sinh, sqrt
-from torseur.graph.nodes import Bundle, Expr, Graph, Node
+from torseur.graph.nodes import Bundle, Expr, Graph, Node, foreign
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import evaluate_piecewise
 
@@ -59,8 +59,9 @@ _PARTIALS: dict[Op, tuple[_Partial, ...]] = {
     ops.SIN: (lambda n: cos(n.args[0]),),
     ops.COS: (lambda n: -sin(n.args[0]),),
     ops.TAN: (lambda n: 1.0 + n * n,),
-    ops.ASIN: (lambda n: 1.0 / sqrt(1.0 - n.args[0] * n.args[0]),),
-    ops.ACOS: (lambda n: -1.0 / sqrt(1.0 - n.args[0] * n.args[0]),),
+    # (1 - x) (1 + x) keeps its digits near 1, where 1 - x x loses them.
+    ops.ASIN: (lambda n: 1.0 / sqrt((1.0 - n.args[0]) * (1.0 + n.args[0])),),
+    ops.ACOS: (lambda n: -1.0 / sqrt((1.0 - n.args[0]) * (1.0 + n.args[0])),),
     ops.ATAN: (lambda n: 1.0 / (1.0 + n.args[0] * n.args[0]),),
     ops.ATAN2: (
         lambda n: n.args[1] / (n.args[0] * n.args[0] + n.args[1] * n.args[1]),
@@ -91,7 +92,7 @@ def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> lis
     """The directional derivative of some expressions: d/de outputs(x + e seed) at e = 0, by forward mode."""
     if not outputs:
         return []
-    g = outputs[0].graph
+    g = _common_graph(outputs, list(seeds))
     known: dict[int, Tangent] = {x.id: g.expr(s) for x, s in seeds.items()}
     for node in reachable(outputs):
         if node.id not in known and any(known.get(a.id) is not None for a in node.args):
@@ -99,14 +100,28 @@ def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> lis
     return [_or_zero(g, known.get(e.id)) for e in outputs]
 
 
+def _common_graph(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> Graph:
+    """The one graph of all, which `wrt` can vary in."""
+    g = (outputs or wrt)[0].graph
+    for e in (*outputs, *wrt):
+        if e.graph is not g:
+            raise foreign(e)
+    for x in wrt:
+        if x.op is ops.CONST:
+            raise GraphError("cannot differentiate with respect to a number", expected="a symbol", got=repr(x))
+    return g
+
+
 def _forward(g: Graph, node: Node, args: list[Tangent]) -> Tangent:
     if isinstance(node, Bundle):
-        return node.data.tangent(node, args)  # type: ignore[no-any-return]
+        tangents: list[Expr] = node.data.tangent(node, args)
+        return tangents
     if not isinstance(node, Expr):
         return None
     if node.op is ops.ITEM:
         assert isinstance(args[0], list)
-        return args[0][node.data]
+        item: Expr = args[0][node.data]
+        return item
     if node.op is ops.SELECT:
         return select(node.args[0], _or_zero(g, args[1]), _or_zero(g, args[2]))
     if node.op is ops.DIV:
@@ -122,8 +137,15 @@ def adjoints(outputs: Sequence[Expr], weights: Sequence[Expr | float], wrt: Sequ
     """The derivative of sum_i weights[i] outputs[i] with respect to each of `wrt`, by reverse mode."""
     if not outputs:
         return [x.graph.zero for x in wrt]
-    g = outputs[0].graph
-    wanted = {x.id for x in wrt}
+    g = _common_graph(outputs, wrt)
+    bar = _reverse_sweep(g, outputs, weights, {x.id for x in wrt})
+    return [_or_zero(g, bar.get(x.id)) for x in wrt]
+
+
+def _reverse_sweep(
+    g: Graph, outputs: Sequence[Expr], weights: Sequence[Expr | float], wanted: set[int]
+) -> dict[int, Tangent]:
+    """Node id -> the derivative of the weighted sum, for the nodes between the outputs and those wanted."""
     order = reachable(outputs)
     useful = _depends(order, wanted)
     bar: dict[int, Tangent] = {}
@@ -132,7 +154,7 @@ def adjoints(outputs: Sequence[Expr], weights: Sequence[Expr | float], wrt: Sequ
     for node in reversed(order):
         if node.id in useful and node.id not in wanted and bar.get(node.id) is not None:
             _reverse(g, bar, node, useful)
-    return [_or_zero(g, bar.get(x.id)) for x in wrt]
+    return bar
 
 
 def _reverse(g: Graph, bar: dict[int, Tangent], node: Node, useful: set[int]) -> None:
@@ -143,11 +165,12 @@ def _reverse(g: Graph, bar: dict[int, Tangent], node: Node, useful: set[int]) ->
             if arg.id in useful and part is not None:
                 _accumulate(g, bar, arg, part)
         return
-    assert isinstance(node, Expr) and isinstance(weight, Expr)
+    assert isinstance(node, Expr)
+    assert isinstance(weight, Expr)
     if node.op is ops.ITEM:
-        whole = [g.zero] * len(node.args[0])
-        whole[node.data] = weight
-        _accumulate(g, bar, node.args[0], whole)
+        whole = bar.setdefault(node.args[0].id, [g.zero] * len(node.args[0]))
+        assert isinstance(whole, list)
+        whole[node.data] = whole[node.data] + weight
     elif node.op is ops.SELECT:
         condition, a, b = node.args
         _accumulate(g, bar, a, select(condition, weight, 0.0))
@@ -214,29 +237,25 @@ class Jacobian:
 
 def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUTOMATIC) -> Jacobian:
     """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent."""
-    for x in wrt:
-        if x.op is ops.CONST:
-            raise GraphError("cannot differentiate with respect to a number", got=repr(x), expected="a symbol")
     if not outputs or not wrt:
         raise GraphError("a Jacobian needs outputs and variables", got=f"{len(outputs)} outputs, {len(wrt)} variables")
-    g = outputs[0].graph
+    g = _common_graph(outputs, wrt)
     if mode is Mode.AUTOMATIC:
-        mode = Mode.FORWARD if _sweep_cost(outputs, wrt) <= 0 else Mode.REVERSE
-    if mode is Mode.FORWARD:
-        columns = _forward_sweep(outputs, wrt)
-        found = {(i, j): e for i, y in enumerate(outputs) for j, e in columns.get(y.id, {}).items()}
-    else:
-        rows = [gradient(y, wrt) for y in outputs]
-        found = {(i, j): e for i, row in enumerate(rows) for j, e in enumerate(row)}
-    found = {place: e for place, e in found.items() if isinstance(e, Expr) and e is not g.zero}
+        mode = _cheaper_sweep(outputs, wrt)
+    rows = _forward_rows(g, outputs, wrt) if mode is Mode.FORWARD else _reverse_rows(g, outputs, wrt)
+    found = {
+        (i, j): e
+        for i, row in enumerate(rows)
+        for j, e in row.items()
+        if isinstance(e, Expr) and e is not g.zero
+    }
     keys = sorted(found)
     shape = len(outputs), len(wrt)
     return Jacobian(shape, tuple(i for i, _ in keys), tuple(j for _, j in keys), tuple(found[k] for k in keys), g)
 
 
-def _forward_sweep(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> dict[int, dict[int, Tangent]]:
-    """For each node, the derivatives by the variables it depends on."""
-    g = outputs[0].graph
+def _forward_rows(g: Graph, outputs: Sequence[Expr], wrt: Sequence[Expr]) -> list[dict[int, Tangent]]:
+    """For each output, the derivatives by the variables it depends on."""
     known: dict[int, dict[int, Tangent]] = {}
     for j, x in enumerate(wrt):
         known.setdefault(x.id, {})[j] = g.one
@@ -245,27 +264,56 @@ def _forward_sweep(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> dict[int, di
         if columns and node.id not in known:
             args = [known.get(a.id, {}) for a in node.args]
             known[node.id] = {j: _forward(g, node, [a.get(j) for a in args]) for j in columns}
-    return known
+    return [known.get(y.id, {}) for y in outputs]
 
 
-def _sweep_cost(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> int:
-    """(node, variable) pairs a forward sweep touches minus (node, output) pairs a reverse sweep touches."""
+def _reverse_rows(g: Graph, outputs: Sequence[Expr], wrt: Sequence[Expr]) -> list[dict[int, Tangent]]:
+    columns: dict[int, list[int]] = {}
+    for j, x in enumerate(wrt):
+        columns.setdefault(x.id, []).append(j)
+    wanted = set(columns)
+    sweeps = (_reverse_sweep(g, [y], [1.0], wanted) for y in outputs)
+    return [{j: e for id, e in bar.items() for j in columns.get(id, ())} for bar in sweeps]
+
+
+def _cheaper_sweep(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> Mode:
+    """The sweep with fewer pairs of a node and a variable (forward) or a node and an output (reverse).
+
+    Counting goes no further than the smaller of the two needs.
+    """
+    if len(wrt) == 1 or len(outputs) == 1:
+        return Mode.FORWARD if len(wrt) == 1 else Mode.REVERSE
     order = reachable(outputs)
-    down = {x.id: 1 << j for j, x in enumerate(wrt)}
+    useful = _depends(order, {x.id for x in wrt})
+    order = [node for node in order if node.id in useful]
+    users: dict[int, list[int]] = {node.id: [] for node in order}
     for node in order:
-        bits = down.get(node.id, 0)
         for a in node.args:
-            bits |= down.get(a.id, 0)
-        if bits:
-            down[node.id] = bits
-    up: dict[int, int] = {}
-    for i, y in enumerate(outputs):
-        up[y.id] = up.get(y.id, 0) | 1 << i
-    for node in reversed(order):
-        bits = up.get(node.id, 0)
-        for a in node.args:
-            up[a.id] = up.get(a.id, 0) | bits
-    return sum(b.bit_count() for b in down.values()) - sum(up[n].bit_count() for n in down)
+            if a.id in useful:
+                users[a.id].append(node.id)
+    ahead = [(node.id, [a.id for a in node.args if a.id in useful]) for node in order]
+    back = [(node.id, users[node.id]) for node in reversed(order)]
+    limit = 4 * len(order)
+    while True:
+        forward, reverse = _pairs(ahead, wrt, limit), _pairs(back, outputs, limit)
+        if forward <= limit or reverse <= limit:
+            return Mode.FORWARD if forward <= reverse else Mode.REVERSE
+        limit *= 4
+
+
+def _pairs(order: Sequence[tuple[int, Sequence[int]]], sources: Sequence[Expr], limit: int) -> int:
+    """How many (node, source) pairs are connected; counting stops beyond the limit."""
+    met: dict[int, set[int]] = {}
+    for k, source in enumerate(sources):
+        met.setdefault(source.id, set()).add(k)
+    total = 0
+    for id, before in order:
+        found = met.setdefault(id, set()).union(*(met[b] for b in before))
+        met[id] = found
+        total += len(found)
+        if total > limit:
+            break
+    return total
 
 
 def hessian(output: Expr, wrt: Sequence[Expr]) -> list[list[Expr]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from torseur.emit.text.dialect import Dialect
 from torseur.emit.text.layout import Layout
@@ -15,29 +16,45 @@ from torseur.graph.calls import Callee, Iteration
 from torseur.graph.function import Function
 from torseur.graph.nodes import Bundle, Expr
 
-__all__ = ["Unit", "grouped", "key_of", "postorder"]
-
-Lowered = Function | Iteration
+__all__ = ["Called", "Unit", "grouped", "postorder"]
 
 
-def key_of(lowered: Lowered) -> str:
-    """Equal for functions and loops that compute the same."""
-    if isinstance(lowered, Function):
-        return lowered.digest
-    parts = lowered.start.digest, lowered.step.digest, lowered.finish.digest
-    return f"loop:{':'.join(parts)}:{lowered.limit}"
+class Called(NamedTuple):
+    """A function or a loop that is called, and the name it would like."""
+
+    name: str
+    lowered: Function | Iteration
+
+    @property
+    def key(self) -> str:
+        """Equal for those that compute the same."""
+        if isinstance(self.lowered, Function):
+            return self.lowered.digest
+        loop = self.lowered
+        return f"loop:{loop.start.digest}:{loop.step.digest}:{loop.finish.digest}:{loop.limit}"
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What it takes."""
+        return self.lowered.inputs if isinstance(self.lowered, Function) else self.lowered.start.inputs
 
 
-def blocks_of(lowered: Lowered) -> tuple[Block, ...]:
-    """What a called function or loop takes."""
-    return lowered.inputs if isinstance(lowered, Function) else lowered.start.inputs
+def called(callee: Callee) -> Called:
+    return Called(callee.name, callee.lowering())
+
+
+def all_called(by: Function | Iteration) -> list[Called]:
+    """What a function or a loop calls directly."""
+    if isinstance(by, Iteration):
+        return [Called(f.name, f) for f in (by.start, by.step, by.finish)]
+    return [called(callee) for callee in by.callees]
 
 
 def grouped(call: Bundle) -> list[tuple[Block, Bundle | list[Expr]]]:
     """The arguments of a call, block by block; a bundle fills one."""
     groups: list[tuple[Block, Bundle | list[Expr]]] = []
     k = 0
-    for block in blocks_of(call.data.lowering()):
+    for block in called(call.data).blocks:
         if block.size and isinstance(call.args[k], Bundle):
             groups.append((block, call.args[k]))
             k += 1
@@ -47,27 +64,20 @@ def grouped(call: Bundle) -> list[tuple[Block, Bundle | list[Expr]]]:
     return groups
 
 
-def postorder(roots: Iterable[Lowered], children: Callable[[Lowered], Sequence[Lowered]]) -> list[Lowered]:
+def postorder(roots: Iterable[Called], children: Callable[[Called], Sequence[Called]]) -> list[Called]:
     """What is called before what calls it, each once."""
-    order: dict[str, Lowered] = {}
-    stack = [(lowered, False) for lowered in reversed(list(roots))]
+    order: dict[str, Called] = {}
+    stack = [(item, False) for item in reversed(list(roots))]
     while stack:
-        lowered, opened = stack.pop()
-        key = key_of(lowered)
-        if key in order:
+        item, opened = stack.pop()
+        if item.key in order:
             continue
         if opened:
-            order[key] = lowered
+            order[item.key] = item
         else:
-            stack.append((lowered, True))
-            stack += [(child, False) for child in reversed(children(lowered))]
+            stack.append((item, True))
+            stack += [(child, False) for child in reversed(children(item))]
     return list(order.values())
-
-
-def _called(lowered: Lowered) -> list[Lowered]:
-    if isinstance(lowered, Iteration):
-        return [lowered.start, lowered.step, lowered.finish]
-    return [callee.lowering() for callee in lowered.callees]
 
 
 class Unit:
@@ -84,32 +94,28 @@ class Unit:
         self.function, self.dialect = function, dialect
         names = Names(dialect.reserved, dialect.spell)
         self.name = names.take(function.name)
-        self._taken = {self.name, *(names.take(f"{self.name}_{c}") for c in companions)}
-        self.called = postorder(_called(function), _called)
-        self._names = {key_of(c): names.take(prefix + _plain_name(c)) for c in self.called}
-        nodes = [n for f in (function, *self.called) if isinstance(f, Function) for n in f.nodes]
+        self.companions = {ending: names.take(f"{self.name}_{ending}") for ending in companions}
+        self.called = postorder(all_called(function), lambda item: all_called(item.lowered))
+        self._names = {item.key: names.take(prefix + item.name) for item in self.called}
+        functions = [function, *(item.lowered for item in self.called if isinstance(item.lowered, Function))]
+        nodes = [n for f in functions for n in f.nodes]
         curves = dict.fromkeys(n.data for n in nodes if n.op is ops.PIECEWISE)
         self.tables = {curve: names.fresh(f"{prefix}table") for curve in curves}
-        self._taken |= {*self._names.values(), *self.tables.values()}
-        self.ops = {n.op for n in nodes}
+        self._taken = {self.name, *self.companions.values(), *self._names.values(), *self.tables.values()}
+        self._ops = {n.op for n in nodes}
 
     @property
     def helpers(self) -> list[str]:
         """Sources of the functions that expressions of this file need."""
-        return [text for op, text in self.dialect.helpers.items() if op in self.ops]
+        return [text for op, text in self.dialect.helpers.items() if op in self._ops]
 
-    def name_of(self, lowered: Lowered) -> str:
-        return self._names[key_of(lowered)]
+    def name_of(self, item: Called | Callee) -> str:
+        return self._names[(item if isinstance(item, Called) else called(item)).key]
 
-    def name_of_call(self, callee: Callee) -> str:
-        return self.name_of(callee.lowering())
+    def name_of_function(self, function: Function) -> str:
+        return self._names[function.digest]
 
     def writer(self, function: Function, layout: Layout) -> Writer:
         """The texts of one function of the file."""
         names = Names(self.dialect.reserved | self._taken, self.dialect.spell)
         return Writer(plan(function, layout, names), self.dialect, self.tables)
-
-
-def _plain_name(lowered: Lowered) -> str:
-    """Functions have a name; a loop is called after its start."""
-    return lowered.name if isinstance(lowered, Function) else lowered.start.name.removesuffix("_start")

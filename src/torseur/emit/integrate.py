@@ -1,0 +1,400 @@
+"""Whole fixed-step integrations in native code, for one run or a batch with a run in each lane.
+
+A method is data, a Butcher tableau; the loop around it is written once. Time is computed from the number of the step, so
+it does not drift.
+
+>>> import numpy as np
+>>> from torseur.graph import Function, Graph
+>>> from torseur.emit import RK4, integrator
+>>> g = Graph()
+>>> x = g.block("x", 2)
+>>> circle = integrator(Function("circle", [x], {"dx": [x[1], -x[0]]}), RK4)
+>>> motion = circle([1.0, 0.0], step=2 * np.pi / 1000, steps=1000, every=500)
+>>> bool(np.allclose(motion.states[0], [[1, 0], [-1, 0], [1, 0]]))
+True
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import time as clock
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.emit import cache
+from torseur.emit.copying import Direction, copier
+from torseur.emit.interface import Argument, batch_shape, ordered
+from torseur.emit.ir import Body, Lanes
+from torseur.emit.jit import Library, Tier, assemble, host, link
+from torseur.emit.module import Module
+from torseur.emit.native import cache_key
+from torseur.emit.staged import Staged, inputs_of, write_staged
+from torseur.errors import ArgumentError, CompileError
+from torseur.graph.blocks import Role
+from torseur.graph.function import Function, Stage
+
+__all__ = ["EULER", "HEUN", "RK4", "Integrator", "Motion", "Tableau", "integrator"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """An explicit Runge-Kutta method: stage i at t + c_i h from x + h sum_j a_ij k_j; the step is h sum_i b_i k_i."""
+
+    name: str
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    c: tuple[float, ...]
+    order: int
+
+    def __post_init__(self) -> None:
+        s = len(self.b)
+        if len(self.c) != s or len(self.a) != s or any(len(row) != i for i, row in enumerate(self.a)):
+            raise ArgumentError(
+                f"'{self.name}' is not an explicit method",
+                expected="row i of a with i entries, and as many of b and c as of rows",
+                got=f"rows of {[len(row) for row in self.a]}, {s} of b, {len(self.c)} of c",
+            )
+
+
+EULER = Tableau("Euler", ((),), (1.0,), (0.0,), 1)
+HEUN = Tableau("Heun", ((), (1.0,)), (0.5, 0.5), (0.0, 1.0), 2)
+RK4 = Tableau(
+    "classical Runge-Kutta",
+    ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
+    (1 / 6, 1 / 3, 1 / 3, 1 / 6),
+    (0.0, 0.5, 0.5, 1.0),
+    4,
+)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Recorded states: for each block of states an array (..., rows, *shape), at `time` (rows,)."""
+
+    time: Array
+    states: tuple[Array, ...]
+
+
+def integrator(
+    rate: Function, method: Tableau = RK4, *, lanes: int | None = None, tier: Tier = Tier.FULL
+) -> Integrator:
+    """A native integrator of dx/dt = rate(t, x, inputs, parameters).
+
+    Args:
+        rate: its blocks of role STATE are the state; its outputs are their derivatives, one per block, in order.
+        method: the tableau.
+        lanes: runs per vector instruction in batches; by default what the processor's registers hold.
+        tier: see `compile`.
+    """
+    states = [b for b in rate.inputs if b.role is Role.STATE]
+    if not states or [len(o.exprs) for o in rate.outputs] != [b.size for b in states]:
+        raise ArgumentError(
+            f"'{rate.name}' is not the rate of its states",
+            expected="one output per block of states, of its size: " + ", ".join(f"{b.name} {b.size}" for b in states),
+            got=", ".join(f"{o.name} {len(o.exprs)}" for o in rate.outputs),
+        )
+    if any(b.size != 1 for b in rate.inputs if b.role is Role.TIME):
+        raise CompileError("time must be a scalar", where=f"inputs of '{rate.name}'")
+    return Integrator(rate, method, lanes, tier)
+
+
+class Integrator:
+    """Integrates many steps in one call. Made by `integrator`."""
+
+    def __init__(self, rate: Function, method: Tableau, lanes: int | None, tier: Tier) -> None:
+        self.rate, self.method, self._tier = rate, method, tier
+        self._lanes = lanes or host().lanes.width
+        arguments = [Argument(b.name, b.shape, b.role) for b in rate.inputs]
+        self.inputs = tuple(a for a in arguments if a.role is not Role.TIME)
+        """The arguments of a call, in order: the blocks of the rate except time."""
+        self._states = [k for k, a in enumerate(self.inputs) if a.role is Role.STATE]
+        self._libraries: dict[int, Library] = {}
+
+    def __call__(
+        self,
+        *args: ArrayLike,
+        step: float,
+        steps: int,
+        every: int = 1,
+        time: float = 0.0,
+        threads: int = 1,
+        progress: Callable[[int, int], object] | None = None,
+        out: Sequence[Array] | None = None,
+        **named: ArrayLike,
+    ) -> Motion:
+        """Integrate `steps` steps of length `step`, recording the start and then each `every`-th state.
+
+        Args:
+            args, named: the start for each block of states, and the other inputs, held constant; leading dimensions
+                broadcast into a batch of runs.
+            step: s; negative steps go back in time.
+            steps: a multiple of `every`.
+            time: at the start, s.
+            threads: how many share a batch.
+            progress: called now and then with the rows done and the rows wanted; an exception from it, or Ctrl-C, ends
+                the run, and the rows done so far are in `out`.
+            out: where to record, one array (..., rows, *shape) per block of states.
+        """
+        if steps < 0 or every < 1 or steps % every:
+            raise ArgumentError("wrong number of steps", expected="steps >= 0, a multiple of every >= 1", got=f"{steps}, {every}")
+        values = ordered(self.rate.name, self.inputs, args, named)
+        batch = batch_shape(self.rate.name, self.inputs, values)
+        run = _Run(self, values, batch, steps // every, out)
+        width = 1 if run.count == 1 else self._lanes
+        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library(width)["run"])
+        run.go(entry, step, every, time, threads, progress)
+        rows = time + step * every * np.arange(steps // every + 1)
+        return Motion(rows, tuple(run.recorded))
+
+    def _library(self, width: int) -> Library:
+        if width not in self._libraries:
+            digest = hashlib.sha256(repr((self.rate.digest, self.method.a, self.method.b, self.method.c)).encode())
+            key = cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
+            found = cache.load(key)
+            if found is None:
+                text = _module_text(self.rate, self.method, Lanes(width))
+                found = {}, assemble(text, host(), self._tier)
+                cache.save(key, *found)
+            self._libraries[width] = link(found[1], ("run",))
+        return self._libraries[width]
+
+
+class _Run:
+    """The arrays of one call, laid out for the native loop."""
+
+    SLICE = 0.05  # seconds of native work between two looks at the world
+
+    def __init__(
+        self, owner: Integrator, values: Sequence[Any], batch: tuple[int, ...], rows: int, out: Sequence[Array] | None
+    ) -> None:
+        self.owner, self.rows = owner, rows
+        self.count = int(np.prod(batch, dtype=int))
+        states = [owner.inputs[k] for k in owner._states]
+        shapes = [(*batch, rows + 1, *a.shape) for a in states]
+        if out is not None and [o.shape for o in out] != shapes:
+            raise ArgumentError("wrong shape of 'out'", expected=str(shapes), got=str([o.shape for o in out]))
+        self.recorded = [np.full(s, np.nan) for s in shapes] if out is None else list(out)
+        # All states side by side: the loop sees one array of runs, rows and values.
+        sizes = [a.size for a in states]
+        self.ends = list(accumulate(sizes))
+        self.state = np.empty((self.count, sum(sizes)))
+        self.others: list[Array] = []
+        for argument, value in zip(owner.inputs, values, strict=True):
+            array = np.asarray(value, dtype=float)
+            lead = array.shape[: array.ndim - len(argument.shape)]
+            if argument.role is Role.STATE:
+                k = states.index(argument)
+                whole = np.broadcast_to(array, (*batch, *argument.shape)).reshape(self.count, argument.size)
+                self.state[:, self.ends[k] - argument.size : self.ends[k]] = whole
+            elif np.prod(lead, dtype=int) == 1:
+                self.others.append(np.ascontiguousarray(array.reshape(1, argument.size)))
+            else:
+                whole = np.broadcast_to(array, (*batch, *argument.shape)).reshape(self.count, argument.size)
+                self.others.append(np.ascontiguousarray(whole))
+        self._record(slice(0, 1), self.state[:, None, :])
+
+    def _record(self, rows: slice, values: Array) -> None:
+        for k, target in enumerate(self.recorded):
+            argument = self.owner.inputs[self.owner._states[k]]
+            part = values[..., self.ends[k] - argument.size : self.ends[k]]
+            lead = target.shape[: target.ndim - len(argument.shape) - 1]
+            index = (slice(None),) * len(lead) + (rows,)
+            target[index] = part.reshape(*lead, values.shape[1], *argument.shape)
+
+    def go(
+        self,
+        entry: Any,
+        step: float,
+        every: int,
+        time: float,
+        threads: int,
+        progress: Callable[[int, int], object] | None,
+    ) -> None:
+        done, chunk = 0, 1
+        while done < self.rows:
+            chunk = min(chunk, self.rows - done)
+            buffer = np.empty((self.count, chunk, self.state.shape[1]))
+            began = clock.perf_counter()
+            self._parallel(entry, buffer, step, every, time, done * every, threads)
+            took = clock.perf_counter() - began
+            self._record(slice(done + 1, done + 1 + chunk), buffer)
+            done += chunk
+            if progress is not None:
+                progress(done, self.rows)
+            chunk = max(1, int(chunk * min(8.0, self.SLICE / max(took, 1e-9))))
+
+    def _parallel(self, entry: Any, buffer: Array, step: float, every: int, time: float, first: int, threads: int) -> None:
+        cuts = np.linspace(0, self.count, min(threads, self.count) + 1).astype(int)
+
+        def work(start: int, stop: int) -> None:
+            words = self._words(buffer, start, stop, every, first)
+            words[6:8] = np.array([step, time]).view(np.int64)
+            entry(words.ctypes.data)
+
+        if len(cuts) == 2:
+            work(0, self.count)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, cuts[:-1], cuts[1:]))
+
+    def _words(self, buffer: Array, start: int, stop: int, every: int, first: int) -> NDArray[np.int64]:
+        """What the native loop is told, word by word; see `_run_body`."""
+        words = [stop - start, buffer.shape[1], every, first]
+        words += [self.state.ctypes.data + start * self.state.strides[0], buffer.ctypes.data + start * buffer.strides[0]]
+        words += [0, 0]
+        for array in self.others:
+            fixed = array.shape[0] == 1
+            stride = 0 if fixed else array.strides[0]
+            words += [array.ctypes.data + start * stride, stride]
+        return np.array(words, dtype=np.int64)
+
+
+# -- the native loop ---------------------------------------------------------------------------------------------------
+def _module_text(rate: Function, method: Tableau, lanes: Lanes) -> str:
+    module = Module(lanes)
+    staged = write_staged(module, rate)
+    _RunWriter(module, rate, staged, method).write()
+    return module.text()
+
+
+class _RunWriter:
+    """Writes ``void run(i64 *words)``: runs, rows, steps per row, number of the first step, states, record, step length
+    and time as the bits of doubles, then address and stride of each other input."""
+
+    def __init__(self, module: Module, rate: Function, staged: Staged, method: Tableau) -> None:
+        self.module, self.lanes, self.rate, self.staged, self.method = module, module.lanes, rate, staged, method
+        self.body = Body()
+        states = [b for b in rate.inputs if b.role is Role.STATE]
+        self.n = sum(b.size for b in states)
+        self.size_of = {b.name: b.size for b in rate.inputs}
+        self.others = [b for b in rate.inputs if b.role in (Role.INPUT, Role.PARAMETER)]
+        self.slots = 0
+        self.place: dict[str, int] = {}
+        for name, size in (
+            ("state", self.n),
+            ("trial", self.n),
+            *((f"k{i}", self.n) for i in range(len(method.b))),
+            *((b.name, b.size) for b in self.others),
+            ("@time", 1),
+            ("@work0", staged.work[0]),
+            ("@work1", staged.work[1]),
+            ("@scratch", staged.scratch),
+        ):
+            self.place[name] = self.slots
+            self.slots += size
+
+    def write(self) -> None:
+        body, module = self.body, self.module
+        allocate, free = module.declare("ptr", "malloc", ["i64"]), module.declare("void", "free", ["ptr"])
+        block = body.value(f"call ptr @{allocate}(i64 {self.slots * self.lanes.size + 64})")
+        number = body.value(f"ptrtoint ptr {block} to i64")
+        address = body.value(f"and i64 {body.value(f'add i64 {number}, 63')}, -64")
+        self.memory = body.value(f"inttoptr i64 {address} to ptr")
+        runs, rows, every, first = (self._word(k) for k in range(4))
+        h, t0 = (body.value(f"load double, ptr {body.at('%words', 8 * k)}") for k in (6, 7))
+        self.h, self.t0 = self._splat(h), self._splat(t0)
+        with body.loop(runs, self.lanes.width) as run:
+            self._begin(run, runs)
+            with body.loop(rows) as row:
+                done = body.value(f"add i64 {first}, {body.value(f'mul i64 {row}, {every}')}")
+                with body.loop(every) as k:
+                    self._step(body.value(f"add i64 {done}, {k}"))
+                self._record(run, runs, row, rows)
+            self._copy(Direction.SCATTER, self.n, self._pointer(4), str(8 * self.n), "state", run, runs)
+        body.do(f"call void @{free}(ptr {block})")
+        body.do("ret void")
+        module.define("void @run(ptr %words)", body, internal=False)
+
+    def _word(self, k: int) -> str:
+        return self.body.value(f"load i64, ptr {self.body.at('%words', 8 * k)}")
+
+    def _pointer(self, k: int) -> str:
+        return self.body.value(f"load ptr, ptr {self.body.at('%words', 8 * k)}")
+
+    def _splat(self, x: str) -> str:
+        if self.lanes.width == 1:
+            return x
+        real = self.lanes.real
+        one = self.body.value(f"insertelement {real} poison, double {x}, i64 0")
+        return self.body.value(f"shufflevector {real} {one}, {real} poison, <{self.lanes.width} x i32> zeroinitializer")
+
+    def _at(self, name: str, slot: int = 0) -> str:
+        return self.body.at(self.memory, (self.place[name] + slot) * self.lanes.size)
+
+    def _copy(self, way: Direction, size: int, array: str, step: str, buffer: str, run: str, runs: str) -> None:
+        name = copier(self.module, (size,), way)
+        given = f"ptr {array}, i64 {step}, ptr {self._at(buffer)}, i64 {run}, i64 {runs}, i64 8"
+        self.body.do(f"call void @{name}({given})")
+
+    def _begin(self, run: str, runs: str) -> None:
+        """Bring the states, inputs and parameters of a group of runs into lanes; do the parameter work."""
+        self._copy(Direction.GATHER, self.n, self._pointer(4), str(8 * self.n), "state", run, runs)
+        for k, block in enumerate(self.others):
+            array, stride = self._pointer(8 + 2 * k), self._word(9 + 2 * k)
+            self._copy(Direction.GATHER, block.size, array, stride, block.name, run, runs)
+        self._kernel(self.staged.prologue.name, Stage.PARAMETER, "state", ["@work0"])
+
+    def _record(self, run: str, runs: str, row: str, rows: str) -> None:
+        body = self.body
+        stride = body.value(f"mul i64 {rows}, {8 * self.n}")
+        target = body.value(f"getelementptr i8, ptr {self._pointer(5)}, i64 {body.value(f'mul i64 {row}, {8 * self.n}')}")
+        self._copy(Direction.SCATTER, self.n, target, stride, "state", run, runs)
+
+    def _kernel(self, name: str, stage: Stage, state: str, rest: Sequence[str]) -> None:
+        """Call a kernel of the rate with the state taken from one of our buffers."""
+        given, offset = [], 0
+        offsets: dict[str, int] = {}
+        for block in self.rate.inputs:
+            if block.role is Role.STATE:
+                offsets[block.name], offset = offset, offset + block.size
+        for k in inputs_of(self.rate, stage):
+            block = self.rate.inputs[k]
+            if block.role is Role.STATE:
+                given.append(self._at(state, offsets[block.name]))
+            else:
+                given.append(self._at("@time" if block.role is Role.TIME else block.name))
+        pointers = [*given, *(self._at(name) if name.startswith("@") else name for name in [*rest, "@scratch"])]
+        self.body.do(f"call void @{name}({', '.join(f'ptr {p}' for p in pointers)})")
+
+    def _rate(self, state: str, k: str) -> None:
+        self._kernel(self.staged.instant.name, Stage.TIME, state, ["@work0", "@work1"])
+        ends = accumulate(len(o.exprs) for o in self.rate.outputs)
+        outs = [self._at(k, end - len(o.exprs)) for end, o in zip(ends, self.rate.outputs, strict=True)]
+        self._kernel(self.staged.body.name, Stage.STATE, state, ["@work0", "@work1", *outs])
+
+    def _step(self, number: str) -> None:
+        body, lanes, real = self.body, self.lanes, self.lanes.real
+        elapsed = self._splat(body.value(f"sitofp i64 {number} to double"))
+        for i, (row, c) in enumerate(zip(self.method.a, self.method.c, strict=True)):
+            steps = body.value(f"fadd {real} {elapsed}, {lanes.number(c)}")
+            t = body.value(f"fadd contract {real} {self.t0}, {body.value(f'fmul contract {real} {steps}, {self.h}')}")
+            body.store(lanes, t, self._at("@time"), 0)
+            if any(row):
+                self._combine("trial", row)
+            self._rate("trial" if any(row) else "state", f"k{i}")
+        self._combine("state", self.method.b)
+
+    def _combine(self, target: str, weights: Sequence[float]) -> None:
+        """target = state + h sum_j weights[j] k_j."""
+        body, lanes, real = self.body, self.lanes, self.lanes.real
+        scaled = [
+            (f"k{j}", body.value(f"fmul {real} {self.h}, {lanes.number(w)}")) for j, w in enumerate(weights) if w
+        ]
+        with body.loop(self.n) as i:
+            def element(name: str, i: str = i) -> str:
+                return body.value(f"getelementptr {real}, ptr {self._at(name)}, i64 {i}")
+
+            value = body.value(f"load {real}, ptr {element('state')}, align {lanes.size}")
+            for name, factor in scaled:
+                k = body.value(f"load {real}, ptr {element(name)}, align {lanes.size}")
+                value = body.value(f"fadd contract {real} {value}, {body.value(f'fmul contract {real} {k}, {factor}')}")
+            body.do(f"store {real} {value}, ptr {element(target)}, align {lanes.size}")

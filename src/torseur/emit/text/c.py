@@ -1,0 +1,290 @@
+"""C99: self-contained source, no allocation, nothing but <math.h>.
+
+For a function NAME of blocks a, b, ... with outputs y, z, ... the file defines
+
+- ``NAME_WORK``: how many numbers NAME_prologue and NAME_time leave for NAME (at least 1);
+- ``NAME_prologue(parameters..., work)``: whatever depends on parameters only; call it when they change;
+- ``NAME_time(parameters..., times..., work)``: whatever depends on these only; call it when the time changes, after the
+  prologue. It exists only if there is such work;
+- ``NAME(a, b, ..., work, y, z, ...)``: the rest, and the outputs.
+
+Blocks keep the order of the function; every array is flat, row by row; a scalar input is passed by value. Outputs may
+overlap inputs. Tolerances of roots and ranks are those of the graph: in single precision, choose them accordingly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+
+from torseur.emit.text.dialect import Dialect, Rank, functions
+from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of
+from torseur.emit.text.layout import Layout
+from torseur.emit.text.phrases import Writer
+from torseur.emit.text.statements import Part
+from torseur.emit.text.unit import Called, grouped
+from torseur.graph import ops
+from torseur.graph.blocks import Block
+from torseur.graph.calls import Iteration
+from torseur.graph.function import Function, Stage
+from torseur.graph.nodes import Bundle, Expr, Node, Truth
+from torseur.graph.piecewise import Piecewise
+
+__all__ = ["Precision", "to_c", "to_c_header"]
+
+_KEYWORDS = frozenset(
+    """auto break case char const continue default do double else enum extern float for goto if inline int long main
+    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
+    typeof fmin fmax fmod hypot log10 log2 log1p expm1 cbrt ceil round trunc exp2 gamma lgamma tgamma erf erfc fma
+    isnan isinf isfinite signbit NAN INFINITY HUGE_VAL j0 j1 jn y0 y1 yn signgam scalb drem significand pow10 rint
+    nearbyint lrint llrint lround llround remainder remquo copysign nan nextafter nexttoward fdim modf frexp ldexp
+    scalbn scalbln ilogb logb fpclassify isnormal isgreater isgreaterequal isless islessequal islessgreater
+    isunordered math_errhandling float_t double_t work out x u row breaks rows low high middle step state""".split()
+)
+
+
+class Precision(Enum):
+    """The numbers that C code computes with: the type, and the ending of functions and literals."""
+
+    DOUBLE = ("double", "")
+    SINGLE = ("float", "f")
+
+
+def to_c(function: Function, precision: Precision = Precision.DOUBLE) -> str:
+    """The source of a function in C99.
+
+    >>> from torseur.graph import Function, Graph, Role, cos
+    >>> g = Graph()
+    >>> q, m = g.symbol("q"), g.symbol("m", Role.PARAMETER)
+    >>> source = to_c(Function("weight", [g.blocks["q"], g.blocks["m"]], {"tau": 9.81 * m * cos(q)}))
+    >>> print(source[source.index("void weight_prologue(double m, double *work)\\n") :])
+    void weight_prologue(double m, double *work)
+    {
+        const double t1 = 9.81*m;
+        work[0] = t1;
+    }
+    <BLANKLINE>
+    void weight(double q, double m, const double *work, double *tau)
+    {
+        const double t1 = work[0];
+        (void)m;
+        tau[0] = t1*cos(q);
+    }
+    <BLANKLINE>
+    """
+    return _CFrame(function, precision).source()
+
+
+def to_c_header(function: Function, precision: Precision = Precision.DOUBLE) -> str:
+    """The header that goes with `to_c`: sizes, prototypes, and what the arrays hold."""
+    return _CFrame(function, precision).header()
+
+
+def _dialect(precision: Precision) -> Dialect:
+    real, f = precision.value
+    helpers = {
+        ops.MIN: "static {0} minimum({0} a, {0} b)\n{{\n    return a < b || a != a ? a : b;\n}}",
+        ops.MAX: "static {0} maximum({0} a, {0} b)\n{{\n    return a > b || a != a ? a : b;\n}}",
+        ops.SIGN: "static {0} sign({0} x)\n{{\n    return x > 0 ? ({0})1 : x < 0 ? ({0})-1 : x;\n}}",
+    }
+    own = {ops.ABS: f"fabs{f}", ops.SIGN: "sign", ops.MIN: "minimum", ops.MAX: "maximum"}
+
+    def number(value: float) -> str:
+        if precision is Precision.DOUBLE:
+            return repr(value)
+        rounded = np.float32(value)
+        return f"{rounded!s}f" if np.isfinite(rounded) else "INFINITY"
+
+    return Dialect(
+        number=number,
+        calls={**functions(own, suffix=f), ops.SELECT: "%s ? %s : %s"},
+        infinity="INFINITY",
+        nan="NAN",
+        truths=("0", "1"),
+        choice=Rank.CHOICE,
+        first=0,
+        statement=f"const {real} %s = %s;",
+        comment="/* %s */",
+        keywords=_KEYWORDS,
+        helpers={op: text.format(real) for op, text in helpers.items()},
+        spell=lambda name: f"x{name}" if name.startswith("_") else name,
+    )
+
+
+class _CFrame(Frame):
+    layout: ClassVar[Layout] = Layout(instant=True)
+    companions: ClassVar[tuple[str, ...]] = ("prologue", "time", "WORK")
+
+    def __init__(self, function: Function, precision: Precision) -> None:
+        super().__init__(function, _dialect(precision))
+        self.real = precision.value[0]
+
+    # -- the file --------------------------------------------------------------------------------------------------
+    def source(self) -> str:
+        opening = [*self.remarks(), "", "#include <math.h>", "", *self.declarations()]
+        pieces = ["\n".join(opening), *self.unit.helpers, *self.inner_functions(), *self.stages()]
+        return "\n\n".join(pieces) + "\n"
+
+    def header(self) -> str:
+        guard = f"{self.unit.name}_H".upper()
+        linkage = ["#ifdef __cplusplus", 'extern "C" {', "#endif"], ["#ifdef __cplusplus", "}", "#endif"]
+        lines = [*self.remarks(), "", f"#ifndef {guard}", f"#define {guard}", "", *linkage[0], ""]
+        return "\n".join([*lines, *self.declarations(), "", *linkage[1], "", f"#endif /* {guard} */", ""])
+
+    def remarks(self) -> list[str]:
+        size = self.main.plan.work_size
+        lines = [f"{self.function.name}: arrays are flat, row by row.", *(f"  {x}" for x in describe(self.function))]
+        lines.append(f"  work ({size}): left by {self.unit.companions['prologue']} for the others")
+        return ["/*", *(f" * {line}" for line in lines), " */"]
+
+    def declarations(self) -> list[str]:
+        size = max(1, self.main.plan.work_size)
+        stages = [Stage.PARAMETER, *([Stage.TIME] if self.main.plan.part(Stage.TIME) else []), Stage.STATE]
+        return [f"#define {self.unit.companions['WORK']} {size}", "", *(f"{self.signature(s)};" for s in stages)]
+
+    def stages(self) -> list[str]:
+        texts = []
+        for stage in Stage:
+            part = self.main.plan.part(stage)
+            if part is not None or stage is Stage.PARAMETER:
+                texts.append(self.stage(stage, part or Part(stage, (), (), (), (), ())))
+        return texts
+
+    # -- signatures --------------------------------------------------------------------------------------------------
+    def signature(self, stage: Stage) -> str:
+        plan = self.main.plan
+        arguments = self.inputs(self.main, inputs_of(self.function, stage))
+        if stage is Stage.STATE:
+            outputs = [f"{self.real} *{plan.outputs[o.name]}" for o in self.function.outputs]
+            arguments += [f"const {self.real} *work", *outputs]
+        else:
+            arguments.append(f"{self.real} *work")
+        name = {Stage.PARAMETER: self.unit.companions["prologue"], Stage.TIME: self.unit.companions["time"]}
+        return lines_of(f"void {name.get(stage, self.unit.name)}(", arguments, ")")
+
+    def inputs(self, writer: Writer, blocks: Sequence[Block]) -> list[str]:
+        names = writer.plan.blocks
+        kinds = [f"{self.real} " if b.shape == () else f"const {self.real} *" for b in blocks]
+        return [kind + names[b.name] for kind, b in zip(kinds, blocks, strict=True)]
+
+    def unused(self, writer: Writer, part: Part, blocks: Sequence[Block]) -> list[str]:
+        """Lines that tell a compiler that some arguments are not read on purpose."""
+        read = {s.data[0] for s in part.symbols}
+        return [f"(void){writer.plan.blocks[b.name]};" for b in blocks if b.name not in read]
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+    def stage(self, stage: Stage, part: Part) -> str:
+        writer, plan = self.main, self.main.plan
+        lines = self.body(writer, part, inner=False)
+        lines += self.unused(writer, part, inputs_of(self.function, stage))
+        for node in part.stores:
+            lines += self.store(plan.names[node.id], plan.slots[node.id].offset, node)
+        if stage is Stage.STATE:
+            for output in self.function.outputs:
+                name = plan.outputs[output.name]
+                lines += [f"{name}[{k}] = {writer.text(e)};" for k, e in enumerate(output.exprs)]
+                lines += [] if output.exprs else [f"(void){name};"]
+        reads_work, writes_work = bool(part.loads), bool(part.stores)
+        if not reads_work and not writes_work:
+            lines.append("(void)work;")
+        return self.function_text(self.signature(stage), lines)
+
+    def store(self, name: str, offset: int, node: Node) -> list[str]:
+        if not isinstance(node, Bundle):
+            return [f"work[{offset}] = {name};"]
+        return [f"work[{offset + k}] = {name}[{k}];" for k in range(len(node))]
+
+    def load(self, writer: Writer, node: Node) -> str:
+        name, offset = writer.plan.names[node.id], writer.plan.slots[node.id].offset
+        if isinstance(node, Bundle):
+            return f"const {self.real} *{name} = work + {offset};"
+        if isinstance(node, Truth):
+            return f"const int {name} = work[{offset}] != 0;"
+        return self.assignment(node, name, f"work[{offset}]")
+
+    def inner(self, name: str, writer: Writer) -> str:
+        function, part = writer.plan.function, writer.plan.parts[-1]
+        lines = [*self.body(writer, part, inner=True), *self.unused(writer, part, function.inputs)]
+        lines += [f"out[{k}] = {writer.text(e)};" for k, e in enumerate(function.results)]
+        arguments = [*self.inputs(writer, function.inputs), f"{self.real} *out"]
+        return self.function_text(lines_of(f"static void {name}(", arguments, ")"), lines)
+
+    def function_text(self, signature: str, lines: Sequence[str]) -> str:
+        return "\n".join([signature, "{", *self.indented(lines), "}"])
+
+    # -- lines -------------------------------------------------------------------------------------------------------
+    def assignment(self, node: Node, name: str, text: str) -> str:
+        return f"const int {name} = {text};" if isinstance(node, Truth) else super().assignment(node, name, text)
+
+    def element(self, name: str, block: Block, k: int, inner: bool) -> str:
+        return f"{name}[{k}]"
+
+    def array(self, writer: Writer, items: Sequence[Expr]) -> str:
+        return lines_of("{", [writer.text(e) for e in items], "}")
+
+    def call(self, writer: Writer, node: Bundle, name: str) -> list[str]:
+        """Arrays for the arguments, an array for the results, the call."""
+        lines, arguments = [], []
+        for k, (block, group) in enumerate(grouped(node), 1):
+            if isinstance(group, Bundle):
+                arguments.append(writer.text(group))
+            elif block.shape == ():
+                arguments.append(writer.text(group[0]))
+            elif not group:
+                arguments.append("0")
+            else:
+                arguments.append(f"{name}_{k}")
+                lines.append(f"const {self.real} {name}_{k}[{len(group)}] = {self.array(writer, group)};")
+        lines.append(f"{self.real} {name}[{max(1, len(node))}];")
+        return [*lines, f"{self.unit.name_of(node.data)}({', '.join([*arguments, name])});"]
+
+    # -- tables and loops --------------------------------------------------------------------------------------------
+    def table(self, name: str, curve: Piecewise) -> str:
+        number, width = self.dialect.number, curve.degree + 2
+        rows = [[o, *c] for o, c in zip(curve.origins, curve.coefficients, strict=True)]
+        cells = [f"{{{', '.join(_signed(number, x) for x in row)}}}" for row in rows]
+        breaks = [_signed(number, x) for x in curve.breaks]
+        lines = [
+            lines_of(f"static const {self.real} breaks[{len(breaks)}] = {{", breaks, "};"),
+            lines_of(f"static const {self.real} rows[{len(rows)}][{width}] = {{", cells, "};"),
+            f"int low = 0, high = {len(breaks)};",
+            "while (low < high) {",
+            "    const int middle = (low + high)/2;",
+            "    if (breaks[middle] <= x)",
+            "        low = middle + 1;",
+            "    else",
+            "        high = middle;",
+            "}",
+            f"const {self.real} *row = rows[low];",
+            f"const {self.real} u = x - row[0];",
+            f"return {horner([f'row[{k + 1}]' for k in range(width - 1)], 'u')};",
+        ]
+        return self.function_text(f"static {self.real} {name}({self.real} x)", lines)
+
+    def loop(self, name: str, item: Called) -> str:
+        loop = item.lowered
+        assert isinstance(loop, Iteration)
+        start, step, finish = (self.unit.name_of_function(f) for f in (loop.start, loop.step, loop.finish))
+        arguments = [f"a{k}" for k, _ in enumerate(item.blocks, 1)]
+        kinds = [self.real if b.shape == () else f"const {self.real} *" for b in item.blocks]
+        inputs = [f"{kind} {a}".replace("* ", "*") for kind, a in zip(kinds, arguments, strict=True)]
+        last = ["state", f"state[{loop.size}]", *arguments][: len(loop.finish.inputs)]
+        lines = [
+            f"{self.real} state[{loop.size + 1}];",
+            "int k;",
+            f"{start}({', '.join([*arguments, 'state'])});",
+            f"state[{loop.size}] = 0;",
+            f"for (k = 0; k < {loop.limit} && state[{loop.size}] == 0; ++k)",
+            f"    {step}({', '.join(['state', *arguments, 'state'])});",
+            f"{finish}({', '.join([*last, 'out'])});",
+        ]
+        return self.function_text(f"static void {name}({', '.join([*inputs, f'{self.real} *out'])})", lines)
+
+
+def _signed(number: object, value: float) -> str:
+    assert callable(number)
+    return f"-{number(-value)}" if value < 0 else str(number(value))

@@ -1,0 +1,179 @@
+"""What programming languages have in common around expressions: the order of a file, and the body of a function.
+
+A *main* function takes arrays as the caller has them and gives arrays; it may be cut into stages. An *inner* function is
+what it calls: one flat array per block in, one flat array out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from torseur.emit.text.dialect import Dialect
+from torseur.emit.text.layout import Layout
+from torseur.emit.text.phrases import Writer
+from torseur.emit.text.statements import Part
+from torseur.emit.text.unit import Called, Unit, grouped
+from torseur.graph.blocks import Block, Role
+from torseur.graph.calls import Iteration
+from torseur.graph.function import Function, Stage
+from torseur.graph.nodes import Bundle, Expr, Node
+from torseur.graph.piecewise import Piecewise
+
+__all__ = ["Frame", "describe", "horner", "inputs_of", "lines_of"]
+
+WIDTH = 110
+_STAGE_OF = {Role.PARAMETER: Stage.PARAMETER, Role.TIME: Stage.TIME, Role.INPUT: Stage.STATE, Role.STATE: Stage.STATE}
+
+
+class Frame(ABC):
+    """One source file of one language."""
+
+    layout: ClassVar[Layout] = Layout()
+    prefix: ClassVar[str] = ""
+    companions: ClassVar[tuple[str, ...]] = ("prologue",)
+    indent: ClassVar[str] = "    "
+
+    def __init__(self, function: Function, dialect: Dialect) -> None:
+        self.function, self.dialect = function, dialect
+        self.unit = Unit(function, dialect, self.prefix, self.companions)
+        self.main = self.unit.writer(function, self.layout)
+
+    def inner_functions(self) -> list[str]:
+        """Tables, called functions and loops, in an order in which each is known before it is used."""
+        texts = [self.table(name, curve) for curve, name in self.unit.tables.items()]
+        for item in self.unit.called:
+            name = self.unit.name_of(item)
+            if isinstance(item.lowered, Iteration):
+                texts.append(self.loop(name, item))
+            else:
+                layout = replace(self.layout, prologue=False, instant=False)
+                texts.append(self.inner(name, self.unit.writer(item.lowered, layout)))
+        return texts
+
+    @abstractmethod
+    def table(self, name: str, curve: Piecewise) -> str:
+        """The function of an interpolated table."""
+
+    @abstractmethod
+    def loop(self, name: str, item: Called) -> str:
+        """The function of an iteration."""
+
+    @abstractmethod
+    def inner(self, name: str, writer: Writer) -> str:
+        """A called function."""
+
+    # -- bodies ------------------------------------------------------------------------------------------------------
+    def body(self, writer: Writer, part: Part, *, inner: bool) -> list[str]:
+        """The lines of one stage: inputs read, results of earlier stages read, statements."""
+        lines = []
+        for symbol in part.symbols:
+            block = self.block_of(symbol)
+            if block.shape != ():
+                place = self.element(writer.plan.blocks[block.name], block, symbol.data[1], inner)
+                lines.append(self.assignment(symbol, writer.plan.names[symbol.id], place))
+        lines += [self.load(writer, node) for node in part.loads]
+        for node in part.statements:
+            name = writer.plan.names[node.id]
+            if isinstance(node, Bundle):
+                lines += self.call(writer, node, name)
+            else:
+                lines.append(self.assignment(node, name, writer.definition(node)))
+        return lines
+
+    def block_of(self, symbol: Expr) -> Block:
+        return symbol.graph.blocks[symbol.data[0]]
+
+    def assignment(self, node: Node, name: str, text: str) -> str:
+        return self.dialect.statement % (name, text)
+
+    @abstractmethod
+    def element(self, name: str, block: Block, k: int, inner: bool) -> str:
+        """An element of an input array, by its place in row-major order."""
+
+    @abstractmethod
+    def load(self, writer: Writer, node: Node) -> str:
+        """The line that reads a result of an earlier stage."""
+
+    @abstractmethod
+    def array(self, writer: Writer, items: Sequence[Expr]) -> str:
+        """A flat array made on the spot."""
+
+    def call(self, writer: Writer, node: Bundle, name: str) -> list[str]:
+        """The lines that call a function and keep its results under a name."""
+        text = f"{self.unit.name_of(node.data)}({', '.join(self.arguments(writer, node))})"
+        return [self.assignment(node, name, text)]
+
+    def arguments(self, writer: Writer, node: Bundle) -> list[str]:
+        texts = []
+        for block, group in grouped(node):
+            if isinstance(group, Bundle):
+                texts.append(writer.text(group))
+            elif block.shape == ():
+                texts.append(self.value(writer, group[0]))
+            else:
+                texts.append(self.array(writer, group))
+        return texts
+
+    def value(self, writer: Writer, node: Expr) -> str:
+        """A number handed on to another function."""
+        return writer.text(node)
+
+    def indented(self, lines: Sequence[str], depth: int = 1) -> list[str]:
+        return [self.indent * depth + line for text in lines for line in text.split("\n")]
+
+
+def inputs_of(function: Function, stage: Stage) -> list[Block]:
+    """The blocks that a stage may read."""
+    return [b for b in function.inputs if _STAGE_OF[b.role] <= stage]
+
+
+def horner(coefficients: Sequence[str], u: str) -> str:
+    """A polynomial in u, constant term first. A constant still takes not-a-number from u.
+
+    >>> horner(["a", "b", "c"], "u")
+    'a + u*(b + u*c)'
+    """
+    if len(coefficients) == 1:
+        return f"{coefficients[0]} + 0.0*{u}"
+    text = coefficients[-1]
+    for k, c in enumerate(reversed(coefficients[:-1])):
+        text = f"{c} + {u}*{text}" if k == 0 else f"{c} + {u}*({text})"
+    return text
+
+
+def lines_of(opening: str, items: Sequence[str], closing: str, *, continued: str = "", separator: str = ",") -> str:
+    """A list in brackets, on one line if it fits, else on several."""
+    one = f"{opening}{f'{separator} '.join(items)}{closing}"
+    if len(one) <= WIDTH:
+        return one
+    rows, row = [], ""
+    for k, item in enumerate(items):
+        piece = item + (separator if k + 1 < len(items) else "")
+        if row and len(row) + len(piece) + 1 > WIDTH - 4:
+            rows.append(row)
+            row = piece
+        else:
+            row = f"{row} {piece}" if row else piece
+    inside = "".join(f"\n    {r}{continued}" for r in [*rows, row])
+    return f"{opening}{continued}{inside}\n{closing}"
+
+
+def describe(function: Function) -> list[str]:
+    """What goes in and out, one line each: name, shape, role and the names of the elements."""
+    lines = []
+    for block in function.inputs:
+        names = f": {' '.join(block.names)}" if block.shape != () and block.size <= 100 else ""
+        lines.append(f"{block.name} {shape_text(block.shape)}, {block.role.value}{names}")
+    lines += [f"{o.name} {shape_text(o.shape)}, output" for o in function.outputs]
+    return lines
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """
+    >>> shape_text(()), shape_text((3,)), shape_text((2, 3))
+    ('(scalar)', '(3)', '(2 x 3)')
+    """
+    return f"({' x '.join(map(str, shape)) or 'scalar'})"
