@@ -234,6 +234,7 @@ def _piecewise(curve: Any, x: Any, e: Any) -> tuple[Any, Any]:
     size = rows[..., -1]
     for i in range(rows.shape[-1] - 2, -1, -1):
         size = size * u + rows[..., i]
+    size = np.where(np.isinf(u), np.abs(value), size)
     steepest = np.maximum(np.abs(slope(x)), np.maximum(np.abs(slope(x - e)), np.abs(slope(x + e))))
     err = _spread(curve, x, e, value) + _times(2 * e, steepest) + 8 * EPS * _finite_or_inf(size)
     return value, _settled(value, [x], [e], err)
@@ -281,12 +282,13 @@ def _minimum_norm(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> 
     """Golub & Van Loan 5.3.7: |dx| <= |dA| / s_r (2 |x| + |r| / s_r) + |db| / s_r at constant rank."""
     m, n = callee.m, callee.n
     flat, x = _stack(args), _stack(value[:n])
-    A, good = _safe(flat[..., : m * n].reshape(*flat.shape[:-1], m, n))
+    A = flat[..., : m * n].reshape(*flat.shape[:-1], m, n)
+    A, good = _safe(np.where(np.isfinite((A * A).sum(axis=(-1, -2), keepdims=True)), A, np.nan))
     b = flat[..., m * n :]
     dA = np.linalg.norm(_stack(errs[: m * n]), axis=-1)
     db = np.linalg.norm(_stack(errs[m * n :]), axis=-1) + 8 * m * EPS * np.linalg.norm(b, axis=-1)
     s = np.linalg.svd(A, compute_uv=False)
-    rank = np.asarray(value[n]).astype(int)
+    rank = np.nan_to_num(np.asarray(value[n])).astype(int)
     last = np.take_along_axis(s, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]
     nothing = rank == 0
     last = np.where(nothing, 1.0, last)
@@ -301,8 +303,9 @@ def _minimum_norm(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> 
     err = 4 * (relative * (2 * np.linalg.norm(x, axis=-1) + r / last) + db / last)
     err = np.where(nothing, 0.0, err)
     sure &= good & np.isfinite(x).all(axis=-1) & (relative < 0.1)
-    err = np.where(sure, _finite_or_inf(err), np.inf)
-    return [err] * n + [np.where(sure, 0.0, np.inf)]
+    lost = ~good & (dA == 0)  # no number: surely no rank either
+    err = np.where(sure, _finite_or_inf(err), np.where(lost, 0.0, np.inf))
+    return [err] * n + [np.where(sure | lost, 0.0, np.inf)]
 
 
 def _root(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> list[Any]:

@@ -115,30 +115,28 @@ _PLAIN = {**UNARY, **BINARY, **COMPARISONS, **LOGIC, "select": (tg.select, np.wh
 _TRUTHFUL = {*COMPARISONS, *LOGIC}
 
 
-def _residuals() -> dict[str, tuple[Function, int, Callable[..., list[Any]]]]:
-    """Problems with one root each: the residual, how many arguments it takes, and the same in NumPy."""
-    g = Graph()
-    x, a = g.block("x", 1), g.block("a", 2)
-    kepler = Function("kepler", [x, a], {"r": [x[0] + 0.5 * tg.sin(a[1]) * tg.sin(x[0]) - a[0]]})
-    g = Graph()
-    x, a = g.block("x", 1), g.block("a", 1)
-    cubic = Function("cubic", [x, a], {"r": [x[0] * x[0] * x[0] + x[0] - a[0]]})
-    g = Graph()
-    x, a = g.block("x", 2), g.block("a", 2)
-    pair = [x[0] + 0.3 * tg.sin(x[1]) - tg.sin(a[0]), x[1] + 0.3 * tg.cos(x[0]) * tg.sin(a[1]) - a[1]]
-    coupled = Function("coupled", [x, a], {"r": pair})
-    return {
-        "kepler": (kepler, 2, lambda x, a: [x[0] + 0.5 * np.sin(a[1]) * np.sin(x[0]) - a[0]]),
-        "cubic": (cubic, 1, lambda x, a: [x[0] * x[0] * x[0] + x[0] - a[0]]),
-        "coupled": (
-            coupled,
-            2,
-            lambda x, a: [x[0] + 0.3 * np.sin(x[1]) - np.sin(a[0]), x[1] + 0.3 * np.cos(x[0]) * np.sin(a[1]) - a[1]],
-        ),
-    }
+def _kepler(x: Any, a: Any, m: Any) -> list[Any]:
+    return [x[0] + 0.5 * m.sin(a[1]) * m.sin(x[0]) - a[0]]
 
 
-RESIDUALS = _residuals()
+def _cubic(x: Any, a: Any, m: Any) -> list[Any]:
+    return [x[0] * x[0] * x[0] + x[0] - a[0]]
+
+
+def _coupled(x: Any, a: Any, m: Any) -> list[Any]:
+    return [x[0] + 0.25 * m.sin(x[1]) - m.sin(a[0]), x[1] + 0.25 * m.cos(x[0]) * m.sin(a[1]) - a[1]]
+
+
+def _residual(
+    law: Callable[..., list[Any]], n: int, n_args: int
+) -> tuple[Function, int, int, Callable[..., list[Any]]]:
+    g = Graph()
+    x, a = g.block("x", n), g.block("a", n_args)
+    return Function(law.__name__.strip("_"), [x, a], {"r": law(x, a, tg)}), n, n_args, law
+
+
+RESIDUALS = {"kepler": _residual(_kepler, 1, 2), "cubic": _residual(_cubic, 1, 1), "coupled": _residual(_coupled, 2, 2)}
+"""Problems with one root each: the Function, its sizes, and the law for any module that knows sin and cos."""
 
 
 # -- three readings of a recipe ----------------------------------------------------------------------------------------
@@ -191,8 +189,8 @@ def _built(g: Graph, step: Step, args: list[Any]) -> list[Any]:
         m, n = step.data
         x, rank = tg.minimum_norm_solve([args[i * n : (i + 1) * n] for i in range(m)], args[m * n :])
         return [*x, rank]
-    residual, _, _ = RESIDUALS[step.data]
-    return tg.root(residual, [0.1] * residual.inputs[0].size, args)
+    residual, n, _, _ = RESIDUALS[step.data]
+    return tg.root(residual, [0.1] * n, args)
 
 
 _RAW = {op.name: op for op in ops.OPS}
@@ -289,13 +287,13 @@ def _tabulated(x: Any, xs: Any, ys: Any, kind: Interpolation, outside: Outside) 
 
 def _plain_root(problem: str, flat: NDArray[np.float64]) -> NDArray[np.float64]:
     """Plain Newton, its matrix by complex steps."""
-    residual, _, numpy = RESIDUALS[problem]
-    n, a = residual.inputs[0].size, list(np.moveaxis(flat, -1, 0))
+    _, n, _, law = RESIDUALS[problem]
+    a = list(np.moveaxis(flat, -1, 0))
     x, h = np.full((n, *flat.shape[:-1]), 0.1), 1e-30
     for _ in range(60):
-        r = np.stack(numpy(x, a), axis=-1)
+        r = np.stack(law(x, a, np), axis=-1)
         moved = [x + 1j * h * np.eye(n)[j].reshape(n, *[1] * (flat.ndim - 1)) for j in range(n)]
-        J = np.stack([np.stack(np.imag(numpy(z, a)), axis=-1) / h for z in moved], axis=-1)
+        J = np.stack([np.stack(np.imag(law(z, a, np)), axis=-1) / h for z in moved], axis=-1)
         x = x - np.moveaxis(np.linalg.solve(J, r[..., None])[..., 0], -1, 0)
     return x
 
@@ -398,8 +396,9 @@ class _Writer:
             self.add(kind, a, self.nonzero(b))
         elif kind == "pow":
             a, b = self.any(2)
-            exponent = self.const(draw(st.sampled_from([0.5, 1.5, -0.75, 2.25, 3.0]))) if draw(st.booleans()) else b
-            self.add(kind, self.positive(self.bounded(a)), self.bounded(exponent) if exponent == b else exponent)
+            fixed = self.safe and draw(st.booleans())
+            exponent = self.const(draw(st.sampled_from([0.5, 1.5, -0.75, 2.25, 3.0]))) if fixed else self.bounded(b)
+            self.add(kind, self.positive(self.bounded(a)), exponent)
         elif kind in BINARY or kind in COMPARISONS:
             self.add(kind, *self.any(2))
         elif kind == "not":
@@ -439,9 +438,9 @@ class _Writer:
             self.add(kind, *entries, *self.any(m), data=(m, n), n_out=n + 1)
         else:
             problem = draw(st.sampled_from(list(RESIDUALS)))
-            residual, n_args, _ = RESIDUALS[problem]
+            _, n, n_args, _ = RESIDUALS[problem]
             args = [self.bounded(x) for x in self.any(n_args)]
-            self.add(kind, *args, data=problem, n_out=residual.inputs[0].size)
+            self.add(kind, *args, data=problem, n_out=n)
 
     def matrix(self, m: int, n: int) -> list[int]:
         return [self.bounded(x) for x in self.any(m * n)]
@@ -456,6 +455,7 @@ def recipes(
     safe: bool = True,
     max_steps: int = 14,
     nested: bool = True,
+    constants: bool = True,
     few: bool = False,
 ) -> Recipe:
     """Straight-line programs.
@@ -466,12 +466,14 @@ def recipes(
         safe: keep every argument inside its function's domain, whatever the inputs.
         max_steps: how many steps are drawn, before the ones that make arguments safe.
         nested: allow calls, linear systems and roots.
+        constants: draw constants too (what makes arguments safe needs its own in any case).
         few: one block of inputs instead of one or two of every role.
     """
     allowed = [k for k in kinds if nested or k not in ("call", "solve", "minimum_norm", "root")]
     blocks = draw(_blocks(few))
     writer = _Writer(draw, blocks, safe)
-    chosen = draw(st.lists(st.sampled_from(["const", *allowed]), min_size=1, max_size=max_steps))
+    drawn = ["const", *allowed] if constants else allowed
+    chosen = draw(st.lists(st.sampled_from(drawn), min_size=1, max_size=max_steps))
     for kind in [*chosen, *must]:
         writer.step(kind)
     last = writer.count - 1
@@ -502,6 +504,7 @@ def arguments(
     batch: tuple[int, ...] | None = None,
     special: bool = False,
     magnitude: float = 3.0,
+    ties: bool = True,
 ) -> tuple[NDArray[np.float64], ...]:
     """One array per input block.
 
@@ -511,6 +514,7 @@ def arguments(
             without them, so that broadcasting is exercised.
         special: put zeros of both signs, infinities, not-a-numbers, huge and tiny values among the ordinary ones.
         magnitude: ordinary values lie in [-magnitude, magnitude].
+        ties: some arrays hold round numbers only, which meet each other, breakpoints and integers.
     """
     if isinstance(function, Recipe):
         shapes = [shape for _, shape, _ in function.blocks]
@@ -522,7 +526,7 @@ def arguments(
     for shape in shapes:
         own = () if batch is None and draw(st.booleans()) else lead
         array = rng.uniform(-magnitude, magnitude, (*own, *shape))
-        if draw(st.booleans()):  # round numbers meet ties, breakpoints and integers
+        if ties and draw(st.booleans()):
             array = np.round(array * 2) / 2
         if special:
             array = np.where(rng.random(array.shape) < 0.4, rng.choice(SPECIAL, array.shape), array)
@@ -561,8 +565,8 @@ def showcase() -> Function:
     big = [add("add", k, const(8.0)) for k in (1, 4, 7)]
     add("solve", 0, big[0], 2, 3, 4, big[1], big[2], 6, 7, 8, 9, 10, data=3, n_out=3)
     add("minimum_norm", 0, 1, 2, 0, 1, 2, 3, 4, data=(2, 3), n_out=4)
-    for problem, (residual, n_args, _) in RESIDUALS.items():
-        add("root", *range(n_args), data=problem, n_out=residual.inputs[0].size)
+    for problem, (_, n_root, n_args, _) in RESIDUALS.items():
+        add("root", *range(n_args), data=problem, n_out=n_root)
     places = [k for k in writer.numbers if k >= n]
     rows = len(places) // 4
     outputs = (

@@ -79,14 +79,15 @@ def _blocks(module: Module, body: Body, size: int, starts: Sequence[str], direct
 def _gather_block(module: Module, body: Body, first: str, count: int, starts: Sequence[str]) -> None:
     lanes = module.lanes
     rows = []
+    # Masked loads and stores in their older form, with the alignment as an operand: every LLVM reads it.
     for start in starts:
         address = body.value(f"getelementptr double, ptr {start}, i64 {first}")
         if count == lanes.width:
             rows.append(body.value(f"load {lanes.real}, ptr {address}, align 8"))
         else:
-            load = module.declare(lanes.real, f"llvm.masked.load.{lanes.suffix}.p0", ["ptr", lanes.truth, lanes.real])
-            rest = f"{lanes.truth} {_mask(lanes, count)}, {lanes.real} zeroinitializer"
-            rows.append(body.value(f"call {lanes.real} @{load}(ptr align 8 {address}, {rest})"))
+            load = module.declare(lanes.real, f"llvm.masked.load.{lanes.suffix}.p0", ["ptr", "i32", lanes.truth, lanes.real])
+            rest = f"i32 8, {lanes.truth} {_mask(lanes, count)}, {lanes.real} zeroinitializer"
+            rows.append(body.value(f"call {lanes.real} @{load}(ptr {address}, {rest})"))
     for k, column in enumerate(_transposed(body, lanes, rows)[:count]):
         slot = body.value(f"getelementptr {lanes.real}, ptr %buffer, i64 {body.value(f'add i64 {first}, {k}')}")
         body.do(f"store {lanes.real} {column}, ptr {slot}, align {lanes.size}")
@@ -104,9 +105,9 @@ def _scatter_block(module: Module, body: Body, first: str, count: int, starts: S
             body.do(f"store {lanes.real} {row}, ptr {address}, align 8")
         else:
             name = f"llvm.masked.store.{lanes.suffix}.p0"
-            store = module.declare("void", name, [lanes.real, "ptr", lanes.truth])
-            mask = f"{lanes.truth} {_mask(lanes, count)}"
-            body.do(f"call void @{store}({lanes.real} {row}, ptr align 8 {address}, {mask})")
+            store = module.declare("void", name, [lanes.real, "ptr", "i32", lanes.truth])
+            mask = f"i32 8, {lanes.truth} {_mask(lanes, count)}"
+            body.do(f"call void @{store}({lanes.real} {row}, ptr {address}, {mask})")
 
 
 def _transposed(body: Body, lanes: Lanes, rows: Sequence[str]) -> list[str]:

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["Body", "Lanes"]
+from torseur.errors import ArgumentError
+
+__all__ = ["Body", "Lanes", "checked_lanes"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Lanes:
         return 8 * self.width
 
     @property
+    def alignment(self) -> int:
+        """Of memory that holds values: a cache line at least."""
+        return max(64, self.size)
+
+    @property
     def suffix(self) -> str:
         """How LLVM's intrinsics name the type."""
         return "f64" if self.width == 1 else f"v{self.width}f64"
@@ -66,6 +73,13 @@ class Lanes:
 
     def _splat(self, scalar: str, text: str) -> str:
         return text if self.width == 1 else f"splat ({scalar} {text})"
+
+
+def checked_lanes(lanes: int | None) -> int | None:
+    """A number of lanes we can write code for; None stands for the processor's own."""
+    if lanes is not None and lanes not in (1, 2, 4, 8, 16):
+        raise ArgumentError("wrong number of lanes", expected="1, 2, 4, 8 or 16", got=repr(lanes))
+    return lanes
 
 
 class Body:

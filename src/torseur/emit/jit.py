@@ -12,7 +12,7 @@ from typing import Any
 from torseur.emit.ir import Lanes
 from torseur.errors import CompileError
 
-__all__ = ["Library", "Machine", "Tier", "assemble", "host", "link"]
+__all__ = ["Library", "Machine", "Tier", "assemble", "assembly", "host", "link"]
 
 
 class Tier(Enum):
@@ -95,18 +95,34 @@ def _engine() -> Any:
 
 def assemble(text: str, machine: Machine, tier: Tier = Tier.FULL) -> bytes:
     """Machine code, as an object file, for a module in LLVM's assembly language."""
-    llvm = _llvm()
     with _lock:
         try:
-            module = llvm.parse_assembly(text)
-            module.triple = machine.triple
-            target = _target(machine, tier)
-            module.data_layout = str(target.target_data)
-            if tier is Tier.FULL:
-                _simplify(llvm, module, target)
-            return bytes(target.emit_object(module))
+            return bytes(_target(machine, tier).emit_object(_module(text, machine, tier)))
         except RuntimeError as error:
-            raise CompileError("LLVM refused the generated code", got=str(error)[:500]) from error
+            raise _refused(error) from error
+
+
+def assembly(text: str, machine: Machine, tier: Tier = Tier.FULL) -> str:
+    """The same code as `assemble` gives, in the processor's assembly language, to be looked at."""
+    with _lock:
+        try:
+            return str(_target(machine, tier).emit_assembly(_module(text, machine, tier)))
+        except RuntimeError as error:
+            raise _refused(error) from error
+
+
+def _module(text: str, machine: Machine, tier: Tier) -> Any:
+    llvm, target = _llvm(), _target(machine, tier)
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(target.target_data)
+    if tier is Tier.FULL:
+        _simplify(llvm, module, target)
+    return module
+
+
+def _refused(error: RuntimeError) -> CompileError:
+    return CompileError("LLVM refused the generated code", got=str(error)[:500])
 
 
 def _simplify(llvm: Any, module: Any, target: Any) -> None:

@@ -149,9 +149,10 @@ def _plan(nodes: list[Node]) -> _Plan:
             if isinstance(node, Bundle):
                 plan.frame[node.id] = plan.take(len(node))
                 plan.arguments = max(plan.arguments, len(node.args))
-            elif node.op in _TRIGONOMETRIC and (k, node.args[0].id) not in plan.angles:
+                continue
+            if node.op in _TRIGONOMETRIC and (k, node.args[0].id) not in plan.angles:
                 plan.angles[k, node.args[0].id] = plan.take(2)
-            elif last[node.id] > k and node.op not in (ops.ITEM, ops.SIN, ops.COS):
+            if last[node.id] > k and node.op not in (ops.ITEM, ops.SIN, ops.COS):
                 slot = plan.frame[node.id] = free.pop() if free else plan.take(1)
                 ending[last[node.id]].append(slot)
         free += ending[k]

@@ -27,10 +27,14 @@ SMALL = 32 * 1024
 
 @dataclass(frozen=True)
 class Operand:
-    """One array of a call: its core shape."""
+    """One array of a call: its core shape. NumPy knows no empty core: such an array travels as a number nobody reads."""
 
     name: str
     shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, name: str, shape: tuple[int, ...]) -> Operand:
+        return cls(name, shape if prod(shape) else ())
 
     @property
     def size(self) -> int:
@@ -40,10 +44,10 @@ class Operand:
 def operands(function: Function, bound: bool, work: int) -> tuple[list[Operand], list[Operand]]:
     """Inputs and outputs of a call; when bound, the first work array stands for all parameters."""
     skipped = set(inputs_of(function, Stage.PARAMETER)) if bound else set()
-    ins = [Operand(b.name, b.shape) for k, b in enumerate(function.inputs) if k not in skipped]
+    ins = [Operand.of(b.name, b.shape) for k, b in enumerate(function.inputs) if k not in skipped]
     if bound:
-        ins.append(Operand("work", (work,)))
-    return ins, [Operand(o.name, o.shape) for o in function.outputs]
+        ins.append(Operand.of("work", (work,)))
+    return ins, [Operand.of(o.name, o.shape) for o in function.outputs]
 
 
 class _Loop:
@@ -66,13 +70,9 @@ class _Loop:
         self.flags = save_float_flags(self.module, body)
         self.heap = self.bytes > SMALL
         if self.heap:
-            allocate = self.module.declare("ptr", "malloc", ["i64"])
-            self.block = body.value(f"call ptr @{allocate}(i64 {self.bytes + 64})")
-            address = body.value(f"ptrtoint ptr {self.block} to i64")
-            up = body.value(f"and i64 {body.value(f'add i64 {address}, 63')}, -64")
-            self.memory = body.value(f"inttoptr i64 {up} to ptr")
+            self.block, self.memory = self.module.allocate(body, self.bytes)
         else:
-            self.memory = body.value(f"alloca [{self.bytes} x i8], align 64")
+            self.memory = body.value(f"alloca [{self.bytes} x i8], align {self.lanes.alignment}")
         self.rows = body.value("load i64, ptr %dimensions")
         self.pointers, self.steps, self.cores = [], [], []
         core = len(self.all)
@@ -85,8 +85,7 @@ class _Loop:
 
     def close(self, name: str) -> None:
         if self.heap:
-            free = self.module.declare("void", "free", ["ptr"])
-            self.body.do(f"call void @{free}(ptr {self.block})")
+            self.module.free(self.body, self.block)
         restore_float_flags(self.module, self.body, self.flags)
         self.body.do("ret void")
         signature = f"void @{name}(ptr %args, ptr %dimensions, ptr %steps, ptr %data)"
@@ -183,8 +182,8 @@ def write_loop(module: Module, name: str, function: Function, staged: Staged, *,
 def write_prologue_loop(module: Module, name: str, function: Function, staged: Staged) -> None:
     """The inner loop that turns parameters into the first work array."""
     own = [function.inputs[k] for k in inputs_of(function, Stage.PARAMETER)]
-    ins = [Operand(b.name, b.shape) for b in own]
-    loop = _Loop(module, ins, [Operand("work", (staged.work[0],))], staged.prologue.scratch)
+    ins = [Operand.of(b.name, b.shape) for b in own]
+    loop = _Loop(module, ins, [Operand.of("work", (staged.work[0],))], staged.prologue.scratch)
     with loop.body.loop(loop.rows, module.lanes.width) as row:
         given = [loop.read(k, row) for k in range(len(ins))]
         target = loop.target(len(ins), row)

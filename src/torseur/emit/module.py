@@ -47,6 +47,17 @@ class Module:
         self._globals[name] = f"@{name} = internal constant [{len(values)} x double] [{text}]"
         return name
 
+    def allocate(self, body: Body, size: int) -> tuple[str, str]:
+        """Memory from the heap, aligned for values: what to free, and where the memory begins."""
+        edge = self.lanes.alignment
+        block = body.value(f"call ptr @{self.declare('ptr', 'malloc', ['i64'])}(i64 {size + edge})")
+        address = body.value(f"ptrtoint ptr {block} to i64")
+        up = body.value(f"and i64 {body.value(f'add i64 {address}, {edge - 1}')}, {-edge}")
+        return block, body.value(f"inttoptr i64 {up} to ptr")
+
+    def free(self, body: Body, block: str) -> None:
+        body.do(f"call void @{self.declare('void', 'free', ['ptr'])}(ptr {block})")
+
     def all_lanes(self, body: Body, truth: str) -> str:
         """Whether a condition holds in every lane."""
         if self.lanes.width == 1:

@@ -249,7 +249,8 @@ class NativeFunction:
                     result = self._batch(args, out, threads)
                     break
             else:
-                result = single(*args, *self._extra, out=out)
+                # NumPy takes out=None from ufuncs of one result only.
+                result = single(*args, *self._extra) if out is None else single(*args, *self._extra, out=out)
         except AttributeError:  # lists and plain numbers
             return self(*self._arrays(args), out=out, threads=threads)
         except (ValueError, TypeError) as error:
@@ -279,7 +280,7 @@ class NativeFunction:
             return self._evaluate(*args, out=out)
         ufunc = self._entry(self._source.width).ufunc
         if threads <= 1:
-            return ufunc(*args, *self._extra, out=out)
+            return ufunc(*args, *self._extra) if out is None else ufunc(*args, *self._extra, out=out)
         return self._threaded(ufunc, self._arrays(args), out, threads)
 
     def _entry(self, width: int) -> _Entry:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,7 +17,7 @@ from torseur.errors import GraphError
 if TYPE_CHECKING:
     from torseur.graph.nodes import Expr
 
-__all__ = ["Block", "Role", "checked_name"]
+__all__ = ["Block", "Role", "checked_name", "checked_shape"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -36,6 +38,18 @@ def checked_name(name: str) -> str:
     return name
 
 
+def checked_shape(name: str, shape: int | Sequence[int]) -> tuple[int, ...]:
+    """The shape of a block of this name, as a tuple of ints."""
+    checked_name(name)
+    try:
+        dims = tuple(map(operator.index, shape if isinstance(shape, Sequence) else (shape,)))
+    except TypeError:
+        dims = (-1,)
+    if any(n < 0 for n in dims):
+        raise GraphError(f"block '{name}' has no shape", expected="a size, or a tuple of sizes", got=repr(shape))
+    return dims
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """A named array of inputs of one role. Behaves as the sequence of its symbols, in row-major order."""
@@ -49,9 +63,6 @@ class Block:
     @staticmethod
     def labels(name: str, shape: tuple[int, ...], names: Sequence[str] | None) -> tuple[str, ...]:
         """The names of the elements: given ones checked, or q -> q1, q2 and M -> M1_1, M1_2 made up."""
-        checked_name(name)
-        if any(n < 0 for n in shape):
-            raise GraphError(f"block '{name}' has a negative size", got=str(shape))
         if names is None:
             indices = product(*(range(1, n + 1) for n in shape))
             return tuple(name + "_".join(map(str, index)) for index in indices)
@@ -60,8 +71,10 @@ class Block:
                 f"block '{name}' has the wrong number of names", expected=str(prod(shape)), got=str(len(names))
             )
         if len(set(names)) != len(names):
-            twice = sorted({n for n in names if list(names).count(n) > 1})
-            raise GraphError(f"block '{name}' gives one name to several elements", got=", ".join(twice))
+            twice = sorted(n for n, times in Counter(names).items() if times > 1)
+            raise GraphError(
+                f"block '{name}' gives one name to several elements", expected="one name each", got=", ".join(twice)
+            )
         return tuple(checked_name(n) for n in names)
 
     @property

@@ -8,7 +8,7 @@ roots.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -44,6 +44,8 @@ class Callee(ABC):
 
     name: str
     n_out: int
+    meaning: str = ""
+    """What it gives, in words, where its inside is not worth reading."""
 
     @property
     @abstractmethod
@@ -114,15 +116,19 @@ class FunctionCall(Callee):
         last_use = {a.id: node.id for node in self.function.nodes for a in node.args}
         kept = {e.id for e in self.function.results}
         masks: dict[int, int] = {}
+
+        def mask_of(node: Node) -> int:
+            return 1 << where[node.data[0]] + node.data[1] if node.op is ops.SYMBOL else masks[node.id]
+
         for node in self.function.nodes:
-            mask = 1 << where[node.data[0]] + node.data[1] if node.op is ops.SYMBOL else 0
+            mask = 0
             for a in node.args:
-                mask |= masks[a.id]
+                mask |= mask_of(a)
             masks[node.id] = mask
             for a in node.args:
                 if last_use[a.id] == node.id and a.id not in kept:
                     masks.pop(a.id, None)
-        return [masks[e.id] for e in self.function.results]
+        return [mask_of(e) for e in self.function.results]
 
     @cached_property
     def _forward(self) -> FunctionCall:
@@ -155,7 +161,7 @@ def _fresh_block(graph: Graph, name: str, like: Block | None, size: int = 0) -> 
     return graph.block(name, like.shape if like else size, like.role if like else Role.STATE)
 
 
-def call(function: Function, *args: Expr | Sequence[Expr]) -> list[Expr]:
+def call(function: Function, *args: Expr | float | Iterable[Expr | float]) -> list[Expr]:
     """Call a function on expressions: one argument per block, flat; the results are all outputs, flat.
 
     The function stays a function in the code made from this graph: compiled once, called where needed.
@@ -168,7 +174,7 @@ def call(function: Function, *args: Expr | Sequence[Expr]) -> list[Expr]:
         )
     flat: list[Any] = []
     for block, arg in zip(function.inputs, args, strict=True):
-        items = [arg] if isinstance(arg, Expr) else list(arg)
+        items = list(arg) if isinstance(arg, Iterable) else [arg]
         if len(items) != block.size:
             raise GraphError(
                 f"wrong size of argument '{block.name}' of '{function.name}'",

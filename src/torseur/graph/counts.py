@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from torseur.graph import ops
-from torseur.graph.calls import Iteration
+from torseur.graph.calls import Callee, Iteration
 from torseur.graph.function import Function, Stage
 from torseur.graph.nodes import Node
 
@@ -58,16 +58,18 @@ _KIND = {
 
 def count(function: Function) -> Count:
     """Everything a function does, as if nothing were hoisted."""
-    return _count(function.nodes)
+    return _count(function.nodes, {})
 
 
 def count_by_stage(function: Function) -> dict[Stage, Count]:
     """What is done once per parameter set, once per instant, and at every evaluation."""
     pairs = list(zip(function.nodes, function.stages, strict=True))
-    return {stage: _count(node for node, s in pairs if s is stage) for stage in Stage}
+    known: dict[Callee, Count] = {}
+    return {stage: _count((node for node, s in pairs if s is stage), known) for stage in Stage}
 
 
-def _count(nodes: Iterable[Node]) -> Count:
+def _count(nodes: Iterable[Node], known: dict[Callee, Count]) -> Count:
+    """The count of some nodes; each callee is counted once and added at every call."""
     tally: dict[str, int] = {}
     angles: set[int] = set()
     called = Count()
@@ -75,8 +77,11 @@ def _count(nodes: Iterable[Node]) -> Count:
         if node.op is ops.SIN or node.op is ops.COS:
             angles.add(node.args[0].id)
         elif node.op is ops.CALL:
-            lowered = node.data.lowering()
-            called += count(lowered.step if isinstance(lowered, Iteration) else lowered)
+            if node.data not in known:
+                lowered = node.data.lowering()
+                body = lowered.step if isinstance(lowered, Iteration) else lowered
+                known[node.data] = _count(body.nodes, known)
+            called += known[node.data]
         elif node.op not in _FREE:
             kind = _KIND.get(node.op, "functions")
             tally[kind] = tally.get(kind, 0) + 1

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import cast
 
 from torseur.errors import GraphError
 from torseur.graph import ops
@@ -102,7 +103,10 @@ def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> lis
 
 def _common_graph(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> Graph:
     """The one graph of all, which `wrt` can vary in."""
-    g = (outputs or wrt)[0].graph
+    for e in (*outputs, *wrt):
+        if not isinstance(e, Expr):
+            raise GraphError("only expressions have derivatives", expected="an expression", got=repr(e))
+    g = (*outputs, *wrt)[0].graph
     for e in (*outputs, *wrt):
         if e.graph is not g:
             raise foreign(e)
@@ -125,7 +129,8 @@ def _forward(g: Graph, node: Node, args: list[Tangent]) -> Tangent:
     if node.op is ops.SELECT:
         return select(node.args[0], _or_zero(g, args[1]), _or_zero(g, args[2]))
     if node.op is ops.DIV:
-        return (_or_zero(g, args[0]) - node * _or_zero(g, args[1])) / node.args[1]
+        change: Expr = _or_zero(g, args[0]) - node * _or_zero(g, args[1])
+        return change / cast(Expr, node.args[1])
     total = g.zero
     for k, t in enumerate(args):
         if isinstance(t, Expr) and t is not g.zero:
@@ -138,6 +143,8 @@ def adjoints(outputs: Sequence[Expr], weights: Sequence[Expr | float], wrt: Sequ
     if not outputs:
         return [x.graph.zero for x in wrt]
     g = _common_graph(outputs, wrt)
+    if len(weights) != len(outputs):
+        raise GraphError("each output needs one weight", expected=str(len(outputs)), got=str(len(weights)))
     bar = _reverse_sweep(g, outputs, weights, {x.id for x in wrt})
     return [_or_zero(g, bar.get(x.id)) for x in wrt]
 
@@ -239,16 +246,13 @@ def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUT
     """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent."""
     if not outputs or not wrt:
         raise GraphError("a Jacobian needs outputs and variables", got=f"{len(outputs)} outputs, {len(wrt)} variables")
+    if not isinstance(mode, Mode):
+        raise GraphError("no such mode", expected="a Mode, such as Mode.FORWARD", got=repr(mode))
     g = _common_graph(outputs, wrt)
     if mode is Mode.AUTOMATIC:
         mode = _cheaper_sweep(outputs, wrt)
     rows = _forward_rows(g, outputs, wrt) if mode is Mode.FORWARD else _reverse_rows(g, outputs, wrt)
-    found = {
-        (i, j): e
-        for i, row in enumerate(rows)
-        for j, e in row.items()
-        if isinstance(e, Expr) and e is not g.zero
-    }
+    found = {(i, j): e for i, row in enumerate(rows) for j, e in row.items() if isinstance(e, Expr) and e is not g.zero}
     keys = sorted(found)
     shape = len(outputs), len(wrt)
     return Jacobian(shape, tuple(i for i, _ in keys), tuple(j for _, j in keys), tuple(found[k] for k in keys), g)

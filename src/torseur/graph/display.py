@@ -21,6 +21,7 @@ _INFIX = {
     ops.OR: "or",
 }
 _DEPTH = 4
+_WIDTH = 6
 
 
 def short(node: Node, depth: int = _DEPTH) -> str:
@@ -40,7 +41,7 @@ def short(node: Node, depth: int = _DEPTH) -> str:
         return str(node.data)
     if depth == 0:
         return "…"
-    parts = [short(a, depth - 1) for a in node.args]
+    parts = [short(a, depth - 1) for a in node.args[:_WIDTH]]
     if node.op in _INFIX:
         symbol = _INFIX[node.op]
         return f"({parts[0]}{symbol}{parts[1]})" if symbol in "*/" else f"({parts[0]} {symbol} {parts[1]})"
@@ -49,4 +50,4 @@ def short(node: Node, depth: int = _DEPTH) -> str:
     if node.op is ops.ITEM:
         return f"{parts[0]}[{node.data}]"
     name = node.op.name if node.op is not ops.CALL else node.data.name
-    return f"{name}({', '.join(parts[:6])}{', …' if len(parts) > 6 else ''})"
+    return f"{name}({', '.join(parts)}{', …' if len(node.args) > _WIDTH else ''})"

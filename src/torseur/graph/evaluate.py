@@ -29,21 +29,40 @@ def evaluate(function: Function, *args: ArrayLike) -> tuple[NDArray[np.float64],
     columns: list[Any] = []
     batches = []
     for block, arg in zip(function.inputs, args, strict=True):
-        array = np.asarray(arg, dtype=float)
+        where = f"argument '{block.name}' of {function.name}"
+        array = _numbers(arg, where)
         lead = array.ndim - len(block.shape)
         if lead < 0 or array.shape[lead:] != block.shape:
             raise ArgumentError(
                 "wrong shape",
-                where=f"argument '{block.name}' of {function.name}",
+                where=where,
                 expected=f"(..., {', '.join(map(str, block.shape))})",
                 got=str(array.shape),
             )
         batches.append(array.shape[:lead])
         flat = array.reshape((*array.shape[:lead], block.size))
         columns += [flat[..., k] for k in range(block.size)]
-    batch = np.broadcast_shapes(*batches)
+    try:
+        batch = np.broadcast_shapes(*batches)
+    except ValueError:
+        raise ArgumentError(
+            "leading dimensions do not broadcast",
+            where=f"arguments of {function.name}",
+            expected="equal ones, or 1",
+            got=", ".join(f"{b.name}: {lead}" for b, lead in zip(function.inputs, batches, strict=True)),
+        ) from None
     results = iter(evaluate_flat(function, columns))
     return tuple(_stack([next(results) for _ in o.exprs], batch, o.shape) for o in function.outputs)
+
+
+def _numbers(arg: ArrayLike, where: str) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(arg)
+    except ValueError:  # rows of several lengths
+        raise ArgumentError("not an array", where=where, expected="rows of one length") from None
+    if array.dtype.kind not in "biuf":
+        raise ArgumentError("not real numbers", where=where, expected="floats or integers", got=str(array.dtype))
+    return array.astype(np.float64, copy=False)
 
 
 def _stack(values: list[Any], batch: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.float64]:

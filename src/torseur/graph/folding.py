@@ -50,7 +50,7 @@ def total(a: Expr, b: Expr) -> Expr:
         if a.op is CONST:
             return _folded(ops.ADD, a, b)
         if c < 0.0:
-            return g.binary(SUB, a, g.number(-c))
+            return difference(a, g.number(-c))
         if a.op is NEG:
             return difference(b, a.args[0])
         return g.binary(ops.ADD, a, b)
@@ -256,7 +256,9 @@ def _folded(op: Op, *args: Expr) -> Expr:
         value = float(op.python(*(a.data for a in args)))
     except (ValueError, OverflowError, ZeroDivisionError):
         value = math.nan
-    return g.number(value) if math.isfinite(value) else g.node(type(args[0]), op, args)
+    if math.isfinite(value):
+        return g.number(value)
+    return g.binary(op, *args) if len(args) == 2 else g.node(type(args[0]), op, args)
 
 
 def _is_plain(value: float) -> bool:

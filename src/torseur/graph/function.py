@@ -66,12 +66,10 @@ class Function:
 
     def __init__(self, name: str, inputs: Sequence[Block], outputs: Mapping[str, Any]) -> None:
         self.name = checked_name(name)
-        self.inputs = tuple(inputs)
+        self.inputs = _checked_blocks(name, inputs)
         arrays = {checked_name(key): _array(key, value) for key, value in outputs.items()}
         self.graph = _graph_of(name, self.inputs, arrays)
-        self.outputs = tuple(
-            Output(key, shape, tuple(_real(self.graph, x) for x in flat)) for key, (shape, flat) in arrays.items()
-        )
+        self.outputs = tuple(_output(self.graph, key, *array) for key, array in arrays.items())
         self.nodes: tuple[Node, ...] = tuple(reachable(e for o in self.outputs for e in o.exprs))
         """What the outputs need, operands before results."""
         self._check_inputs()
@@ -87,13 +85,16 @@ class Function:
                 raise foreign(block.name)
         names = [b.name for b in self.inputs]
         if len(set(names)) != len(names):
-            raise GraphError(f"function '{self.name}' takes a block twice", got=", ".join(names))
+            raise GraphError(
+                f"function '{self.name}' takes a block twice", expected="each block once", got=", ".join(names)
+            )
         missing = dict.fromkeys(n.data[0] for n in self.nodes if n.op is ops.SYMBOL and n.data[0] not in names)
         if missing:
             raise GraphError(
                 f"function '{self.name}' needs blocks that are not among its inputs",
                 expected="inputs " + ", ".join([*names, *missing]),
                 got="inputs " + ", ".join(names),
+                remedy="add " + ", ".join(missing),
             )
 
     @cached_property
@@ -157,6 +158,17 @@ def reachable(exprs: Iterable[Node]) -> list[Node]:
     return [found[i] for i in sorted(found)]
 
 
+def _checked_blocks(name: str, inputs: Sequence[Block]) -> tuple[Block, ...]:
+    for block in inputs:
+        if not isinstance(block, Block):
+            raise GraphError(
+                f"an input of function '{name}' is not a block",
+                expected="blocks, such as graph.block('q', 6) or graph.blocks['q']",
+                got=repr(block),
+            )
+    return tuple(inputs)
+
+
 def _graph_of(name: str, inputs: Sequence[Block], outputs: Mapping[str, _Array]) -> Graph:
     candidates = chain((s for b in inputs for s in b.symbols), *(flat for _, flat in outputs.values()))
     found = next((x.graph for x in candidates if isinstance(x, Node)), None)
@@ -180,5 +192,10 @@ def _array(name: str, value: Any) -> _Array:
     return array.shape, flat
 
 
-def _real(graph: Graph, x: Any) -> Expr:
-    return graph.expr(select(x, 1.0, 0.0) if isinstance(x, Truth) else x)
+def _output(graph: Graph, name: str, shape: tuple[int, ...], flat: list[Any]) -> Output:
+    try:
+        exprs = tuple(graph.expr(select(x, 1.0, 0.0) if isinstance(x, Truth) else x) for x in flat)
+    except GraphError as error:
+        error.where = f"output '{name}'"
+        raise
+    return Output(name, shape, exprs)

@@ -8,8 +8,10 @@ rows or columns is a `select`. References: Golub & Van Loan, Matrix Computations
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from torseur.graph.function import Function
 from torseur.graph.functions import absolute, select, sqrt
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
 
-__all__ = ["minimum_norm_solve", "solve"]
+__all__ = ["Factor", "Substitute", "minimum_norm_solve", "solve"]
 
 Matrix = list[list[Expr]]
 
@@ -35,20 +37,31 @@ def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
     >>> evaluate(Function("f", [a], {"x": x}), [[0.0, 2.0], [1.0, 0.0]])[0].tolist()
     [0.0, 0.5]
     """
-    g, rows = _matrix(A)
+    g, rows = _matrix(A, b)
     n = len(rows)
     if any(len(row) != n for row in rows):
-        raise GraphError("solve needs a square matrix", got=f"rows of {[len(r) for r in rows]} entries")
+        raise GraphError(
+            "solve needs a square matrix",
+            expected=f"{n} rows of {n} entries",
+            got=f"{n} rows of {len(rows[0])} entries",
+            remedy="minimum_norm_solve takes any shape",
+        )
     if len(b) != n:
         raise GraphError("wrong number of right-hand sides", expected=str(n), got=str(len(b)))
     if isinstance(b[0], (list, tuple, np.ndarray)):
+        if len({len(row) for row in b}) != 1:
+            raise GraphError(
+                "the right-hand side is ragged",
+                expected="rows of one length",
+                got=f"rows of {[len(row) for row in b]} entries",
+            )
         columns = [solve(rows, [row[j] for row in b]) for j in range(len(b[0]))]
         return [list(row) for row in zip(*columns, strict=True)]
     right = [g.expr(x) for x in b]
     if n == 1:
         return [right[0] / rows[0][0]]
     factor = g.call(_factor(n), [e for row in rows for e in row])
-    return list(g.call(_substitute(n, False), [factor, *right]))
+    return _substituted(n, False, factor, right)
 
 
 def minimum_norm_solve(
@@ -60,8 +73,10 @@ def minimum_norm_solve(
         A: m rows of n entries.
         b: m entries.
         tolerance: pivots below this fraction of the largest count as zero.
+
+    Where A holds a nan, or entries whose squares overflow, x and the rank are nan.
     """
-    g, rows = _matrix(A)
+    g, rows = _matrix(A, b)
     m, n = len(rows), len(rows[0])
     if len(b) != m or not 0.0 < tolerance < 1.0:
         raise GraphError(
@@ -73,11 +88,19 @@ def minimum_norm_solve(
     return [bundle[k] for k in range(n)], bundle[n]
 
 
-def _matrix(A: Sequence[Sequence[Expr | float]]) -> tuple[Graph, Matrix]:
-    graph = next((e.graph for row in A for e in row if isinstance(e, Node)), None)
-    if graph is None or len({len(row) for row in A}) != 1:
+def _matrix(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Graph, Matrix]:
+    """The graph that a matrix or its right-hand side belongs to, and the matrix as expressions of it."""
+    if len({len(row) for row in A}) != 1 or not len(A[0]):
         raise GraphError(
-            "not a matrix of expressions", expected="rows of one length, with an expression", got=f"{len(A)} rows"
+            "not a matrix", expected="rows of one length", got=f"rows of {[len(row) for row in A]} entries"
+        )
+    right = (e for row in b for e in (row if isinstance(row, (list, tuple, np.ndarray)) else (row,)))
+    graph = next((e.graph for e in chain(chain.from_iterable(A), right) if isinstance(e, Node)), None)
+    if graph is None:
+        raise GraphError(
+            "a linear system without any expression",
+            expected="at least one expression in the matrix or the right-hand side",
+            remedy="use numpy.linalg for numbers",
         )
     return graph, [[graph.expr(e) for e in row] for row in A]
 
@@ -94,11 +117,12 @@ def _dot(u: Sequence[Expr], v: Sequence[Expr], zero: Expr) -> Expr:
 
 
 # -- pivoted LU --------------------------------------------------------------------------------------------------------
-class _Factor(Callee):
+class Factor(Callee):
     """A -> L, U and the exchanges. Its derivative is that of A: substitution knows what to do with it."""
 
     def __init__(self, n: int) -> None:
         self.n, self.name = n, f"factor{n}"
+        self.meaning = f"the factors of a {n} x {n} matrix"
         self.n_out = n * n + n * (n - 1) // 2
 
     @property
@@ -119,12 +143,13 @@ class _Factor(Callee):
         return flat.reshape(*flat.shape[:-1], self.n, self.n)
 
 
-class _Substitute(Callee):
+class Substitute(Callee):
     """x = A^-1 b, or A^-T b, from the factors of A."""
 
     def __init__(self, n: int, transposed: bool) -> None:
         self.n, self.n_out, self.transposed = n, n, transposed
         self.name = f"substitute{n}{'t' if transposed else ''}"
+        self.meaning = f"x with {'the transpose of A' if transposed else 'A'} times x = b, from the factors of A, and b"
 
     @property
     def digest(self) -> str:
@@ -142,12 +167,11 @@ class _Substitute(Callee):
             if self.transposed:
                 rows = [list(c) for c in zip(*rows, strict=True)]
             right = [r - _dot(row, x, g.zero) for r, row in zip(right, rows, strict=True)]
-        return list(g.call(self, [bundle.args[0], *right]))
+        return _substituted(self.n, self.transposed, bundle.args[0], right)
 
     def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
-        g, x = bundle.graph, list(bundle)
-        mirror = _substitute(self.n, not self.transposed)
-        u = list(g.call(mirror, [bundle.args[0], *weights]))  # b_bar = A^-T x_bar, A_bar = -b_bar x'
+        x = list(bundle)
+        u = _substituted(self.n, not self.transposed, bundle.args[0], weights)  # b_bar = A^-T x_bar, A_bar = -b_bar x'
         left, right = (x, u) if self.transposed else (u, x)
         return [[-(a * b) for a in left for b in right], *u]
 
@@ -163,13 +187,21 @@ class _Substitute(Callee):
 
 
 @cache
-def _factor(n: int) -> _Factor:
-    return _Factor(n)
+def _factor(n: int) -> Factor:
+    return Factor(n)
 
 
 @cache
-def _substitute(n: int, transposed: bool) -> _Substitute:
-    return _Substitute(n, transposed)
+def _substitute(n: int, transposed: bool) -> Substitute:
+    return Substitute(n, transposed)
+
+
+def _substituted(n: int, transposed: bool, factor: Node, right: Sequence[Expr]) -> list[Expr]:
+    """Substitution; a right-hand side that is zero by structure gives zero, like 0 / x."""
+    g = factor.graph
+    if all(r is g.zero for r in right):
+        return [g.zero] * n
+    return list(g.call(_substitute(n, transposed), [factor, *right]))
 
 
 def _exchange(swap: Truth, a: list[Expr], b: list[Expr]) -> tuple[list[Expr], list[Expr]]:
@@ -236,6 +268,7 @@ class _MinimumNorm(Callee):
     def __init__(self, m: int, n: int, tolerance: float) -> None:
         self.m, self.n, self.tolerance = m, n, tolerance
         self.name, self.n_out = f"minimum_norm{m}_{n}", n + 1
+        self.meaning = "the shortest x for which A x is nearest to b, and the rank of A"
 
     @property
     def digest(self) -> str:
@@ -245,6 +278,8 @@ class _MinimumNorm(Callee):
         return _minimum_norm_function(self.m, self.n, self.tolerance)
 
     def _inverse(self, g: Graph, A: Matrix, b: Sequence[Expr]) -> list[Expr]:
+        if all(bi is g.zero for bi in b):
+            return [g.zero] * len(A[0])
         return minimum_norm_solve(A, b, tolerance=self.tolerance)[0]
 
     def _parts(self, bundle: Bundle) -> tuple[Graph, Matrix, Matrix, list[Expr], list[Expr], list[Expr]]:
@@ -280,14 +315,13 @@ class _MinimumNorm(Callee):
         size = self.m * self.n
         flat = np.stack(np.broadcast_arrays(*args), axis=-1)
         A, b = flat[..., :size].reshape(*flat.shape[:-1], self.m, self.n), flat[..., size:]
-        good = np.isfinite(A).all(axis=(-1, -2))[..., None]
+        good = np.isfinite((A * A).sum(axis=(-1, -2)))[..., None]
         A = np.where(good[..., None], A, 0.0)
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         live = s > self.tolerance * s[..., :1]
-        scale = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
-        y = scale * np.einsum("...ik,...i->...k", U, b)
+        y = np.where(live, np.einsum("...ik,...i->...k", U, b) / np.where(live, s, 1.0), 0.0)
         x = np.where(good, np.einsum("...kj,...k->...j", Vt, y), np.nan)
-        return [*np.moveaxis(x, -1, 0), live.sum(axis=-1).astype(float)]
+        return [*np.moveaxis(x, -1, 0), np.where(good[..., 0], live.sum(axis=-1), np.nan)]
 
 
 @cache
@@ -324,7 +358,10 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     rank = g.zero
     for alive in live:
         rank = rank + select(alive, 1.0, 0.0)
-    return Function(f"minimum_norm{m}_{n}", [block, right], {"x": z, "rank": rank})
+    # A nan pivot counts as dead: it must not pass for a rank.
+    known = _dot(list(block), list(block), g.zero) < math.inf
+    x, rank = [select(known, zi, g.zero / g.zero) for zi in z], select(known, rank, g.zero / g.zero)
+    return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
 
 
 def _reflect(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from torseur.errors import GraphError
 from torseur.graph import folding, ops
-from torseur.graph.blocks import Block, Role, checked_name
+from torseur.graph.blocks import Block, Role, checked_name, checked_shape
 from torseur.graph.ops import Op
 
 if TYPE_CHECKING:
@@ -216,11 +216,17 @@ class Graph:
     # -- leaves --------------------------------------------------------------------------------------------------------
     def number(self, value: float) -> Expr:
         """A constant. Minus zero is zero; not-a-number is refused, since it would silently swallow what it meets."""
+        if value.__class__ is not float:
+            value = _as_float(value)
         found = self._numbers.get(value)
         if found is None:
-            value = float(value)
             if math.isnan(value):
-                raise GraphError("not-a-number cannot be a constant of an expression", got="nan")
+                raise GraphError(
+                    "not-a-number cannot be a constant of an expression",
+                    expected="a number",
+                    got="nan",
+                    remedy="divide 0 by a constant 0 where a nan is meant at run time",
+                )
             found = Expr(self, len(self.nodes), ops.CONST, (), value)
             self.nodes.append(found)
             self._numbers[value] = found
@@ -242,10 +248,12 @@ class Graph:
             role: what the numbers are; decides what is hoisted.
             names: one per element, in row-major order; q gives q1, q2, ... by default.
         """
-        dims = (shape,) if isinstance(shape, int) else tuple(shape)
+        dims = checked_shape(name, shape)
         labels = Block.labels(name, dims, names)
         if name in self.blocks:
             raise GraphError(f"a block '{name}' exists already", remedy="choose another name")
+        if not isinstance(role, Role):
+            raise GraphError(f"block '{name}' has no role", expected="a Role, such as Role.STATE", got=repr(role))
         block = Block(name, dims, role, labels)
         symbols = tuple(self.node(Expr, ops.SYMBOL, (), (name, k)) for k in range(len(labels)))
         object.__setattr__(block, "symbols", symbols)
@@ -260,11 +268,11 @@ class Graph:
     def expr(self, value: Expr | float) -> Expr:
         """A number or an expression of this graph, as an expression of this graph."""
         if value.__class__ is Expr:
-            if value.graph is not self:  # type: ignore[union-attr]
+            if value.graph is not self:
                 raise foreign(value)
-            return cast(Expr, value)
+            return value
         if value.__class__ is float or value.__class__ is int:
-            return self.number(value)  # type: ignore[arg-type]
+            return self.number(value)
         if isinstance(value, Real) and not isinstance(value, bool):
             return self.number(float(value))
         raise GraphError(
@@ -322,9 +330,18 @@ class Graph:
     def label(self, node: Node) -> str | None:
         """The name of an input or of a named intermediate."""
         if node.op is ops.SYMBOL:
-            block, index = node.data
+            block, index = cast("tuple[str, int]", node.data)
             return self.blocks[block].names[index]
         return self.names.get(node.id)
+
+
+def _as_float(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise GraphError(
+            "not a constant", expected="a number that fits in double precision", got=type(value).__name__
+        ) from None
 
 
 def foreign(node: object) -> GraphError:

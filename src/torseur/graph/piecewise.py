@@ -79,6 +79,24 @@ def interpolation(
     """The table through the points (x, y), x strictly increasing."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     _check(xs, ys)
+    if not isinstance(kind, Interpolation) or not isinstance(outside, Outside):
+        raise GraphError(
+            "no such table",
+            expected="an Interpolation and an Outside, such as Interpolation.LINEAR and Outside.HOLD",
+            got=f"{kind!r}, {outside!r}",
+        )
+    with np.errstate(all="ignore"):
+        rows = _rows(xs, ys, kind, outside)
+    if not np.isfinite(rows).all():
+        raise GraphError("a table is too steep", expected="slopes that fit in double precision")
+    origins = np.concatenate([xs[:1], xs])
+    return Piecewise(tuple(xs.tolist()), tuple(origins.tolist()), tuple(map(tuple, rows.tolist())))
+
+
+def _rows(
+    xs: NDArray[np.float64], ys: NDArray[np.float64], kind: Interpolation, outside: Outside
+) -> NDArray[np.float64]:
+    """The coefficients of every interval, before the first point to beyond the last."""
     if kind is Interpolation.LINEAR:
         slope = np.diff(ys) / np.diff(xs)
         inner = np.column_stack([ys[:-1], slope])
@@ -93,9 +111,7 @@ def interpolation(
     first[0], last[0] = ys[0], ys[-1]
     if outside is Outside.EXTEND:
         first[1], last[1] = ends
-    rows = np.vstack([first, inner, last])
-    origins = np.concatenate([xs[:1], xs])
-    return Piecewise(tuple(xs.tolist()), tuple(origins.tolist()), tuple(map(tuple, rows.tolist())))
+    return np.vstack([first, inner, last])
 
 
 def table(
@@ -112,6 +128,13 @@ def table(
     >>> float(table(g.number(0.5), [0, 1, 2], [0, 10, 0]))
     5.0
     """
+    if not isinstance(argument, Expr):
+        raise GraphError(
+            "a table was given no expression",
+            expected="an expression",
+            got=repr(argument),
+            remedy="lift numbers with graph.number(value)",
+        )
     return evaluate_piecewise(interpolation(x, y, kind, outside), argument)
 
 
@@ -121,7 +144,9 @@ def evaluate_piecewise(curve: Piecewise, argument: Expr) -> Expr:
     if curve.is_zero:
         return g.zero
     if argument.op is ops.CONST:
-        return g.number(float(curve(np.float64(argument.data))))
+        value = float(curve(np.asarray(argument.data)))
+        if np.isfinite(value):
+            return g.number(value)
     return g.node(Expr, ops.PIECEWISE, (argument,), curve)
 
 
@@ -133,9 +158,19 @@ def _check(x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
             got=f"shapes {x.shape} and {y.shape}",
         )
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise GraphError("a table needs finite numbers", got="nan or inf in x or y")
+        raise GraphError("a table needs finite numbers", expected="x and y without nan or inf", got=_strangers(x, y))
     if not (np.diff(x) > 0).all():
         k = int(np.argmin(np.diff(x) > 0))
         raise GraphError(
-            "the abscissae of a table must increase", where=f"points {k + 1} and {k + 2}", got=f"{x[k]!r}, {x[k + 1]!r}"
+            "the abscissae of a table must increase",
+            where=f"points {k + 1} and {k + 2}",
+            expected="x strictly increasing",
+            got=f"{float(x[k])!r}, {float(x[k + 1])!r}",
+            remedy="sort the points and drop repeated ones",
         )
+
+
+def _strangers(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
+    """Where the first number is that is none."""
+    k = int(np.argmin(np.isfinite(x) & np.isfinite(y)))
+    return f"({float(x[k])!r}, {float(y[k])!r}) at point {k + 1}"

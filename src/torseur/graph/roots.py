@@ -6,13 +6,14 @@ converged within the limit is nan, never a wrong number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from torseur.errors import GraphError
+from torseur.graph.blocks import Block
 from torseur.graph.calls import Callee, FunctionCall, Iteration, Tangent, call
 from torseur.graph.derivatives import jacobian
 from torseur.graph.evaluate import evaluate_flat
@@ -29,7 +30,7 @@ _SMALLEST_STEP = 2.0**-12
 def root(
     residual: Function,
     guess: Sequence[Expr | float],
-    *args: Expr | Sequence[Expr],
+    *args: Expr | float | Iterable[Expr | float],
     tolerance: float = 1e-12,
     limit: int = 50,
 ) -> list[Expr]:
@@ -59,7 +60,7 @@ def root(
             expected=f"{n} unknowns, residuals and guesses; {len(residual.inputs) - 1} other arguments",
             got=f"{len(residual.results)} residuals, {len(guess)} guesses, {len(args)} other arguments",
         )
-    flat = [*guess, *(x for arg in args for x in ([arg] if isinstance(arg, Expr) else arg))]
+    flat = [*guess, *(x for arg in args for x in (arg if isinstance(arg, Iterable) else [arg]))]
     graph = next((x.graph for x in flat if isinstance(x, Expr)), None)
     if graph is None or len(flat) != sum(b.size for b in residual.inputs):
         raise GraphError(
@@ -75,6 +76,7 @@ class _Root(Callee):
         self.residual, self.tolerance, self.limit = residual, tolerance, limit
         self.n = self.n_out = residual.inputs[0].size
         self.name = f"root_{residual.name}"
+        self.meaning = f"the first argument of {residual.name} that makes it zero, sought from the value given"
 
     @classmethod
     def of(cls, residual: Function, tolerance: float, limit: int) -> _Root:
@@ -114,7 +116,7 @@ class _Root(Callee):
 
     def _step(self, size: int) -> Function:
         g = Graph()
-        state = g.block("state", size, names=[f"state_{k}" for k in range(size)])
+        state = _state(g, size, {b.name for b in self.residual.inputs})
         guess, *rest = (g.block(b.name, b.shape) for b in self.residual.inputs)
         x, d, s, e = self._unpack(list(state))
         trial = [xi + s * di for xi, di in zip(x, d, strict=True)]
@@ -129,7 +131,7 @@ class _Root(Callee):
     def _finish(self, size: int) -> Function:
         """The last step is within the tolerance and comes for free; where the loop was worn out the answer is nan."""
         g = Graph()
-        state, done = g.block("state", size, names=[f"state_{k}" for k in range(size)]), g.symbol("done")
+        state, done = _state(g, size, set()), g.symbol("done")
         x, d, _, e = self._unpack(list(state))
         best = [select(e > 0.0, xi + di, xi) for xi, di in zip(x, d, strict=True)]
         return Function(
@@ -151,8 +153,8 @@ class _Root(Callee):
         g = bundle.graph
         at = [*bundle, *bundle.args[self.n :]]
         moved = [g.zero] * self.n + [t if isinstance(t, Expr) else g.zero for t in tangents[self.n :]]
-        inner = g.call(self._call, at)
-        return solve(self._matrix(g, at), [-r for r in self._call.tangent(inner, moved)])
+        right = [-r for r in self._call.tangent(g.call(self._call, at), moved)]
+        return solve(self._matrix(g, at), right)
 
     def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
         g = bundle.graph
@@ -204,6 +206,14 @@ class _Root(Callee):
 
     def _small_step(self, x: Any, d: Any) -> Any:
         return ~((np.abs(d) - self.tolerance * (1.0 + np.abs(x))).max(axis=0) > 0)
+
+
+def _state(g: Graph, size: int, taken: set[str]) -> Block:
+    """The block of the loop's state, under a name the residual does not use."""
+    name = "state"
+    while name in taken:
+        name += "_"
+    return g.block(name, size)
 
 
 def _largest(values: Sequence[Expr]) -> Expr:

@@ -14,19 +14,18 @@ overlap inputs. Tolerances of roots and ranks are those of the graph: in single 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import ClassVar
 
 import numpy as np
 
-from torseur.emit.text.dialect import Dialect, Rank, functions
+from torseur.emit.text.dialect import Dialect, Rank, functions, words
 from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of
 from torseur.emit.text.layout import Layout
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.statements import Part
-from torseur.emit.text.unit import Called, grouped
+from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
@@ -36,14 +35,18 @@ from torseur.graph.piecewise import Piecewise
 
 __all__ = ["Precision", "to_c", "to_c_header"]
 
-_KEYWORDS = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if inline int long main
+_KEYWORDS = words(
+    """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
-    typeof fmin fmax fmod hypot log10 log2 log1p expm1 cbrt ceil round trunc exp2 gamma lgamma tgamma erf erfc fma
-    isnan isinf isfinite signbit NAN INFINITY HUGE_VAL j0 j1 jn y0 y1 yn signgam scalb drem significand pow10 rint
-    nearbyint lrint llrint lround llround remainder remquo copysign nan nextafter nexttoward fdim modf frexp ldexp
-    scalbn scalbln ilogb logb fpclassify isnormal isgreater isgreaterequal isless islessequal islessgreater
-    isunordered math_errhandling float_t double_t work out x u row breaks rows low high middle step state""".split()
+    typeof NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL math_errhandling work out"""
+)
+# Names that the C library keeps for its functions; a variable may still be called so.
+_LIBRARY = words(
+    """main abs div fmin fmax fmod hypot log10 log2 log1p expm1 cbrt ceil round trunc exp2 gamma lgamma tgamma erf erfc
+    fma isnan isinf isfinite signbit j0 j1 jn y0 y1 yn scalb drem significand pow10 exp10 rint nearbyint lrint llrint
+    lround llround remainder remquo copysign nan nextafter nexttoward fdim modf frexp ldexp scalbn scalbln ilogb logb
+    isnormal isgreater isgreaterequal isless islessequal islessgreater isunordered sincos sin cos tan asin acos atan
+    atan2 sinh cosh tanh asinh acosh atanh exp log sqrt pow fabs floor minimum maximum sign"""
 )
 
 
@@ -110,6 +113,7 @@ def _dialect(precision: Precision) -> Dialect:
         statement=f"const {real} %s = %s;",
         comment="/* %s */",
         keywords=_KEYWORDS,
+        library=_LIBRARY,
         helpers={op: text.format(real) for op, text in helpers.items()},
         spell=lambda name: f"x{name}" if name.startswith("_") else name,
     )
@@ -224,33 +228,32 @@ class _CFrame(Frame):
         return f"{name}[{k}]"
 
     def array(self, writer: Writer, items: Sequence[Expr]) -> str:
-        return lines_of("{", [writer.text(e) for e in items], "}")
+        if not items:
+            return "0"
+        return lines_of(f"(const {self.real}[{len(items)}]){{", [writer.text(e) for e in items], "}")
 
     def call(self, writer: Writer, node: Bundle, name: str) -> list[str]:
-        """Arrays for the arguments, an array for the results, the call."""
-        lines, arguments = [], []
-        for k, (block, group) in enumerate(grouped(node), 1):
-            if isinstance(group, Bundle):
-                arguments.append(writer.text(group))
-            elif block.shape == ():
-                arguments.append(writer.text(group[0]))
-            elif not group:
-                arguments.append("0")
-            else:
-                arguments.append(f"{name}_{k}")
-                lines.append(f"const {self.real} {name}_{k}[{len(group)}] = {self.array(writer, group)};")
-        lines.append(f"{self.real} {name}[{max(1, len(node))}];")
-        return [*lines, f"{self.unit.name_of(node.data)}({', '.join([*arguments, name])});"]
+        arguments = [*self.arguments(writer, node), name]
+        return [f"{self.real} {name}[{max(1, len(node))}];", f"{self.unit.name_of(node.data)}({', '.join(arguments)});"]
 
     # -- tables and loops --------------------------------------------------------------------------------------------
     def table(self, name: str, curve: Piecewise) -> str:
         number, width = self.dialect.number, curve.degree + 2
-        rows = [[o, *c] for o, c in zip(curve.origins, curve.coefficients, strict=True)]
+        rows = [(o, *c) for o, c in zip(curve.origins, curve.coefficients, strict=True)]
         cells = [f"{{{', '.join(_signed(number, x) for x in row)}}}" for row in rows]
-        breaks = [_signed(number, x) for x in curve.breaks]
-        lines = [
+        lines = [lines_of(f"static const {self.real} rows[{len(rows)}][{width}] = {{", cells, "};")]
+        lines += self.search([_signed(number, x) for x in curve.breaks])
+        lines.append(f"const {self.real} *row = rows[low];")
+        lines.append(f"const {self.real} u = x - row[0];")
+        lines.append(f"return {horner([f'row[{k + 1}]' for k in range(width - 1)], 'u')};")
+        return self.function_text(f"static {self.real} {name}({self.real} x)", lines)
+
+    def search(self, breaks: Sequence[str]) -> list[str]:
+        """Find the interval `low` that holds x, by bisection."""
+        if not breaks:
+            return ["const int low = 0;"]
+        return [
             lines_of(f"static const {self.real} breaks[{len(breaks)}] = {{", breaks, "};"),
-            lines_of(f"static const {self.real} rows[{len(rows)}][{width}] = {{", cells, "};"),
             f"int low = 0, high = {len(breaks)};",
             "while (low < high) {",
             "    const int middle = (low + high)/2;",
@@ -259,11 +262,7 @@ class _CFrame(Frame):
             "    else",
             "        high = middle;",
             "}",
-            f"const {self.real} *row = rows[low];",
-            f"const {self.real} u = x - row[0];",
-            f"return {horner([f'row[{k + 1}]' for k in range(width - 1)], 'u')};",
         ]
-        return self.function_text(f"static {self.real} {name}({self.real} x)", lines)
 
     def loop(self, name: str, item: Called) -> str:
         loop = item.lowered
@@ -285,6 +284,5 @@ class _CFrame(Frame):
         return self.function_text(f"static void {name}({', '.join([*inputs, f'{self.real} *out'])})", lines)
 
 
-def _signed(number: object, value: float) -> str:
-    assert callable(number)
-    return f"-{number(-value)}" if value < 0 else str(number(value))
+def _signed(number: Callable[[float], str], value: float) -> str:
+    return f"-{number(-value)}" if value < 0 else number(value)

@@ -1,7 +1,7 @@
 """How a language writes expressions, as data.
 
-Templates are filled with ``%``: one ``%s`` per operand. What is common to all languages (precedence, brackets, signs) is
-in `torseur.emit.text.phrases`; what is around expressions (functions, arrays, loops) is each language's frame.
+Templates are filled with ``%``: one ``%s`` per operand. What is common to all languages (precedence, brackets, signs)
+is in `torseur.emit.text.phrases`; what is around expressions (functions, arrays, loops) is each language's frame.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from torseur.graph import ops
 from torseur.graph.ops import Op
 
-__all__ = ["Dialect", "Rank", "functions", "plain_number"]
+__all__ = ["Dialect", "Rank", "functions", "plain_number", "words"]
 
 
 class Rank(IntEnum):
@@ -45,6 +45,7 @@ class Dialect:
         logic: templates of not, and, or.
         comparisons: templates of <, <=, ==.
         choice: how tightly a select binds; its operands stand in brackets unless it is an ATOM.
+        choice_order: the places of condition, yes and no in the template of a select.
         brackets: around an operand that binds too loosely.
         item, first: template of an element of a bundle, and the number of the first.
         table: template of the call of an interpolated table.
@@ -52,6 +53,7 @@ class Dialect:
         statement: template of an assignment.
         comment: template of a remark.
         keywords: words that cannot be names.
+        library: words that cannot be names of functions.
         helpers: operation -> source of a function that its template calls.
         spell: what has to be changed in a name.
     """
@@ -71,6 +73,7 @@ class Dialect:
         default_factory=lambda: {ops.LT: "%s < %s", ops.LE: "%s <= %s", ops.EQ: "%s == %s"}
     )
     choice: Rank = Rank.ATOM
+    choice_order: tuple[int, int, int] = (0, 1, 2)
     brackets: tuple[str, str] = ("(", ")")
     item: str = "%s[%d]"
     first: int = 1
@@ -79,6 +82,7 @@ class Dialect:
     statement: str = "%s = %s"
     comment: str = "# %s"
     keywords: frozenset[str] = frozenset()
+    library: frozenset[str] = frozenset()
     helpers: Mapping[Op, str] = field(default_factory=dict)
     spell: Callable[[str], str] = str
 
@@ -97,6 +101,11 @@ def functions(renamed: Mapping[Op, str], *, prefix: str = "", suffix: str = "") 
     """Templates of the elementary functions: the usual names unless another is given (complete, without prefix)."""
     names = {op: renamed.get(op, f"{prefix}{name}{suffix}") for op, name in _PLAIN.items()}
     return {op: f"{name}({', '.join(['%s'] * op.arity)})" for op, name in names.items()}
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
 
 
 def plain_number(value: float) -> str:

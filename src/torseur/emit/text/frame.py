@@ -1,7 +1,7 @@
 """What programming languages have in common around expressions: the order of a file, and the body of a function.
 
-A *main* function takes arrays as the caller has them and gives arrays; it may be cut into stages. An *inner* function is
-what it calls: one flat array per block in, one flat array out.
+A *main* function takes arrays as the caller has them and gives arrays; it may be cut into stages. An *inner* function
+is what it calls: one flat array per block in, one flat array out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from torseur.emit.text.dialect import Dialect
 from torseur.emit.text.layout import Layout
@@ -22,10 +22,20 @@ from torseur.graph.function import Function, Stage
 from torseur.graph.nodes import Bundle, Expr, Node
 from torseur.graph.piecewise import Piecewise
 
-__all__ = ["Frame", "describe", "horner", "inputs_of", "lines_of"]
+__all__ = ["Frame", "describe", "horner", "inputs_of", "lines_of", "subscripts"]
 
 WIDTH = 110
 _STAGE_OF = {Role.PARAMETER: Stage.PARAMETER, Role.TIME: Stage.TIME, Role.INPUT: Stage.STATE, Role.STATE: Stage.STATE}
+
+
+class LoopCalls(NamedTuple):
+    """The calls of a loop, as text."""
+
+    loop: Iteration
+    arguments: list[str]
+    start: str
+    step: str
+    finish: str
 
 
 class Frame(ABC):
@@ -121,6 +131,19 @@ class Frame(ABC):
         """A number handed on to another function."""
         return writer.text(node)
 
+    def block_names(self, blocks: Sequence[Block]) -> list[str]:
+        """The identifiers of blocks of the main function."""
+        return [self.main.plan.blocks[b.name] for b in blocks]
+
+    def loop_calls(self, item: Called, done: str) -> LoopCalls:
+        """The three calls a loop is made of, on `state`, `done` and arguments a1, a2, ..."""
+        loop = item.lowered
+        assert isinstance(loop, Iteration)
+        arguments = [f"a{k}" for k, _ in enumerate(item.blocks, 1)]
+        groups = (loop.start, arguments), (loop.step, ["state", *arguments]), (loop.finish, ["state", done, *arguments])
+        texts = [f"{self.unit.name_of_function(f)}({', '.join(args[: len(f.inputs)])})" for f, args in groups]
+        return LoopCalls(loop, arguments, *texts)
+
     def indented(self, lines: Sequence[str], depth: int = 1) -> list[str]:
         return [self.indent * depth + line for text in lines for line in text.split("\n")]
 
@@ -128,6 +151,19 @@ class Frame(ABC):
 def inputs_of(function: Function, stage: Stage) -> list[Block]:
     """The blocks that a stage may read."""
     return [b for b in function.inputs if _STAGE_OF[b.role] <= stage]
+
+
+def subscripts(shape: Sequence[int], k: int, first: int) -> list[str]:
+    """The place of element k in row-major order, counted from `first` in every direction.
+
+    >>> subscripts((2, 3), 4, 0)
+    ['1', '1']
+    """
+    places = []
+    for n in reversed(shape):
+        k, place = divmod(k, n)
+        places.append(str(place + first))
+    return places[::-1]
 
 
 def horner(coefficients: Sequence[str], u: str) -> str:

@@ -21,12 +21,11 @@ __all__ = ["Phrase", "Writer"]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A text, how tightly it binds, and its base and exponent if it is a power."""
+    """A text, how tightly it binds, and the bases and exponents it is a product of, if that was kept."""
 
     text: str
     rank: Rank
-    base: Phrase | None = None
-    exponent: int = 1
+    factors: tuple[tuple[Phrase, int], ...] = ()
 
 
 class Writer:
@@ -113,16 +112,33 @@ class Writer:
     def _product(self, node: Node) -> Phrase:
         a, b = (self._used(x) for x in node.args)
         d = self.dialect
-        if self.plan.layout.squares and d.power is not None:
-            base, other = a.base or a, b.base or b
-            if base.text == other.text:
-                n = a.exponent + b.exponent
-                return Phrase(d.power % (self._at_least(base, Rank.ATOM), n), Rank.POWER, base, n)
+        if self.plan.layout.squares:
+            return self._gathered(a, b)
         if d.exact and b.rank is Rank.PRODUCT and a.rank > Rank.PRODUCT and not self.is_number(node.args[0]):
             a, b = b, a
+        return Phrase(self._times_text(a, b), Rank.PRODUCT)
+
+    def _times_text(self, a: Phrase, b: Phrase) -> str:
+        d = self.dialect
         left, right = self._at_least(a, Rank.PRODUCT), self._at_least(b, Rank.POWER if d.exact else Rank.PRODUCT)
-        template = d.times if right[0].isdigit() else d.product
-        return Phrase(template % (left, right), Rank.PRODUCT)
+        return (d.times if right[0].isdigit() else d.product) % (left, right)
+
+    def _gathered(self, a: Phrase, b: Phrase) -> Phrase:
+        """A product with equal factors as powers and numbers in front: x (2 x) is 2 x^2."""
+        exponents: dict[str, tuple[Phrase, int]] = {}
+        for base, n in (*(a.factors or ((a, 1),)), *(b.factors or ((b, 1),))):
+            exponents[base.text] = base, n + exponents.get(base.text, (base, 0))[1]
+        factors = sorted(exponents.values(), key=lambda f: not f[0].text[0].isdigit())
+        whole = self._to_the(*factors[0])
+        for base, n in factors[1:]:
+            whole = Phrase(self._times_text(whole, self._to_the(base, n)), Rank.PRODUCT)
+        return Phrase(whole.text, whole.rank, tuple(factors))
+
+    def _to_the(self, base: Phrase, n: int) -> Phrase:
+        if n == 1:
+            return base
+        assert self.dialect.power is not None
+        return Phrase(self.dialect.power % (self._at_least(base, Rank.ATOM), n), Rank.POWER)
 
     def _quotient(self, node: Node) -> Phrase:
         a, b = (self._used(x) for x in node.args)
@@ -148,10 +164,9 @@ class Writer:
 
     def _choice(self, node: Node) -> Phrase:
         d = self.dialect
-        if d.choice is Rank.ATOM:
-            return self._call(node)
-        args = tuple(self._at_least(self._used(a), Rank.LOGIC) for a in node.args)
-        return Phrase(d.calls[ops.SELECT] % args, d.choice)
+        loosest = Rank.CHOICE if d.choice is Rank.ATOM else Rank.LOGIC
+        args = [self._at_least(self._used(a), loosest) for a in node.args]
+        return Phrase(d.calls[ops.SELECT] % tuple(args[k] for k in d.choice_order), d.choice)
 
     def _item(self, node: Node) -> Phrase:
         return Phrase(self.dialect.item % (self.text(node.args[0]), node.data + self.dialect.first), Rank.ATOM)

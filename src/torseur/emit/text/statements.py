@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from torseur.emit.text.layout import Layout
 from torseur.emit.text.names import Names
 from torseur.graph import ops
 from torseur.graph.blocks import Block
-from torseur.graph.function import Function, Stage
+from torseur.graph.function import Function, Output, Stage
 from torseur.graph.nodes import Bundle, Expr, Node, Truth
 
-__all__ = ["Part", "Plan", "Slot", "plan"]
+__all__ = ["Alias", "Part", "Plan", "Slot", "plan"]
 
 _SUMS, _PRODUCTS = frozenset({ops.ADD, ops.SUB, ops.NEG}), frozenset({ops.MUL, ops.DIV})
 _LEAVES = frozenset({ops.CONST, ops.SYMBOL, ops.TRUTH})
@@ -35,6 +36,14 @@ class Slot:
     size: int
 
 
+class Alias(NamedTuple):
+    """An element of an output that is just another name of something."""
+
+    name: str
+    expr: Expr
+    output: Output
+
+
 @dataclass(frozen=True)
 class Part:
     """What is done at one stage.
@@ -45,7 +54,7 @@ class Part:
         loads: the results of earlier stages it reads.
         statements: what it computes, in order; each has a name.
         stores: those of them that later stages read.
-        aliases: outputs that are just another name of something (only without arrays).
+        aliases: results that need no computation (only without arrays).
     """
 
     stage: Stage
@@ -53,7 +62,7 @@ class Part:
     loads: tuple[Node, ...]
     statements: tuple[Node, ...]
     stores: tuple[Node, ...]
-    aliases: tuple[tuple[str, Expr], ...]
+    aliases: tuple[Alias, ...]
 
 
 @dataclass(frozen=True)
@@ -192,7 +201,7 @@ class _Planner:
             return True
         if self.until[node.id] > self.stage[node.id]:
             return True
-        return self.uses[node.id] > 1 and node.op is not ops.ITEM or self._wants_its_own(node)
+        return (self.uses[node.id] > 1 and node.op is not ops.ITEM) or self._wants_its_own(node)
 
     def _wants_its_own(self, node: Node) -> bool:
         return node.op in self.layout.alone and not self._is_only_a_result(node)
@@ -217,9 +226,9 @@ class _Planner:
                     self.chosen[symbol.id] = blocks[block.name] if scalar else self.names.take(label)
         return blocks, outputs
 
-    def _name_results(self) -> list[tuple[str, Expr]]:
+    def _name_results(self) -> list[Alias]:
         """Results that are statements are called after the output; what is left are other names of something."""
-        aliases: list[tuple[str, Expr]] = []
+        aliases: list[Alias] = []
         labels = self.function.graph.names
         for output in self.function.outputs:
             for e, label in zip(output.exprs, Block.labels(output.name, output.shape, None), strict=True):
@@ -229,7 +238,7 @@ class _Planner:
                 elif not self.layout.arrays:
                     if fresh:
                         self.chosen[e.id] = self.names.take(labels[e.id])
-                    aliases.append((self.names.take(label), e))
+                    aliases.append(Alias(self.names.take(label), e, output))
         return aliases
 
     def _name_rest(self) -> None:
@@ -253,7 +262,7 @@ class _Planner:
             offset += size
         return slots
 
-    def _parts(self, aliases: list[tuple[str, Expr]]) -> list[Part]:
+    def _parts(self, aliases: list[Alias]) -> list[Part]:
         symbols: dict[Stage, dict[int, Expr]] = {s: {} for s in Stage}
         loads: dict[Stage, dict[int, Node]] = {s: {} for s in Stage}
         for node, stage in self._readings():
@@ -271,7 +280,7 @@ class _Planner:
                 tuple(loads[stage][k] for k in sorted(loads[stage])),
                 made,
                 tuple(n for n in made if self.until[n.id] > stage),
-                tuple((label, e) for label, e in aliases if self._home(e) is stage),
+                tuple(a for a in aliases if self._home(a.expr) is stage),
             )
             if stage is Stage.STATE or made or part.aliases:
                 parts.append(part)

@@ -20,10 +20,11 @@ __all__ = ["Called", "Unit", "grouped", "postorder"]
 
 
 class Called(NamedTuple):
-    """A function or a loop that is called, and the name it would like."""
+    """A function or a loop that is called, the name it would like, and the callee if a call node has it."""
 
     name: str
     lowered: Function | Iteration
+    callee: Callee | None = None
 
     @property
     def key(self) -> str:
@@ -40,7 +41,7 @@ class Called(NamedTuple):
 
 
 def called(callee: Callee) -> Called:
-    return Called(callee.name, callee.lowering())
+    return Called(callee.name, callee.lowering(), callee)
 
 
 def all_called(by: Function | Iteration) -> list[Called]:
@@ -88,14 +89,22 @@ class Unit:
         dialect: the language.
         prefix: in front of the names of everything else.
         companions: endings of other names that belong to the function, as in NAME_prologue.
+        follow: what a function or a loop brings into the file.
     """
 
-    def __init__(self, function: Function, dialect: Dialect, prefix: str = "", companions: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        function: Function,
+        dialect: Dialect,
+        prefix: str = "",
+        companions: Sequence[str] = (),
+        follow: Callable[[Function | Iteration], list[Called]] = all_called,
+    ) -> None:
         self.function, self.dialect = function, dialect
-        names = Names(dialect.reserved, dialect.spell)
+        names = Names(dialect.reserved | dialect.library, dialect.spell)
         self.name = names.take(function.name)
         self.companions = {ending: names.take(f"{self.name}_{ending}") for ending in companions}
-        self.called = postorder(all_called(function), lambda item: all_called(item.lowered))
+        self.called = postorder(follow(function), lambda item: follow(item.lowered))
         self._names = {item.key: names.take(prefix + item.name) for item in self.called}
         functions = [function, *(item.lowered for item in self.called if isinstance(item.lowered, Function))]
         nodes = [n for f in functions for n in f.nodes]

@@ -1,0 +1,223 @@
+"""Bodies, the joints that carry them, the frames and shapes on them, and the base."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Triple
+from torseur.describe.inertia import Inertia
+from torseur.describe.place import Place
+from torseur.spatial.joints import KINDS, JointKind
+
+__all__ = [
+    "BASE",
+    "WORLD",
+    "Base",
+    "BaseKind",
+    "Body",
+    "Box",
+    "Cone",
+    "Coordinate",
+    "Cylinder",
+    "Frame",
+    "Joint",
+    "Line",
+    "Mesh",
+    "Shape",
+    "Sphere",
+    "Tyre",
+]
+
+WORLD = "world"
+"""The frame that does not move."""
+BASE = "base"
+"""The body the tree hangs on; the world itself when the base is fixed."""
+
+
+class Coordinate(Record):
+    """One coordinate: where it starts and how far it goes."""
+
+    start: Scalar | None = Field(None, description="value at the start; by default the neutral one of the joint kind")
+    start_speed: Scalar = Field(0.0, description="its rate at the start")
+    lower: Scalar | None = Field(None, description="lower stop")
+    upper: Scalar | None = Field(None, description="upper stop")
+    speed_limit: Scalar | None = Field(None, description="largest rate, in magnitude")
+    effort_limit: Scalar | None = Field(None, description="largest generalised force, in magnitude")
+    unit: str | None = Field(None, description="of a coordinate of free-form kinematics: m or rad")
+    meaning: str | None = Field(None, description="in words, with its positive sense")
+
+
+class Joint(Record):
+    """How a body moves in its parent."""
+
+    kind: str = Field("fixed", description=f"one of {', '.join(KINDS)}", json_schema_extra={"enum": list(KINDS)})
+    coordinates: Table[Coordinate] = Field(FrozenDict(), description="in the order of the kind; by default named after the body")
+    pitch: Scalar | None = Field(None, description="of a screw: translation per angle, m/rad")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, value: Any) -> Any:
+        """`revolute`, or {kind: revolute, coordinate: q1, lower: -1, ...}."""
+        if isinstance(value, str):
+            return {"kind": value}
+        if isinstance(value, dict) and "coordinate" in value:
+            one = {k: value[k] for k in Coordinate.model_fields if k in value}
+            rest = {k: v for k, v in value.items() if k not in one and k != "coordinate"}
+            return {**rest, "coordinates": {value["coordinate"]: one}}
+        return value
+
+    @field_validator("kind")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in KINDS:
+            raise PydanticCustomError("kind", "no joint kind '{got}'; expected one of {known}", {"got": value, "known": ", ".join(KINDS)})
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.coordinates and len(self.coordinates) != self.algebra.nq:
+            text = "a {kind} joint has {expected} coordinates, got {got}"
+            raise PydanticCustomError(
+                "coordinates", text, {"kind": self.kind, "expected": self.algebra.nq, "got": len(self.coordinates)}
+            )
+        if (self.pitch is None) != ("pitch" not in self.algebra.settings):
+            text = "a screw joint needs its pitch, and only a screw has one"
+            raise PydanticCustomError("pitch", text)
+        return self
+
+    @property
+    def algebra(self) -> JointKind:
+        """What the kind knows of motion."""
+        return KINDS[self.kind]
+
+
+class Frame(Record):
+    """A named frame on a body. If its place depends on coordinates, only its position is meant (no velocity of its own)."""
+
+    place: Place = Field(Place(), description="in the body's frame")
+
+
+class Box(Record):
+    size: Triple = Field(description="along x, y, z, m")
+
+
+class Cylinder(Record):
+    radius: Scalar
+    length: Scalar = Field(description="along z, m")
+
+
+class Cone(Record):
+    radius: Scalar = Field(description="of the foot, m")
+    length: Scalar = Field(description="along z, foot at z = 0, m")
+
+
+class Sphere(Record):
+    radius: Scalar
+
+
+class Tyre(Record):
+    radius: Scalar = Field(description="of the tread, m")
+    width: Scalar = Field(description="along z, the axle, m")
+
+
+class Line(Record):
+    points: tuple[Triple, ...] = Field(min_length=2, description="m")
+
+
+class Mesh(Record):
+    file: str = Field(description="relative to the model file; read only when it is drawn")
+    scale: Triple = (1.0, 1.0, 1.0)
+
+
+class Shape(Record):
+    """Something to draw, carried by a body."""
+
+    box: Box | None = None
+    cylinder: Cylinder | None = None
+    cone: Cone | None = None
+    sphere: Sphere | None = None
+    tyre: Tyre | None = None
+    line: Line | None = None
+    mesh: Mesh | None = None
+    place: Place = Field(Place(), description="in the body's frame")
+    colour: str | None = Field(None, description="#rrggbb", pattern=r"^#[0-9a-fA-F]{6}$")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = ("box", "cylinder", "cone", "sphere", "tyre", "line", "mesh")
+        given = [n for n in forms if getattr(self, n) is not None]
+        if len(given) != 1:
+            text = "give exactly one of {fields}; got {got}"
+            raise PydanticCustomError("choice", text, {"fields": ", ".join(forms), "got": ", ".join(given) or "none"})
+        return self
+
+
+class Body(Record):
+    """A rigid body: its parent, the joint between them, and what it carries.
+
+    The body's frame is frame b of its joint. A fixed joint whose place depends on coordinates is free-form kinematics.
+    """
+
+    parent: Name = Field(BASE, description="a body, 'base' or 'world'")
+    place: Place = Field(Place(), description="frame a of the joint in the parent's frame")
+    joint: Joint = Field(Joint(), description="how the body moves; fixed by default")
+    inertia: Inertia | None = Field(None, description="mass and its spread; none for a massless body")
+    shapes: tuple[Shape, ...] = ()
+    frames: Table[Frame] = FrozenDict()
+
+
+class BaseKind(Enum):
+    """How the base of the tree moves in the world."""
+
+    FIXED = "fixed"
+    FLOATING = "floating"
+    PLANAR = "planar"
+    MOVING = "moving"  # its pose is given in time
+    CARRIER = "carrier"  # six massless joints (Maakaroun): the same motion as floating, in other coordinates
+
+
+class Base(Record):
+    """The body the tree hangs on."""
+
+    kind: BaseKind = BaseKind.FIXED
+    orientation: Literal["quaternion", "rpy"] = Field("quaternion", description="coordinates of a floating base")
+    place: Place = Field(Place(), description="where the base is; of a moving base in terms of t")
+    coordinates: Table[Coordinate] = Field(FrozenDict(), description="names and starts; x y z ... by default")
+    inertia: Inertia | None = None
+    shapes: tuple[Shape, ...] = ()
+    frames: Table[Frame] = FrozenDict()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        return {"kind": value} if isinstance(value, (str, BaseKind)) else value
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        expected = len(self.default_names)
+        if self.coordinates and len(self.coordinates) != expected:
+            text = "a {kind} base has {expected} coordinates, got {got}"
+            raise PydanticCustomError(
+                "coordinates", text, {"kind": self.kind.value, "expected": expected, "got": len(self.coordinates)}
+            )
+        return self
+
+    @property
+    def joint_kind(self) -> JointKind:
+        """The kind of joint between world and base (of a carrier: the floating one that moves alike)."""
+        if self.kind is BaseKind.FLOATING:
+            return KINDS["free" if self.orientation == "quaternion" else "free_rpy"]
+        if self.kind is BaseKind.CARRIER:
+            return KINDS["free_rpy"]
+        return KINDS["planar" if self.kind is BaseKind.PLANAR else "fixed"]
+
+    @property
+    def default_names(self) -> tuple[str, ...]:
+        return tuple(info.suffix for info in self.joint_kind.coordinates)
+
+
+

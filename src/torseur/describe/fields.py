@@ -1,0 +1,108 @@
+"""The building bricks of descriptions: frozen records, scalars that may be formulas, names."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Never, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from torseur.describe.formulas import RESERVED, Formula
+from torseur.errors import ModelError
+
+__all__ = ["FrozenDict", "Name", "Record", "Scalar", "Table", "Triple", "names_in"]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LARGEST = 1e100
+
+
+class Record(BaseModel):
+    """A frozen record: unknown fields are refused, equal contents are equal, and it can be a key."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False, populate_by_name=True
+    )
+
+
+def _scalar(value: Any) -> float | Formula:
+    if isinstance(value, Formula):
+        return value
+    if isinstance(value, str):
+        try:
+            return Formula(value)
+        except ModelError as error:
+            raise PydanticCustomError("formula", "{text}", {"text": str(error), "error": error}) from error
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PydanticCustomError("scalar", "expected a number or a formula, got {got}", {"got": _shown(value)})
+    number = float(value) if abs(value) <= LARGEST else math.inf
+    if not math.isfinite(number):
+        raise PydanticCustomError("scalar", "expected a finite number below 1e100, got {got}", {"got": _shown(value)})
+    return number
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 100 or not _NAME.fullmatch(value):
+        raise PydanticCustomError(
+            "name", "expected a name (letters, digits and _, no digit first), got {got}", {"got": _shown(value)}
+        )
+    if value in RESERVED:
+        raise PydanticCustomError("name", "'{got}' is a word of the formula language; choose another name", {"got": value})
+    return value
+
+
+Scalar = Annotated[
+    float | Formula,
+    BeforeValidator(_scalar),
+    PlainSerializer(lambda x: x.text if isinstance(x, Formula) else x),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "description": "a formula, e.g. m*l^2/12"}]}),
+]
+"""A number, or a formula of parameters (and, where that is said, of coordinates, inputs and t)."""
+
+Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
+"""A name of something in the model."""
+
+Triple = tuple[Scalar, Scalar, Scalar]
+
+T = TypeVar("T")
+
+
+class FrozenDict(dict[str, T]):
+    """A dictionary that cannot be changed and can be hashed; order counts, as it does in a model file."""
+
+    def _refuse(self, *args: object, **kwargs: object) -> Never:
+        raise TypeError("a description is frozen; make a new one with model_copy(update=...)")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, dict) and list(self.items()) == list(other.items())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FrozenDict, (dict(self),)
+
+
+Table = Annotated[dict[Name, T], AfterValidator(FrozenDict)]
+"""Things by name, in order."""
+
+
+def names_in(value: Any) -> frozenset[str]:
+    """Every name used by the formulas inside a record, a sequence or a scalar."""
+    if isinstance(value, Formula):
+        return value.names
+    if isinstance(value, Record):
+        return names_in([getattr(value, field) for field in type(value).model_fields])
+    if isinstance(value, dict):
+        return names_in(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return frozenset().union(*(names_in(item) for item in value))
+    return frozenset()

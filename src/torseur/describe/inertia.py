@@ -1,0 +1,60 @@
+"""Mass and how it is spread, two ways; both lead to the ten standard parameters, in which dynamics is linear."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag
+
+from torseur.describe.fields import Record, Scalar, Triple
+
+__all__ = ["CentralInertia", "Inertia", "StandardInertia", "Tensor"]
+
+
+class StandardInertia(Record):
+    """The ten standard parameters, at the origin and in the axes of the body's frame (Maakaroun 2.18, 2.19).
+
+    XY, XZ, YZ are entries of the tensor: XY = -integral of x y dm. MX, MY, MZ are mass times centre of mass.
+    """
+
+    XX: Scalar = Field(0.0, description="kg m2")
+    XY: Scalar = Field(0.0, description="kg m2")
+    XZ: Scalar = Field(0.0, description="kg m2")
+    YY: Scalar = Field(0.0, description="kg m2")
+    YZ: Scalar = Field(0.0, description="kg m2")
+    ZZ: Scalar = Field(0.0, description="kg m2")
+    MX: Scalar = Field(0.0, description="kg m")
+    MY: Scalar = Field(0.0, description="kg m")
+    MZ: Scalar = Field(0.0, description="kg m")
+    M: Scalar = Field(0.0, description="kg")
+
+
+class Tensor(Record):
+    """A symmetric inertia tensor, kg m2; xy = -integral of x y dm."""
+
+    xx: Scalar = 0.0
+    yy: Scalar = 0.0
+    zz: Scalar = 0.0
+    xy: Scalar = 0.0
+    xz: Scalar = 0.0
+    yz: Scalar = 0.0
+
+
+class CentralInertia(Record):
+    """Mass, centre of mass, and the tensor at the centre of mass."""
+
+    mass: Scalar = Field(description="kg")
+    centre: Triple = Field((0.0, 0.0, 0.0), description="centre of mass in the body's frame, m")
+    tensor: Tensor = Field(Tensor(), description="at the centre of mass, in its own axes")
+    rpy: Triple = Field((0.0, 0.0, 0.0), description="those axes in the body's: roll, pitch, yaw, rad")
+
+
+def _form(value: Any) -> str:
+    keys = value if isinstance(value, dict) else type(value).model_fields if isinstance(value, Record) else ()
+    return "central" if {"mass", "centre", "tensor", "rpy"} & set(keys) else "standard"
+
+
+Inertia = Annotated[
+    Annotated[StandardInertia, Tag("standard")] | Annotated[CentralInertia, Tag("central")], Discriminator(_form)
+]
+"""Either form; which one is told from the fields."""

@@ -1,0 +1,147 @@
+"""The description of a mechanism: frozen, typed, without any computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from pydantic import Field, SerializeAsAny
+
+from torseur.describe.bodies import BASE, WORLD, Base, BaseKind, Body, Coordinate
+from torseur.describe.constraints import Constraint, Loop
+from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Triple
+from torseur.describe.loads import Load
+from torseur.spatial.joints import CoordinateInfo, Quantity
+
+__all__ = ["Input", "Mechanism", "Output", "Parameter", "Variable"]
+
+
+class Parameter(Record):
+    """A named number of the model; without a value it stays a symbol until one is given."""
+
+    value: Scalar | None = Field(None, description="a number, or a formula of other parameters")
+    unit: str | None = Field(None, max_length=40)
+    description: str | None = Field(None, max_length=500)
+
+
+class Input(Record):
+    """A signal from outside."""
+
+    default: float = 0.0
+    unit: str | None = Field(None, max_length=40)
+    description: str | None = Field(None, max_length=500)
+
+
+class Output(Record):
+    """A named quantity to record."""
+
+    value: Scalar = Field(description="formula of coordinates, speeds, inputs, parameters and t")
+    unit: str | None = Field(None, max_length=40)
+    description: str | None = Field(None, max_length=500)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A coordinate or a speed in the order of q or v: name, unit, meaning, and what it belongs to."""
+
+    name: str
+    owner: str
+    quantity: Quantity
+    meaning: str
+    start: Scalar
+
+    @property
+    def unit(self) -> str:
+        return self.quantity.value
+
+
+class Mechanism(Record):
+    """Bodies on a tree of joints, what closes and constrains them, what loads them, and the numbers in it.
+
+    Bodies hang on their parents in any order of the file; q is the base's coordinates, then those of the bodies in file
+    order, then those declared for free-form kinematics; v likewise.
+    """
+
+    name: Name
+    title: str | None = Field(None, max_length=500)
+    parameters: Table[Parameter] = FrozenDict()
+    gravity: Triple = Field((0.0, 0.0, -9.81), description="acceleration of gravity in world axes, m/s2")
+    base: Base = Base()
+    coordinates: Table[Coordinate] = Field(FrozenDict(), description="coordinates of free-form kinematics")
+    bodies: Table[Body] = FrozenDict()
+    loops: Table[Loop] = FrozenDict()
+    constraints: Table[Constraint] = FrozenDict()
+    loads: Table[SerializeAsAny[Load]] = FrozenDict()
+    inputs: Table[Input] = FrozenDict()
+    outputs: Table[Output] = FrozenDict()
+    notes: tuple[str, ...] = Field((), description="what a reader had to decide")
+
+    @cached_property
+    def q(self) -> tuple[Variable, ...]:
+        """The coordinates, in order."""
+        return tuple(self._variables(speeds=False))
+
+    @cached_property
+    def v(self) -> tuple[Variable, ...]:
+        """The speeds, in order."""
+        return tuple(self._variables(speeds=True))
+
+    @cached_property
+    def frames(self) -> dict[str, str]:
+        """Every frame that can be named -> the body it sits on."""
+        found = {WORLD: WORLD, BASE: BASE, **{name: name for name in self.bodies}}
+        for body, frames in [(BASE, self.base.frames), *((n, b.frames) for n, b in self.bodies.items())]:
+            found |= dict.fromkeys(frames, body)
+        return found
+
+    def _variables(self, *, speeds: bool) -> Iterator[Variable]:
+        kind = self.base.joint_kind
+        names = tuple(self.base.coordinates) or self.base.default_names
+        yield from _named(BASE, kind.speeds if speeds else kind.coordinates, names, self.base.coordinates, speeds)
+        for body, record in self.bodies.items():
+            algebra = record.joint.algebra
+            infos = algebra.speeds if speeds else algebra.coordinates
+            names = tuple(record.joint.coordinates) or default_names(body, algebra.coordinates)
+            yield from _named(body, infos, names, record.joint.coordinates, speeds)
+        for name, coordinate in self.coordinates.items():
+            quantity = Quantity.LENGTH if coordinate.unit == "m" else Quantity.ANGLE
+            if speeds:
+                quantity = Quantity.SPEED if coordinate.unit == "m" else Quantity.ANGULAR_SPEED
+            info = CoordinateInfo("", quantity, coordinate.meaning or "coordinate of free-form kinematics")
+            yield from _named("free form", (info,), (name,), {name: coordinate}, speeds)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether nothing but the joints ties the bodies."""
+        return not self.loops and not self.constraints
+
+    @property
+    def has_moving_base(self) -> bool:
+        return self.base.kind is not BaseKind.FIXED
+
+
+def default_names(body: str, infos: tuple[CoordinateInfo, ...]) -> tuple[str, ...]:
+    """Coordinates that were given no name are called after their body."""
+    return tuple(f"q_{body}" if not info.suffix else f"{body}_{info.suffix}" for info in infos)
+
+
+def _named(
+    owner: str,
+    infos: tuple[CoordinateInfo, ...],
+    names: tuple[str, ...],
+    given: dict[str, Coordinate],
+    speeds: bool,
+) -> Iterator[Variable]:
+    """Coordinates keep their names; a speed that is the rate of a coordinate is called d<coordinate>, others v, w."""
+    for k, info in enumerate(infos):
+        if not speeds:
+            known = given.get(names[k])
+            start = info.neutral if known is None or known.start is None else known.start
+            meaning = known.meaning if known is not None and known.meaning else info.meaning
+            yield Variable(names[k], owner, info.quantity, meaning, start)
+            continue
+        is_rate = len(infos) == len(names) and not info.suffix.startswith(("v", "w"))
+        name = f"d{names[k]}" if is_rate else info.suffix if owner == BASE else f"{owner}_{info.suffix}"
+        begin = given[names[k]].start_speed if is_rate and names[k] in given else 0.0
+        yield Variable(name, owner, info.quantity, info.meaning, begin)

@@ -1,0 +1,1 @@
+"""Mechanics as expressions: one quantity a file, each written once."""

@@ -1,0 +1,68 @@
+"""Poses of every body and frame, as expressions of q (and of t, where the base is driven).
+
+============  ==================================================  ============
+R, P          rotation and position of a frame in the world       (3, 3), m
+============  ==================================================  ============
+"""
+
+from __future__ import annotations
+
+from torseur.describe import BASE, WORLD, BaseKind
+from torseur.dynamics.system import System
+from torseur.errors import ModelError
+from torseur.graph import Expr
+from torseur.spatial.pose import Pose, Step, StepKind, product
+
+__all__ = ["body_poses", "coordinates_of", "frame_pose", "joint_pose"]
+
+_CARRIER = (
+    (StepKind.MOVE_X, 0),
+    (StepKind.MOVE_Y, 1),
+    (StepKind.MOVE_Z, 2),
+    (StepKind.ROTATE_Z, 5),
+    (StepKind.ROTATE_Y, 4),
+    (StepKind.ROTATE_X, 3),
+)
+
+
+def coordinates_of(system: System, owner: str) -> list[Expr]:
+    """The coordinates of one joint, or of the base."""
+    return [x for x, variable in zip(system.q, system.mechanism.q, strict=True) if variable.owner == owner]
+
+
+def joint_pose(system: System, body: str) -> Pose:
+    """The pose of a body in its parent: place, motion, and what comes after it."""
+    record = system.mechanism.bodies[body]
+    joint = record.joint
+    settings = [system.scalar(joint.pitch)] if joint.pitch is not None else []
+    motion = joint.algebra.pose(system.graph, coordinates_of(system, body), settings)
+    return system.before(record.place) * motion * system.after(record.place)
+
+
+def body_poses(system: System) -> dict[str, Pose]:
+    """The pose of every body in the world."""
+    poses = {WORLD: Pose.identity(system.graph), BASE: _base_pose(system)}
+    for body in system.order:
+        poses[body] = poses[system.mechanism.bodies[body].parent] * joint_pose(system, body)
+    return poses
+
+
+def _base_pose(system: System) -> Pose:
+    base, g = system.mechanism.base, system.graph
+    q = coordinates_of(system, BASE)
+    if base.kind is BaseKind.CARRIER:
+        return system.place(base.place) * product(g, [Step(kind, q[k]) for kind, k in _CARRIER])
+    return system.place(base.place) * base.joint_kind.pose(g, q)
+
+
+def frame_pose(system: System, poses: dict[str, Pose], name: str) -> Pose:
+    """The pose of a body or named frame in the world."""
+    body = system.mechanism.frames.get(name)
+    if body is None:
+        raise ModelError(f"no frame '{name}'", expected=", ".join(system.mechanism.frames))
+    if name == body:
+        return poses[body]
+    frames = system.mechanism.base.frames if body == BASE else system.mechanism.bodies[body].frames
+    return poses[body] * system.place(frames[name].place)
+
+

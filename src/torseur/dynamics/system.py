@@ -1,0 +1,148 @@
+"""A description turned into symbols: the graph, its blocks of inputs, and every name of the model as an expression.
+
+Everything in this layer starts here. Parameters with a formula are expressions of the others; parameters whose values are
+fixed for good become numbers, and fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from torseur.describe import Formula, Mechanism
+from torseur.describe.fields import Scalar
+from torseur.describe.place import Place, RigidPose
+from torseur.errors import ModelError
+from torseur.graph import Block, Expr, Graph, Role, sqrt
+from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
+from torseur.spatial.vectors import Vector, zero_vector
+
+__all__ = ["System"]
+
+_MDH = (
+    (StepKind.ROTATE_Z, "gamma"),
+    (StepKind.MOVE_Z, "b"),
+    (StepKind.ROTATE_X, "alpha"),
+    (StepKind.MOVE_X, "d"),
+    (StepKind.ROTATE_Z, "theta"),
+    (StepKind.MOVE_Z, "r"),
+)
+_DH_BEFORE = ((StepKind.ROTATE_Z, "theta"), (StepKind.MOVE_Z, "d"))
+_DH_AFTER = ((StepKind.MOVE_X, "a"), (StepKind.ROTATE_X, "alpha"))
+
+
+class System:
+    """The symbols of a mechanism.
+
+    Args:
+        mechanism: the description.
+        fixed: parameters that are numbers for good; the others stay in the block ``p``.
+    """
+
+    def __init__(self, mechanism: Mechanism, fixed: Mapping[str, float] | None = None) -> None:
+        self.mechanism = mechanism
+        self.graph = g = Graph()
+        known = dict(fixed or {})
+        free = [
+            name
+            for name, parameter in mechanism.parameters.items()
+            if name not in known and not isinstance(parameter.value, Formula)
+        ]
+        self.t = g.symbol("t", Role.TIME)
+        self.q = _block(g, "q", [x.name for x in mechanism.q], Role.STATE)
+        self.v = _block(g, "v", [x.name for x in mechanism.v], Role.STATE)
+        self.u = _block(g, "u", list(mechanism.inputs), Role.INPUT)
+        self.p = _block(g, "p", free, Role.PARAMETER)
+        self.scope: dict[str, Expr] = {"t": self.t}
+        for block in (self.q, self.v, self.u, self.p):
+            self.scope |= dict(zip(block.names, block, strict=True))
+        self.scope |= {name: g.number(value) for name, value in known.items()}
+        self._derive_parameters(known)
+
+    def _derive_parameters(self, known: Mapping[str, float]) -> None:
+        """Formulas of parameters, in whatever order makes each ready before it is used."""
+        waiting = {
+            name: parameter.value
+            for name, parameter in self.mechanism.parameters.items()
+            if isinstance(parameter.value, Formula) and name not in known
+        }
+        while waiting:
+            ready = [name for name, formula in waiting.items() if not formula.names & waiting.keys()]
+            if not ready:
+                raise ModelError("parameters defined in a circle", where="parameters", got=", ".join(waiting))
+            for name in ready:
+                self.scope[name] = self.graph.name(self.scalar(waiting.pop(name)), name)
+
+    def scalar(self, value: Scalar) -> Expr:
+        """A number or formula of the description as an expression."""
+        return value.expr(self.graph, self.scope) if isinstance(value, Formula) else self.graph.number(value)
+
+    def vector(self, values: tuple[Scalar, Scalar, Scalar]) -> Vector:
+        x, y, z = (self.scalar(value) for value in values)
+        return (x, y, z)
+
+    # -- places --------------------------------------------------------------------------------------------------------
+    def before(self, place: Place) -> Pose:
+        """The part of a place that comes before the motion of the joint."""
+        g = self.graph
+        if place.mdh is not None:
+            return self._row(place.mdh, _MDH)
+        if place.dh is not None:
+            return self._row(place.dh, _DH_BEFORE)
+        if place.pose is not None:
+            return self._rigid(place.pose)
+        pose = Pose.identity(g)
+        for step in place.steps or ():
+            if step.rn is not None:
+                axis = self._unit(self.vector(step.rn.axis))
+                pose = pose * Pose(about_axis(axis, self.scalar(step.rn.angle)), zero_vector(g))
+            else:
+                kind, amount = next((k, a) for k in StepKind if (a := getattr(step, k.value)) is not None)
+                pose = pose * product(g, [Step(kind, self.scalar(amount))])
+        return pose
+
+    def after(self, place: Place) -> Pose:
+        """The part that comes after the motion: a and alpha of a standard Denavit-Hartenberg row."""
+        return Pose.identity(self.graph) if place.dh is None else self._row(place.dh, _DH_AFTER)
+
+    def place(self, place: Place) -> Pose:
+        """A whole place, without motion."""
+        return self.before(place) * self.after(place)
+
+    def _row(self, row: object, pattern: tuple[tuple[StepKind, str], ...]) -> Pose:
+        return product(self.graph, [Step(kind, self.scalar(getattr(row, field))) for kind, field in pattern])
+
+    def _rigid(self, pose: RigidPose) -> Pose:
+        g, P = self.graph, self.vector(pose.position)
+        if pose.quaternion is not None:
+            w, x, y, z = (self.scalar(c) for c in pose.quaternion)
+            return Pose(from_quaternion(w, x, y, z), P)
+        if pose.matrix is not None:
+            a, b, c = (self.vector(row) for row in pose.matrix)
+            return Pose((a, b, c), P)
+        roll, pitch, yaw = (self.scalar(a) for a in pose.rpy or (0.0, 0.0, 0.0))
+        turns = ((StepKind.ROTATE_Z, yaw), (StepKind.ROTATE_Y, pitch), (StepKind.ROTATE_X, roll))
+        return Pose(product(g, [Step(kind, angle) for kind, angle in turns]).R, P)
+
+    def _unit(self, axis: Vector) -> Vector:
+        length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])
+        return (axis[0] / length, axis[1] / length, axis[2] / length)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The bodies, parents before children, otherwise in file order."""
+        placed = {"world", "base"}
+        waiting = list(self.mechanism.bodies)
+        found: list[str] = []
+        while waiting:
+            ready = [name for name in waiting if self.mechanism.bodies[name].parent in placed]
+            if not ready:
+                raise ModelError("bodies without a way to the base", where="bodies", got=", ".join(waiting))
+            found += ready
+            placed |= set(ready)
+            waiting = [name for name in waiting if name not in placed]
+        return tuple(found)
+
+
+def _block(graph: Graph, name: str, names: list[str], role: Role) -> Block:
+    return graph.block(name, len(names), role, names=names)

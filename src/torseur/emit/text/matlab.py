@@ -1,0 +1,203 @@
+"""MATLAB (and Octave): one function file, for one state at a time.
+
+For a function NAME of blocks a, b, ... with outputs y, z, ... the file defines
+``[y, z, ..., work] = NAME(a, b, ..., work)``. Vectors are columns. The last argument may be left out: it holds what
+depends on parameters only, and is returned last so that later calls with the same parameters can pass it in. Arguments
+outside the domain of a function give NaN, not a complex number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from torseur.emit.text.dialect import Dialect, functions, plain_number, words
+from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of, subscripts
+from torseur.emit.text.phrases import Writer
+from torseur.emit.text.statements import Part
+from torseur.emit.text.unit import Called
+from torseur.graph import ops
+from torseur.graph.blocks import Block
+from torseur.graph.function import Function, Output, Stage
+from torseur.graph.nodes import Bundle, Expr, Node, Truth
+from torseur.graph.piecewise import Piecewise
+
+__all__ = ["to_matlab"]
+
+_KEYWORDS = words(
+    """break case catch classdef continue else elseif end for function global if otherwise parfor persistent return
+    spmd switch try while do until endfunction endif endfor endwhile endswitch end_try_catch unwind_protect
+    unwind_protect_cleanup end_unwind_protect work nargin isempty zeros double out"""
+)
+# Functions that leave the real numbers: where they do, and what they are called inside their domain.
+_DOMAINS = {
+    ops.SQRT: "x < 0",
+    ops.LOG: "x < 0",
+    ops.ASIN: "abs(x) > 1",
+    ops.ACOS: "abs(x) > 1",
+    ops.ACOSH: "x < 1",
+    ops.ATANH: "abs(x) > 1",
+}
+_HELPERS = {
+    op: f"function y = real_{op.name}(x)\nif {outside}\n    y = NaN;\nelse\n    y = {op.name}(x);\nend\nend"
+    for op, outside in _DOMAINS.items()
+}
+_HELPERS |= {
+    ops.MIN: "function y = minimum(a, b)\nif a < b || a ~= a\n    y = a;\nelse\n    y = b;\nend\nend",
+    ops.MAX: "function y = maximum(a, b)\nif a > b || a ~= a\n    y = a;\nelse\n    y = b;\nend\nend",
+    ops.SELECT: "function y = choose(condition, a, b)\nif condition\n    y = a;\nelse\n    y = b;\nend\nend",
+    ops.POW: """function y = real_pow(x, y)
+if x < 0 && y ~= floor(y) && ~isinf(x)
+    y = NaN;
+elseif x < 0 && (y ~= floor(y) || isinf(y))
+    y = (-x)^y;
+else
+    y = x^y;
+end
+end""",
+}
+_OWN = {**{op: f"real_{op.name}" for op in (*_DOMAINS, ops.POW)}, ops.MIN: "minimum", ops.MAX: "maximum"}
+
+MATLAB = Dialect(
+    number=plain_number,
+    calls={**functions(_OWN), ops.SELECT: "choose(%s, %s, %s)"},
+    infinity="Inf",
+    nan="NaN",
+    truths=("false", "true"),
+    logic={ops.NOT: "~%s", ops.AND: "%s && %s", ops.OR: "%s || %s"},
+    item="%s(%d)",
+    statement="%s = %s;",
+    comment="%% %s",
+    keywords=_KEYWORDS,
+    library=words("sum floor isinf real imag i j pi eps ans sqrt log asin acos acosh atanh"),
+    helpers=_HELPERS,
+    spell=lambda name: (f"x{name}" if name.startswith("_") else name)[:63],
+)
+
+
+def to_matlab(function: Function) -> str:
+    """The source of a function in MATLAB.
+
+    >>> from torseur.graph import Function, Graph, Role, cos
+    >>> g = Graph()
+    >>> q, m = g.symbol("q"), g.symbol("m", Role.PARAMETER)
+    >>> print(to_matlab(Function("weight", [g.blocks["q"], g.blocks["m"]], {"tau": 9.81 * m * cos(q)})))
+    function [tau, work] = weight(q, m, work)
+    % q (scalar), state
+    % m (scalar), parameter
+    % tau (scalar), output
+    % work: what depends on parameters only; may be left out, or passed on from an earlier call
+    if nargin < 3
+        work = weight_prologue(m);
+    end
+    t1 = work(1);
+    tau = t1*cos(q);
+    end
+    <BLANKLINE>
+    function work = weight_prologue(m)
+    t1 = 9.81*m;
+    work = [t1];
+    end
+    <BLANKLINE>
+    """
+    return _MatlabFrame(function, MATLAB).source()
+
+
+class _MatlabFrame(Frame):
+    indent: ClassVar[str] = ""
+
+    def source(self) -> str:
+        prologue = self.main.plan.part(Stage.PARAMETER)
+        pieces = [self.evaluation(), *([] if prologue is None else [self.prologue(prologue)])]
+        return "\n\n".join([*pieces, *self.inner_functions(), *self.unit.helpers]) + "\n"
+
+    def evaluation(self) -> str:
+        plan, names = self.main.plan, self.block_names(self.function.inputs)
+        results = [plan.outputs[o.name] for o in self.function.outputs]
+        lines = [f"% {line}" for line in describe(self.function)]
+        if plan.part(Stage.PARAMETER) is not None:
+            given = ", ".join(self.block_names(inputs_of(self.function, Stage.PARAMETER)))
+            lines.append("% work: what depends on parameters only; may be left out, or passed on from an earlier call")
+            lines.append(f"if nargin < {len(names) + 1}")
+            lines += [f"    work = {self.unit.companions['prologue']}({given});", "end"]
+            names, results = [*names, "work"], [*results, "work"]
+        lines += self.body(self.main, plan.parts[-1], inner=False)
+        for output in self.function.outputs:
+            lines += self.output(output)
+        return self.function_text(lines_of("[", results, "]", continued=" ..."), self.unit.name, names, lines)
+
+    def output(self, output: Output) -> list[str]:
+        name = self.main.plan.outputs[output.name]
+        if output.shape == ():
+            return [f"{name} = {self.main.text(output.exprs[0])};"]
+        size = ", ".join(map(str, output.shape if len(output.shape) > 1 else (*output.shape, 1)))
+        lines = [f"{name} = zeros({size});"]
+        for k, e in enumerate(output.exprs):
+            lines.append(f"{name}({', '.join(subscripts(output.shape, k, 1))}) = {self.main.text(e)};")
+        return lines
+
+    def prologue(self, part: Part) -> str:
+        names = self.block_names(inputs_of(self.function, Stage.PARAMETER))
+        stores = [self.stored(n) for n in part.stores]
+        lines = [*self.body(self.main, part, inner=False), _column("work = [", stores, "];")]
+        return self.function_text("work", self.unit.companions["prologue"], names, lines)
+
+    def stored(self, node: Node) -> str:
+        name = self.main.plan.names[node.id]
+        return f"double({name})" if isinstance(node, Truth) else name
+
+    def load(self, writer: Writer, node: Node) -> str:
+        slot = writer.plan.slots[node.id]
+        first, last = slot.offset + 1, slot.offset + slot.size
+        place = f"work({first}:{last})" if isinstance(node, Bundle) else f"work({first})"
+        return self.assignment(node, writer.plan.names[node.id], f"{place} ~= 0" if isinstance(node, Truth) else place)
+
+    def inner(self, name: str, writer: Writer) -> str:
+        plan = writer.plan
+        results = self.array(writer, plan.function.results)
+        lines = [*self.body(writer, plan.parts[-1], inner=True), f"out = {results};"]
+        return self.function_text("out", name, [plan.blocks[b.name] for b in plan.function.inputs], lines)
+
+    def function_text(self, result: str, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
+        opening = lines_of(f"function {result} = {name}(", arguments, ")", continued=" ...")
+        return "\n".join([opening, *lines, "end"])
+
+    def element(self, name: str, block: Block, k: int, inner: bool) -> str:
+        return f"{name}({k + 1})" if inner else f"{name}({', '.join(subscripts(block.shape, k, 1))})"
+
+    def array(self, writer: Writer, items: Sequence[Expr]) -> str:
+        return _column("[", [writer.text(e) for e in items], "]") if items else "zeros(0, 1)"
+
+    # -- tables and loops --------------------------------------------------------------------------------------------
+    def table(self, name: str, curve: Piecewise) -> str:
+        rows = [(o, *c) for o, c in zip(curve.origins, curve.coefficients, strict=True)]
+        cells = [", ".join(map(plain_number, row)) for row in rows]
+        lines = [
+            _column("breaks = [", [plain_number(x) for x in curve.breaks], "];"),
+            _column("rows = [", cells, "];"),
+            "row = rows(sum(breaks <= x) + 1, :);",
+            "u = x - row(1);",
+            f"y = {horner([f'row({k + 2})' for k in range(curve.degree + 1)], 'u')};",
+        ]
+        return self.function_text("y", name, ["x"], lines)
+
+    def loop(self, name: str, item: Called) -> str:
+        calls = self.loop_calls(item, "done")
+        lines = [
+            f"state = {calls.start};",
+            "done = 0;",
+            f"for k = 1:{calls.loop.limit}",
+            f"    after = {calls.step};",
+            f"    state = after(1:{calls.loop.size});",
+            f"    done = after({calls.loop.size + 1});",
+            "    if done > 0.5",
+            "        break",
+            "    end",
+            "end",
+            f"out = {calls.finish};",
+        ]
+        return self.function_text("out", name, calls.arguments, lines)
+
+
+def _column(opening: str, items: Sequence[str], closing: str) -> str:
+    return lines_of(opening, items, closing, continued=" ...", separator=";")

@@ -1,0 +1,26 @@
+"""No motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.graph import Expr, Graph
+from torseur.spatial.joints.kind import JointKind, Motion
+from torseur.spatial.pose import Pose
+
+__all__ = ["FIXED"]
+
+
+class _Fixed(JointKind):
+    name = "fixed"
+    coordinates = ()
+    speeds = ()
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return Pose.identity(g)
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return []
+
+
+FIXED = _Fixed()

@@ -1,0 +1,97 @@
+"""What a joint kind is: the names of its coordinates and speeds, and the algebra of its motion.
+
+A joint takes its frame *a* (fixed in the parent) to its frame *b* (fixed in the child). With coordinates q and speeds v:
+
+- ``pose(q)`` is the pose of b in a;
+- the velocity of b relative to a, (linear; angular) of b's origin in b's axes, is ``S(q) v``; its derivative, in b's
+  axes, is ``S(q) vdot + c(q, v)``;
+- ``dq/dt = rates(q, v)``; q and v have different lengths where a quaternion is involved.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from torseur.graph import Expr, Graph
+from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Vector, zero_vector
+
+__all__ = ["CoordinateInfo", "JointKind", "Motion", "Quantity"]
+
+
+class Quantity(Enum):
+    """What a coordinate or speed measures; the value is its unit."""
+
+    ANGLE = "rad"
+    LENGTH = "m"
+    ANGULAR_SPEED = "rad/s"
+    SPEED = "m/s"
+    NUMBER = ""
+
+
+@dataclass(frozen=True)
+class CoordinateInfo:
+    """A coordinate or speed of a joint kind: the ending of its name, what it measures, what it means."""
+
+    suffix: str
+    quantity: Quantity
+    meaning: str
+    neutral: float = 0.0
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A relative velocity or acceleration: linear and angular part, in the axes of frame b."""
+
+    linear: Vector
+    angular: Vector
+
+
+class JointKind(ABC):
+    """One kind of joint. The instances are stateless: one per kind."""
+
+    name: str
+    coordinates: tuple[CoordinateInfo, ...]
+    speeds: tuple[CoordinateInfo, ...]
+    settings: tuple[str, ...] = ()
+    """Numbers a joint of this kind needs besides its coordinates, such as the pitch of a screw."""
+
+    @property
+    def nq(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        return len(self.speeds)
+
+    @abstractmethod
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        """The pose of frame b in frame a."""
+
+    @abstractmethod
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        """The columns of S(q)."""
+
+    def bias(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr], settings: Sequence[Expr] = ()) -> Motion:
+        """c(q, v) = dS/dt v: zero unless S changes with q."""
+        return Motion(zero_vector(g), zero_vector(g))
+
+    def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
+        """dq/dt; v itself unless the kind says otherwise."""
+        return list(v)
+
+    def __repr__(self) -> str:
+        return f"<joint kind {self.name}>"
+
+
+def along(g: Graph, linear: int | None, angular: int | None, pitch: Expr | None = None) -> Motion:
+    """A column of S made of unit vectors: along axis `linear` (times a pitch), about axis `angular`."""
+    v, w = list(zero_vector(g)), list(zero_vector(g))
+    if linear is not None:
+        v[linear] = g.one if pitch is None else pitch
+    if angular is not None:
+        w[angular] = g.one
+    return Motion((v[0], v[1], v[2]), (w[0], w[1], w[2]))

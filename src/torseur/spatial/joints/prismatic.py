@@ -1,0 +1,26 @@
+"""Translation along z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.graph import Expr, Graph
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.pose import Pose, Step, StepKind, elementary
+
+__all__ = ["PRISMATIC"]
+
+
+class _Prismatic(JointKind):
+    name = "prismatic"
+    coordinates = (CoordinateInfo("", Quantity.LENGTH, "translation along z"),)
+    speeds = (CoordinateInfo("", Quantity.SPEED, "its rate"),)
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return elementary(g, Step(StepKind.MOVE_Z, q[0]))
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, 2, None)]
+
+
+PRISMATIC = _Prismatic()

@@ -1,0 +1,26 @@
+"""Rotation about z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.graph import Expr, Graph
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.pose import Pose, Step, StepKind, elementary
+
+__all__ = ["REVOLUTE"]
+
+
+class _Revolute(JointKind):
+    name = "revolute"
+    coordinates = (CoordinateInfo("", Quantity.ANGLE, "rotation about z, by the right-hand rule"),)
+    speeds = (CoordinateInfo("", Quantity.ANGULAR_SPEED, "its rate"),)
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return elementary(g, Step(StepKind.ROTATE_Z, q[0]))
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, None, 2)]
+
+
+REVOLUTE = _Revolute()

@@ -1,0 +1,27 @@
+"""Rotation about z with a translation along z in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.graph import Expr, Graph
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.pose import Pose, Step, StepKind, product
+
+__all__ = ["SCREW"]
+
+
+class _Screw(JointKind):
+    name = "screw"
+    coordinates = (CoordinateInfo("", Quantity.ANGLE, "rotation about z; pitch times it is the translation along z"),)
+    speeds = (CoordinateInfo("", Quantity.ANGULAR_SPEED, "its rate"),)
+    settings = ("pitch",)  # m/rad
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return product(g, [Step(StepKind.ROTATE_Z, q[0]), Step(StepKind.MOVE_Z, settings[0] * q[0])])
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, 2, 2, settings[0])]
+
+
+SCREW = _Screw()

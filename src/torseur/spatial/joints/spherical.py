@@ -1,0 +1,55 @@
+"""A ball joint: orientation by unit quaternion, speeds the angular velocity in the child's axes.
+
+dq/dt = 1/2 q * (0, w): Featherstone, Rigid Body Dynamics Algorithms, section 4.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.graph import Expr, Graph
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.pose import Pose, from_quaternion
+from torseur.spatial.vectors import zero_vector
+
+__all__ = ["QUATERNION", "SPHERICAL", "TURN", "quaternion_rates"]
+
+QUATERNION = (
+    CoordinateInfo("qw", Quantity.NUMBER, "scalar part of the unit quaternion of the child's axes", 1.0),
+    CoordinateInfo("qx", Quantity.NUMBER, "its x part"),
+    CoordinateInfo("qy", Quantity.NUMBER, "its y part"),
+    CoordinateInfo("qz", Quantity.NUMBER, "its z part"),
+)
+TURN = tuple(
+    CoordinateInfo(f"w{axis}", Quantity.ANGULAR_SPEED, f"angular velocity about {axis} of the child") for axis in "xyz"
+)
+
+
+def quaternion_rates(q: Sequence[Expr], w: Sequence[Expr]) -> list[Expr]:
+    """d/dt of the quaternion whose frame turns at w, given in that frame."""
+    s, x, y, z = q
+    p, r, t = w
+    return [
+        -0.5 * (x * p + y * r + z * t),
+        0.5 * (s * p + y * t - z * r),
+        0.5 * (s * r + z * p - x * t),
+        0.5 * (s * t + x * r - y * p),
+    ]
+
+
+class _Spherical(JointKind):
+    name = "spherical"
+    coordinates = QUATERNION
+    speeds = TURN
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return Pose(from_quaternion(*q), zero_vector(g))
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, None, axis) for axis in range(3)]
+
+    def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
+        return quaternion_rates(q, v)
+
+
+SPHERICAL = _Spherical()
