@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def test_zeros_and_ones_vanish(g, x):
     assert x / -1 is -x
     assert x**1 is x
     assert x**0 is g.one
-    assert -(-x) is x
+    assert operator.neg(-x) is x
     assert +x is x
     assert 0 - x is -x
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from pydantic import Field, SerializeAsAny
 
@@ -77,17 +76,17 @@ class Mechanism(Record):
     outputs: Table[Output] = FrozenDict()
     notes: tuple[str, ...] = Field((), description="what a reader had to decide")
 
-    @cached_property
+    @property
     def q(self) -> tuple[Variable, ...]:
         """The coordinates, in order."""
         return tuple(self._variables(speeds=False))
 
-    @cached_property
+    @property
     def v(self) -> tuple[Variable, ...]:
         """The speeds, in order."""
         return tuple(self._variables(speeds=True))
 
-    @cached_property
+    @property
     def frames(self) -> dict[str, str]:
         """Every frame that can be named -> the body it sits on."""
         found = {WORLD: WORLD, BASE: BASE, **{name: name for name in self.bodies}}

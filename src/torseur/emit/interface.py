@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torseur.emit.staged import carry
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, CompileError
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function
 
@@ -46,6 +46,8 @@ class Interface:
 
     @classmethod
     def of(cls, function: Function) -> Interface:
+        if not function.outputs:
+            raise CompileError(f"'{function.name}' has nothing to compute", expected="at least one output", got="none")
         ins = tuple(Argument(b.name, b.shape, b.role) for b in function.inputs)
         outs = tuple(Argument(o.name, o.shape) for o in function.outputs)
         return cls(function.name, ins, outs, carry(function)[0].size)
@@ -107,7 +109,7 @@ def batch_shape(name: str, arguments: Sequence[Argument], values: Sequence[Any])
         lead = array.ndim - len(argument.shape)
         if array.dtype.kind not in "fiub":
             faults.append(f"{argument.name}: values of type {array.dtype}, expected real numbers")
-        elif not np.can_cast(array.dtype, np.float64, "same_kind"):
+        elif not np.can_cast(array.dtype, np.float64, "safe"):
             faults.append(f"{argument.name}: {array.dtype}, which a double cannot hold")
         elif lead < 0 or array.shape[lead:] != argument.shape:
             faults.append(f"{argument.name}: shape {array.shape}, expected {argument.expected}")

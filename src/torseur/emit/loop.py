@@ -152,8 +152,9 @@ def write_loop(module: Module, name: str, function: Function, staged: Staged, *,
     """The inner loop of a function; when bound, its parameter work is an operand instead of being computed."""
     ins, outs = operands(function, bound, staged.work[0])
     loop = _Loop(module, ins, outs, sum(staged.work) + staged.scratch)
-    body, places = loop.body, {operand.name: k for k, operand in enumerate(ins)}
-    by_stage = {s: [places[function.inputs[k].name] for k in inputs_of(function, s)] for s in Stage if not (bound and s is Stage.PARAMETER)}
+    body, places = loop.body, {operand.name: k for k, operand in enumerate(ins[: len(ins) - bound])}
+    own = {s: [function.inputs[k].name for k in inputs_of(function, s)] for s in Stage}
+    by_stage = {s: [places[name] for name in names if name in places] for s, names in own.items()}
     if bound:
         by_stage[Stage.PARAMETER] = [len(ins) - 1]
     fixed_parameters = _all_fixed(loop, by_stage[Stage.PARAMETER])

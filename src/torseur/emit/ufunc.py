@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
+
+from torseur.errors import CompileError
 
 __all__ = ["make_ufunc", "signature"]
 
 _FROM_FUNCTION_AND_SIGNATURE = 31  # PyUFunc_FromFuncAndDataAndSignature in the table of NumPy's ufunc C-API
 _NONE_IDENTITY = -1
 
+Shape = tuple[int, ...]
 
-def signature(ins: Sequence[tuple[int, ...]], outs: Sequence[tuple[int, ...]]) -> str:
+
+def signature(ins: Sequence[Shape], outs: Sequence[Shape]) -> str:
     """Core shapes in NumPy's notation.
 
     >>> signature([(6,), ()], [(6, 6)])
     '(6),()->(6,6)'
     """
 
-    def side(shapes: Sequence[tuple[int, ...]]) -> str:
+    def side(shapes: Sequence[Shape]) -> str:
         return ",".join(f"({','.join(map(str, shape))})" for shape in shapes)
 
     return f"{side(ins)}->{side(outs)}"
@@ -49,15 +54,48 @@ def _constructor() -> Any:
 
 
 def make_ufunc(
-    address: int, name: str, ins: Sequence[tuple[int, ...]], outs: Sequence[tuple[int, ...]]
-) -> tuple[np.ufunc, object]:
+    address: int, name: str, ins: Sequence[Shape], outs: Sequence[Shape]
+) -> tuple[Callable[..., Any], object]:
     """A ufunc over doubles from the address of its inner loop, and the buffers that must live as long as it does."""
+    cores = [[shape if prod(shape) else () for shape in side] for side in (ins, outs)]
+    made, buffers = _make(address, name, *cores)
+    return made if cores == [[*ins], [*outs]] else _around_empty(made, ins, outs), buffers
+
+
+def _make(address: int, name: str, ins: Sequence[Shape], outs: Sequence[Shape]) -> tuple[np.ufunc, object]:
     n = len(ins) + len(outs)
     loops = (ctypes.c_void_p * 1)(address)
     data = (ctypes.c_void_p * 1)(None)
     types = bytes([np.dtype(np.float64).num] * n)
     texts = [name.encode(), f"native code of {name}".encode(), signature(ins, outs).encode()]
-    made: np.ufunc = _constructor()(
-        ctypes.addressof(loops), ctypes.addressof(data), types, 1, len(ins), len(outs), _NONE_IDENTITY, *texts[:2], 0, texts[2]
-    )
+    addresses, sizes = (ctypes.addressof(loops), ctypes.addressof(data)), (1, len(ins), len(outs))
+    try:
+        made: np.ufunc = _constructor()(*addresses, types, *sizes, _NONE_IDENTITY, *texts[:2], 0, texts[2])
+    except ValueError as error:
+        raise CompileError(
+            f"NumPy cannot call '{name}'", got=str(error), remedy="gather the inputs in fewer, larger blocks"
+        ) from error
     return made, (loops, data, types, texts)
+
+
+def _around_empty(ufunc: np.ufunc, ins: Sequence[Shape], outs: Sequence[Shape]) -> Callable[..., Any]:
+    """The ufunc as seen from outside: empty arrays, which it takes and gives as numbers that mean nothing."""
+
+    def lead(array: Any, shape: Shape) -> Shape:
+        n = array.ndim - len(shape)
+        if n < 0 or array.shape[n:] != shape:
+            raise ValueError(f"shape {array.shape}, expected {shape}")
+        return tuple(array.shape[:n])
+
+    def call(*args: Any, out: Any = None) -> Any:
+        given = [a if prod(s) else np.broadcast_to(0.0, lead(np.asarray(a), s)) for a, s in zip(args, ins, strict=True)]
+        targets = (None,) * len(outs) if out is None else out if isinstance(out, tuple) else (out,)
+        made = ufunc(*given, out=tuple(t if prod(s) else None for t, s in zip(targets, outs, strict=True)))
+        results = list(made) if len(outs) > 1 else [made]
+        for k, shape in enumerate(outs):
+            if not prod(shape):
+                empty = np.empty((*np.shape(results[k]), *shape))
+                results[k] = empty if targets[k] is None else np.broadcast_to(empty, targets[k].shape) and targets[k]
+        return tuple(results) if len(outs) > 1 else results[0]
+
+    return call

@@ -7,6 +7,7 @@ standard Denavit-Hartenberg rows, CAGeM's products, roll-pitch-yaw.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -96,12 +97,23 @@ def elementary(g: Graph, step: Step) -> Pose:
         place = list(zero_vector(g))
         place[axis] = step.amount
         return Pose(identity(g), (place[0], place[1], place[2]))
-    c, s, o, i = cos(step.amount), sin(step.amount), g.zero, g.one
+    (c, s), o, i = _turn(step.amount), g.zero, g.one
     if axis == 0:
         return Pose(((i, o, o), (o, c, -s), (o, s, c)), zero_vector(g))
     if axis == 1:
         return Pose(((c, o, s), (o, i, o), (-s, o, c)), zero_vector(g))
     return Pose(((c, -s, o), (s, c, o), (o, o, i)), zero_vector(g))
+
+
+def _turn(angle: Expr) -> tuple[Expr, Expr]:
+    """Cosine and sine; exact where the angle is a number that stands for a multiple of pi/2."""
+    if angle.is_number:
+        quarters = float(angle) / (math.pi / 2)
+        nearest = round(quarters)
+        if abs(quarters - nearest) <= 4.0 * math.ulp(quarters):
+            c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[nearest % 4]
+            return angle.graph.number(c), angle.graph.number(s)
+    return cos(angle), sin(angle)
 
 
 def about_axis(axis: Vector, angle: Expr) -> Matrix:
