@@ -83,7 +83,12 @@ def show_one_run(pendulum: Pendulum) -> None:
 
 def show_map(rate: Function, size: int, until: float, path: Path) -> None:
     console.rule("a map of runs")
-    columns = TextColumn("{task.description}"), BarColumn(None), TextColumn("{task.completed:.1f} s"), TimeElapsedColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(None),
+        TextColumn("{task.completed:.1f} s"),
+        TimeElapsedColumn(),
+    )
     run = integrator(rate)
     began = time.perf_counter()
     with Progress(*columns, console=console) as progress:
@@ -91,8 +96,12 @@ def show_map(rate: Function, size: int, until: float, path: Path) -> None:
         first, steps = flip_times(run, size, until, THREADS, lambda done: progress.update(task, completed=done))
     took = time.perf_counter() - began
     flipped = np.isfinite(first).mean()
-    console.print(f"{steps / 1e6:.0f} million steps in {took:.1f} s: {1e9 * took / steps:.0f} ns a step on {THREADS} threads")
-    console.print(f"{100 * flipped:.0f} % of the starts turn over within {until:g} s, half of them within {np.nanmedian(first):.1f} s")
+    console.print(
+        f"{steps / 1e6:.0f} million steps in {took:.1f} s: {1e9 * took / steps:.0f} ns a step on {THREADS} threads"
+    )
+    console.print(
+        f"{100 * flipped:.0f} % of the starts turn over within {until:g} s, half of them within {np.nanmedian(first):.1f} s"
+    )
     draw(first, until, path)
     console.print(f"picture: {path}", soft_wrap=True)
 

@@ -61,7 +61,7 @@ def both_modes(output, wrt):
 
 # -- every operation ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_first_and_second_derivatives_of_every_function_of_one_argument(name, data):
     x0 = data.draw(st.floats(*INSIDE.get(name, (-4.0, 4.0))).filter(lambda x: abs(x) > 1e-3))
@@ -69,16 +69,16 @@ def test_first_and_second_derivatives_of_every_function_of_one_argument(name, da
     f = UNARY[name][0](x)
     with mp.workdps(DIGITS):
         first, second = (float(mp.diff(FUNCTIONS[name], mp.mpf(x0), n)) for n in (1, 2))
-    for df in both_modes(f, [x]):
-        value, bound = at(df, [x], [x0], bounds=True)
-        assert_close(value, [first], bound, factor=4)
-        for ddf in both_modes(df[0], [x]):
-            value, bound = at(ddf, [x], [x0], bounds=True)
-            assert_close(value, [second], bound + 1e-15 * abs(second), factor=4)
+    df = [expr for (expr,) in both_modes(f, [x])]
+    value, bound = at(df, [x], [x0], bounds=True)
+    assert_close(value, np.full(len(df), first), bound, factor=4)
+    ddf = [*tangents([df[0]], {x: 1.0}), *gradient(df[1], [x])]
+    value, bound = at(ddf, [x], [x0], bounds=True)
+    assert_close(value, [second, second], bound + 1e-15 * abs(second), factor=4)
 
 
 @pytest.mark.parametrize("name", BINARY)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(a=st.floats(0.1, 4.0), b=st.floats(-4.0, 4.0).filter(lambda b: abs(b) > 0.1))
 def test_gradients_of_every_function_of_two_arguments(name, a, b):
     if a == b and name in ("min", "max"):
@@ -172,7 +172,7 @@ def test_hessian_is_symmetric_and_the_derivative_of_the_gradient(data):
     H, dH = at(hessian(y, symbols), symbols, args, bounds=True)
     sure = np.isfinite(H) & np.isfinite(H.T)
     assert_close(H[sure], H.T[sure], (dH + dH.T)[sure])
-    direction = {x: d for x, d in zip(symbols, [0.3, -0.7, 0.5], strict=True)}
+    direction = dict(zip(symbols, [0.3, -0.7, 0.5], strict=True))
     along, bound = at(tangents(gradient(y, symbols), direction), symbols, args, bounds=True)
     d = np.array([0.3, -0.7, 0.5])
     sure = np.isfinite(along) & np.isfinite(H).all(axis=1)
@@ -200,7 +200,7 @@ def test_hessian_is_symmetric_and_the_derivative_of_the_gradient(data):
         (lambda x: tg.select(x <= 1.0, 5 * x, 7 * x), 1.0, 5.0),
         (lambda x: tg.select(x < 1.0, 1.0, 2.0), 1.0, 0.0),
         (lambda x: tg.sqrt(x), 0.0, INF),
-        (lambda x: tg.atan2(x, 0.0 * x), 0.0, NAN),
+        (lambda x: tg.atan2(x, 2 * x), 0.0, NAN),
     ],
 )
 def test_derivative_at_a_kink_is_the_documented_one(make, x0, expected):
@@ -211,13 +211,15 @@ def test_derivative_at_a_kink_is_the_documented_one(make, x0, expected):
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_minimum_and_maximum_at_a_tie_take_the_operand_made_later(swapped):
-    """'That of a where a < b, else of b': a is the operand that was made first, however the call was written."""
+    """However the call was written: operands of commutative operations are ordered."""
     g = Graph()
     x, y = g.symbol("x"), g.symbol("y")
     for f in (tg.minimum, tg.maximum):
         e = f(y, x) if swapped else f(x, y)
         for df in both_modes(e, [x, y]):
             assert at(df, [x, y], [1.0, 1.0]).tolist() == [0.0, 1.0]
+        assert at(gradient(f(x, 0.0), [x]), [x], [0.0, 0.0]) == 1.0  # 0 is the oldest of all
+        assert at(gradient(f(x, 7.0), [x]), [x], [7.0, 0.0]) == 0.0
 
 
 XS, YS = [-1.0, 0.0, 0.5, 2.0], [0.0, 1.0, 3.0, -1.0]
@@ -382,8 +384,8 @@ def test_nested_calls_are_differentiated_through_functions_made_once():
         expected = [float(mp.diff(law, mp.mpf("0.7"), n)) for n in (1, 1, 2)]
     F = Function("F", [g.blocks["x"]], {"y": [*dy, ddy]})
     np.testing.assert_allclose(evaluate(F, 0.7)[0], expected, rtol=1e-13)
-    called = {callee for callee in Function("t", [g.blocks["x"]], {"y": dy[0]}).callees}
-    assert len(called) == 2  # h and its tangent, each once however often they are called
+    (tangent,) = Function("t", [g.blocks["x"]], {"y": dy[0]}).callees
+    assert tangent.name == "h_tangent"  # one function, called twice
 
 
 def test_differentiating_a_call_leaves_the_called_function_as_it_was():

@@ -23,8 +23,9 @@ from torseur.graph import Function, Stage
 __all__ = ["ASSUMPTION", "Core", "Kernel", "Mix", "instructions_of", "is_known"]
 
 ASSUMPTION = (
-    "an Intel server core since Ice Lake: per cycle 2 vector multiply-adds, 2 other vector operations of 512 bits "
-    "or 3 narrower ones on the same ports, 2 loads, 1 store, 5 instructions"
+    "an Intel server core since Ice Lake begins at most, per cycle:",
+    "2 vector sums, products or multiply-adds; all vector work on 2 ports at 512 bits, 3 below;",
+    "2 loads, 1 store, 5 instructions; a division or root keeps the divider for 4, 8 or 16 cycles by width",
 )
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from torseur.graph import Expr, Function, Graph, Role, cos, sin
 
-__all__ = ["Joint", "newton_euler", "random_chain", "random_mix", "rx90"]
+__all__ = ["Joint", "newton_euler", "pendulum", "random_chain", "random_mix", "rx90"]
 
 Vector = list[Expr]
 Matrix = list[Vector]
@@ -45,8 +45,9 @@ def rx90() -> Function:
     g = Graph()
     D3, RL4 = g.block("geometry", 2, Role.PARAMETER, names=["D3", "RL4"])
     h = math.pi / 2
-    table = [(0.0, 0.0, 0.0), (h, 0.0, 0.0), (0.0, D3, 0.0), (-h, 0.0, RL4), (h, 0.0, 0.0), (-h, 0.0, 0.0)]
-    return newton_euler("rx90", g, [Joint(*row) for row in table])
+    shoulder = [Joint(0.0, 0.0, 0.0), Joint(h, 0.0, 0.0), Joint(0.0, D3, 0.0)]
+    wrist = [Joint(-h, 0.0, RL4), Joint(h, 0.0, 0.0), Joint(-h, 0.0, 0.0)]
+    return newton_euler("rx90", g, [*shoulder, *wrist])
 
 
 def random_chain(joints: int, seed: int = 0) -> Function:
@@ -60,7 +61,7 @@ def newton_euler(name: str, g: Graph, joints: Sequence[Joint]) -> Function:
     """(q, v, vdot, parameters) -> tau, with gravity along -z of the base and ten inertial parameters for each body."""
     n, Z = len(joints), g.zero
     q, v, a = (g.block(word, n) for word in ("q", "v", "a"))
-    words = "XX XY XZ YY YZ ZZ MX MY MZ M".split()
+    words = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
     labels = [f"{word}{j}" for j in range(1, n + 1) for word in words]
     inertia = g.block("inertia", (n, 10), Role.PARAMETER, names=labels)
     gravity = g.symbol("gravity", Role.PARAMETER)
@@ -121,8 +122,15 @@ def _cross(a: Vector, b: Vector) -> Vector:
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
+def pendulum() -> Function:
+    """The rate of a simple pendulum: (q, v, g/l) -> (v, -g/l sin q)."""
+    g = Graph()
+    q, v, ratio = g.symbol("q"), g.symbol("v"), g.symbol("ratio", Role.PARAMETER)
+    return Function("pendulum", list(g.blocks.values()), {"dq": v, "dv": -ratio * sin(q)})
+
+
 def random_mix(operations: int, seed: int = 0) -> Graph:
-    """A graph of so many operations on random operands: four sums, differences and products to a sine."""
+    """A graph of so many operations on random operands: sums, differences, products and one sine in twenty."""
     rng = np.random.default_rng(seed)
     g = Graph()
     known: list[Expr] = list(g.block("x", 16))

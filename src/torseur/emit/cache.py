@@ -37,6 +37,7 @@ _MAGIC = b"torseur1"
 _SUFFIX = ".code"
 _LIMIT = 512 * 1024 * 1024
 _STALE = 3600.0  # seconds after which a half-written file is nobody's any more
+_OFF = "switched off by TORSEUR_CACHE"
 _warned: set[str] = set()
 
 
@@ -59,61 +60,84 @@ def _directory() -> Path | None:
     if given:
         return Path(given).expanduser().absolute()
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        if not base.is_absolute():  # as the XDG specification asks
+            base = Path.home() / ".cache"
     return base / "torseur"
 
 
 def _limit() -> int:
+    given = os.environ.get("TORSEUR_CACHE_LIMIT", "")
     try:
-        return int(os.environ["TORSEUR_CACHE_LIMIT"])
-    except (KeyError, ValueError):
+        return int(given) if given.strip() else _LIMIT
+    except ValueError:
+        _warn(f"TORSEUR_CACHE_LIMIT is not a number of bytes: {given!r}; {_LIMIT} is taken")
         return _LIMIT
 
 
 def _distrust(path: Path) -> str | None:
-    """Why code found in a directory could have been written by someone else; None if it could not."""
+    """Why code found in a directory could have been written by someone else; None if it could not.
+
+    Every directory and every link on the way is looked at: who can change one of them decides what is at its end.
+    """
     if not hasattr(os, "geteuid"):
         return None  # Windows: the user's profile is closed to others by its access lists
-    mine = os.geteuid()
-    for place in (path, *path.parents):
-        info = place.stat() if place != path else place.lstat()
+    mine, here, links = os.geteuid(), Path(path.anchor), 0
+    todo = list(reversed(path.parts))
+    while todo:
+        part = todo.pop()
+        place = here.parent if part == ".." else here / part
+        info = place.lstat()
+        if info.st_uid not in (mine, 0):
+            return f"{place} belongs to another user"
+        if stat.S_ISLNK(info.st_mode):
+            links += 1
+            if links > 40:
+                return f"{path} is a circle of links"
+            todo += reversed(Path(os.readlink(place)).parts)
+            continue
         if not stat.S_ISDIR(info.st_mode):
             return f"{place} is not a directory"
-        if info.st_uid not in (mine, 0) or (place == path and info.st_uid != mine):
-            return f"{place} belongs to another user"
-        open_to_others = info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if open_to_others and (place == path or not info.st_mode & stat.S_ISVTX):
+        if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and (not todo or not info.st_mode & stat.S_ISVTX):
             return f"{place} can be written by other users"
-    return None
+        here = place
+    return None if info.st_uid == mine else f"{here} belongs to another user"
 
 
 def _open_directory(*, create: bool) -> tuple[Path | None, str | None]:
-    """The directory if it can be used, else why not."""
+    """The directory, and why it cannot be used, if so."""
+    path = None
     try:
         path = _directory()
         if path is None:
-            return None, "switched off by TORSEUR_CACHE"
+            return None, _OFF
         if create:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = path.resolve(strict=False)
-        if not path.exists():
-            return (path, None) if not create else (None, f"{path} could not be made")
-        reason = _distrust(path)
-        return (None, reason) if reason else (path, None)
+            for place in reversed([path, *path.parents]):
+                if not place.exists():
+                    place.mkdir(mode=0o700, exist_ok=True)
+        return (path.resolve(), _distrust(path)) if path.exists() else (path, None)
     except (OSError, RuntimeError) as error:
-        return None, str(error)
+        return path, str(error)
 
 
 def _usable(*, create: bool = False) -> Path | None:
     path, reason = _open_directory(create=create)
-    if reason is not None and "switched off" not in reason and reason not in _warned:
-        _warned.add(reason)
-        warnings.warn(f"the cache of compiled code is not used: {reason}", CacheWarning, stacklevel=4)
-    return path
+    if reason is None:
+        return path
+    if reason is not _OFF:
+        _warn(f"the cache of compiled code is not used: {reason}")
+    return None
+
+
+def _warn(text: str) -> None:
+    """Each thing once."""
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, CacheWarning, stacklevel=5)
 
 
 def load(key: str) -> tuple[dict[str, Any], bytes] | None:
@@ -134,18 +158,22 @@ def load(key: str) -> tuple[dict[str, Any], bytes] | None:
 
 
 def _read_private(path: Path) -> bytes | None:
+    """What is in a file, unless someone else could have written it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        info = os.fstat(file.fileno())
-        if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & 0o022):
+    try:
+        info = os.fstat(descriptor)
+        foreign = hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & 0o022)
+        if foreign or not stat.S_ISREG(info.st_mode):
             return None
-        try:
-            return file.read() if stat.S_ISREG(info.st_mode) else None
-        except OSError:
-            return None
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def _decoded(content: bytes) -> tuple[dict[str, Any], bytes] | None:
@@ -169,10 +197,11 @@ def save(key: str, header: dict[str, Any], code: bytes) -> bool:
         with os.fdopen(descriptor, "wb") as file:
             file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
         os.replace(temporary, directory / (key + _SUFFIX))
-    except OSError:
+    except OSError as error:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+        _warn(f"compiled code could not be kept in the cache: {error}")
         return False
     _prune(directory, _limit())
     return True
@@ -181,7 +210,11 @@ def save(key: str, header: dict[str, Any], code: bytes) -> bool:
 def _files(directory: Path) -> list[tuple[float, int, Path]]:
     """Age, size and path of every entry; half-written files that nobody will finish are removed."""
     found = []
-    for item in os.scandir(directory):
+    try:
+        items = list(os.scandir(directory))
+    except OSError:
+        return []
+    for item in items:
         with contextlib.suppress(OSError):
             info = item.stat(follow_symlinks=False)
             if item.name.endswith(_SUFFIX):
@@ -192,31 +225,30 @@ def _files(directory: Path) -> list[tuple[float, int, Path]]:
 
 
 def _prune(directory: Path, limit: int) -> None:
-    with contextlib.suppress(OSError):
-        files = _files(directory)
-        total = sum(size for _, size, _ in files)
-        if total <= limit:
+    files = _files(directory)
+    total = sum(size for _, size, _ in files)
+    if total <= limit:
+        return
+    for _, size, path in files:
+        with contextlib.suppress(OSError):
+            path.unlink()
+            total -= size
+        if total <= 0.8 * limit:
             return
-        for _, size, path in files:
-            with contextlib.suppress(OSError):
-                path.unlink()
-                total -= size
-            if total <= 0.8 * limit:
-                return
 
 
 def cache_info() -> CacheInfo:
     """Where the cache is, how full, and whether it can be used."""
     path, reason = _open_directory(create=False)
-    files = _files(path) if path is not None and path.exists() else []
-    return CacheInfo(path or _directory(), len(files), sum(s for _, s, _ in files), _limit(), reason is None, reason)
+    files = _files(path) if path is not None and reason is None else []
+    return CacheInfo(path, len(files), sum(s for _, s, _ in files), _limit(), reason is None, reason)
 
 
 def clear_cache() -> int:
     """Remove every entry; gives how many there were."""
-    path, _ = _open_directory(create=False)
+    path, reason = _open_directory(create=False)
     removed = 0
-    for _, _, file in _files(path) if path is not None and path.exists() else []:
+    for _, _, file in _files(path) if path is not None and reason is None else []:
         with contextlib.suppress(OSError):
             file.unlink()
             removed += 1

@@ -85,7 +85,9 @@ def _gather_block(module: Module, body: Body, first: str, count: int, starts: Se
         if count == lanes.width:
             rows.append(body.value(f"load {lanes.real}, ptr {address}, align 8"))
         else:
-            load = module.declare(lanes.real, f"llvm.masked.load.{lanes.suffix}.p0", ["ptr", "i32", lanes.truth, lanes.real])
+            load = module.declare(
+                lanes.real, f"llvm.masked.load.{lanes.suffix}.p0", ["ptr", "i32", lanes.truth, lanes.real]
+            )
             rest = f"i32 8, {lanes.truth} {_mask(lanes, count)}, {lanes.real} zeroinitializer"
             rows.append(body.value(f"call {lanes.real} @{load}(ptr {address}, {rest})"))
     for k, column in enumerate(_transposed(body, lanes, rows)[:count]):
@@ -122,7 +124,8 @@ def _transposed(body: Body, lanes: Lanes, rows: Sequence[str]) -> list[str]:
             low = [k if not k & span else width + k - span for k in range(width)]
             high = [k + span if not k & span else width + k for k in range(width)]
             block[i], block[i + span] = (
-                body.value(f"shufflevector {real} {a}, {real} {b}, <{width} x i32> {_indices(order)}") for order in (low, high)
+                body.value(f"shufflevector {real} {a}, {real} {b}, <{width} x i32> {_indices(order)}")
+                for order in (low, high)
             )
         span *= 2
     return block
@@ -137,9 +140,7 @@ def _mask(lanes: Lanes, count: int) -> str:
 
 
 # -- any strides -------------------------------------------------------------------------------------------------------
-def _elements(
-    module: Module, body: Body, shape: tuple[int, ...], starts: Sequence[str], direction: Direction
-) -> None:
+def _elements(module: Module, body: Body, shape: tuple[int, ...], starts: Sequence[str], direction: Direction) -> None:
     def nest(depth: int, offset: str, index: str) -> None:
         if depth == len(shape):
             _element(module, body, starts, offset, index, direction)
@@ -152,9 +153,7 @@ def _elements(
     nest(0, "0", "0")
 
 
-def _element(
-    module: Module, body: Body, starts: Sequence[str], offset: str, index: str, direction: Direction
-) -> None:
+def _element(module: Module, body: Body, starts: Sequence[str], offset: str, index: str, direction: Direction) -> None:
     lanes = module.lanes
     slot = body.value(f"getelementptr {lanes.real}, ptr %buffer, i64 {index}")
     addresses = [body.value(f"getelementptr i8, ptr {start}, i64 {offset}") for start in starts]

@@ -1,7 +1,7 @@
 """Leaving no floating-point flags behind.
 
-A lane computes both branches of a choice, so code may divide by zero without any result being infinite. NumPy would warn
-of that: the flags are put back as they were found. Results say for themselves whether they are nan.
+A lane computes both branches of a choice, so code may divide by zero without any result being infinite. NumPy would
+warn of that: the flags are put back as they were found. Results say for themselves whether they are nan.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.module import Module
+from torseur.emit.vector_math import vector_function
 from torseur.graph import ops
 from torseur.graph.nodes import Node
 from torseur.graph.ops import Op
@@ -68,7 +69,7 @@ class Instructions:
             return self._sign(args[0])
         if op is ops.PIECEWISE:
             return self._apply(_table(self.module, node.data), args)
-        return self._apply(_by_lane(self.module, op), args)
+        return self._apply(vector_function(self.module, op) or _by_lane(self.module, op), args)
 
     def intrinsic(self, name: str, *args: str) -> str:
         real = self.lanes.real
@@ -262,7 +263,10 @@ def _sincos_of_small(module: Module, body: Body, x: str) -> tuple[str, str]:
     quadrant = body.value(f"bitcast {real} {shifted} to {integer}")
     odd = body.value(f"trunc {integer} {quadrant} to {lanes.truth}")
     pair = []
-    for q, (even_value, odd_value) in ((quadrant, (s, c)), (body.value(f"add {integer} {quadrant}, {whole(1)}"), (c, s))):
+    for q, (even_value, odd_value) in (
+        (quadrant, (s, c)),
+        (body.value(f"add {integer} {quadrant}, {whole(1)}"), (c, s)),
+    ):
         chosen = body.value(f"select {lanes.truth} {odd}, {real} {odd_value}, {real} {even_value}")
         bits = body.value(f"bitcast {real} {chosen} to {integer}")
         flip = body.value(f"shl {integer} {body.value(f'and {integer} {q}, {whole(2)}')}, {whole(62)}")

@@ -1,7 +1,7 @@
 """Whole fixed-step integrations in native code, for one run or a batch with a run in each lane.
 
-A method is data, a Butcher tableau; the loop around it is written once. Time is computed from the number of the step, so
-it does not drift.
+A method is data, a Butcher tableau; the loop around it is written once. Time is computed from the number of the step,
+so it does not drift.
 
 >>> import numpy as np
 >>> from torseur.graph import Function, Graph
@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.emit import cache
 from torseur.emit.copying import Direction, copier
+from torseur.emit.float_flags import restore_float_flags, save_float_flags
 from torseur.emit.interface import Argument, batch_shape, ordered
-from torseur.emit.ir import Body, Lanes
+from torseur.emit.ir import Body, Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.module import Module
 from torseur.emit.native import cache_key
+from torseur.emit.parallel import checked_threads, cuts
 from torseur.emit.staged import Staged, inputs_of, write_staged
-from torseur.errors import ArgumentError, CompileError
+from torseur.errors import ArgumentError, CompileError, TorseurError
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function, Stage
 
@@ -112,15 +115,22 @@ class Integrator:
 
     def __init__(self, rate: Function, method: Tableau, lanes: int | None, tier: Tier) -> None:
         self.rate, self.method, self._tier = rate, method, tier
-        self._lanes = lanes or host().lanes.width
+        self._lanes = checked_lanes(lanes) or host().lanes.width
         arguments = [Argument(b.name, b.shape, b.role) for b in rate.inputs]
         self.inputs = tuple(a for a in arguments if a.role is not Role.TIME)
         """The arguments of a call, in order: the blocks of the rate except time."""
-        self._states = [k for k, a in enumerate(self.inputs) if a.role is Role.STATE]
         self._libraries: dict[int, Library] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TorseurError(
+            "native code cannot be pickled or copied",
+            got=f"the integrator of {self.rate.name}",
+            remedy="make it again where it is needed: what was compiled before is found on disk",
+        )
 
     def __call__(
         self,
+        /,
         *args: ArrayLike,
         step: float,
         steps: int,
@@ -128,7 +138,7 @@ class Integrator:
         time: float = 0.0,
         threads: int = 1,
         progress: Callable[[int, int], object] | None = None,
-        out: Sequence[Array] | None = None,
+        out: Array | Sequence[Array] | None = None,
         **named: ArrayLike,
     ) -> Motion:
         """Integrate `steps` steps of length `step`, recording the start and then each `every`-th state.
@@ -142,18 +152,13 @@ class Integrator:
             threads: how many share a batch.
             progress: called now and then with the rows done and the rows wanted; an exception from it, or Ctrl-C, ends
                 the run, and the rows done so far are in `out`.
-            out: where to record, one array (..., rows, *shape) per block of states.
+            out: where to record, one array (..., rows, *shape) of doubles per block of states, 1 + steps / every rows.
         """
-        if steps < 0 or every < 1 or steps % every:
-            raise ArgumentError("wrong number of steps", expected="steps >= 0, a multiple of every >= 1", got=f"{steps}, {every}")
-        values = ordered(self.rate.name, self.inputs, args, named)
-        batch = batch_shape(self.rate.name, self.inputs, values)
-        run = _Run(self, values, batch, steps // every, out)
-        width = 1 if run.count == 1 else self._lanes
-        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library(width)["run"])
-        run.go(entry, step, every, time, threads, progress)
-        rows = time + step * every * np.arange(steps // every + 1)
-        return Motion(rows, tuple(run.recorded))
+        course, threads = _Course(step, steps, every, time), checked_threads(threads)
+        run = _Run(self, ordered(self.rate.name, self.inputs, args, named), course, out)
+        library = self._library(1 if run.count == 1 else self._lanes)
+        run.go(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library["run"]), threads, progress)
+        return Motion(course.times, tuple(run.recorded))
 
     def _library(self, width: int) -> Library:
         if width not in self._libraries:
@@ -168,94 +173,132 @@ class Integrator:
         return self._libraries[width]
 
 
+@dataclass(frozen=True)
+class _Course:
+    """The steps of one call."""
+
+    step: float
+    steps: int
+    every: int
+    time: float
+
+    def __post_init__(self) -> None:
+        numbers, integers = {"step": self.step, "time": self.time}, {"steps": self.steps, "every": self.every}
+        faults = [f"{name} = {x!r}" for name, x in numbers.items() if not isinstance(x, Real)]
+        faults += [f"{name} = {n!r}" for name, n in integers.items() if not isinstance(n, Integral)]
+        if not faults and (self.steps < 0 or self.every < 1 or self.steps % self.every):
+            faults = [f"steps = {self.steps}, every = {self.every}"]
+        if faults:
+            raise ArgumentError(
+                "wrong course of an integration",
+                expected="numbers step and time; integers steps >= 0 and every >= 1, steps a multiple of every",
+                got=", ".join(faults),
+            )
+
+    @property
+    def rows(self) -> int:
+        return self.steps // self.every
+
+    @property
+    def times(self) -> Array:
+        """At each recorded row."""
+        return np.float64(self.time) + np.float64(self.step) * (self.every * np.arange(self.rows + 1))
+
+
 class _Run:
     """The arrays of one call, laid out for the native loop."""
 
     SLICE = 0.05  # seconds of native work between two looks at the world
 
-    def __init__(
-        self, owner: Integrator, values: Sequence[Any], batch: tuple[int, ...], rows: int, out: Sequence[Array] | None
-    ) -> None:
-        self.owner, self.rows = owner, rows
+    def __init__(self, owner: Integrator, values: Sequence[Any], course: _Course, out: Any) -> None:
+        self.course = course
+        batch = batch_shape(owner.rate.name, owner.inputs, values)
         self.count = int(np.prod(batch, dtype=int))
-        states = [owner.inputs[k] for k in owner._states]
-        shapes = [(*batch, rows + 1, *a.shape) for a in states]
-        if out is not None and [o.shape for o in out] != shapes:
-            raise ArgumentError("wrong shape of 'out'", expected=str(shapes), got=str([o.shape for o in out]))
-        self.recorded = [np.full(s, np.nan) for s in shapes] if out is None else list(out)
+        self.states = [a for a in owner.inputs if a.role is Role.STATE]
+        self.recorded = _records([(*batch, course.rows + 1, *a.shape) for a in self.states], out)
         # All states side by side: the loop sees one array of runs, rows and values.
-        sizes = [a.size for a in states]
-        self.ends = list(accumulate(sizes))
-        self.state = np.empty((self.count, sum(sizes)))
+        self.ends = list(accumulate(a.size for a in self.states))
+        self.state = np.empty((self.count, self.ends[-1]))
         self.others: list[Array] = []
         for argument, value in zip(owner.inputs, values, strict=True):
-            array = np.asarray(value, dtype=float)
-            lead = array.shape[: array.ndim - len(argument.shape)]
+            array = np.array(value, dtype=float, order="C")  # a copy: the record may lie over it
+            fixed = argument.role is not Role.STATE and array.size == argument.size
+            if not fixed:
+                array = np.broadcast_to(array, (*batch, *argument.shape))
+            array = array.reshape(1 if fixed else self.count, argument.size)
             if argument.role is Role.STATE:
-                k = states.index(argument)
-                whole = np.broadcast_to(array, (*batch, *argument.shape)).reshape(self.count, argument.size)
-                self.state[:, self.ends[k] - argument.size : self.ends[k]] = whole
-            elif np.prod(lead, dtype=int) == 1:
-                self.others.append(np.ascontiguousarray(array.reshape(1, argument.size)))
+                self.state[:, self._columns(self.states.index(argument))] = array
             else:
-                whole = np.broadcast_to(array, (*batch, *argument.shape)).reshape(self.count, argument.size)
-                self.others.append(np.ascontiguousarray(whole))
+                self.others.append(array)
         self._record(slice(0, 1), self.state[:, None, :])
+
+    def _columns(self, k: int) -> slice:
+        return slice(self.ends[k] - self.states[k].size, self.ends[k])
 
     def _record(self, rows: slice, values: Array) -> None:
         for k, target in enumerate(self.recorded):
-            argument = self.owner.inputs[self.owner._states[k]]
-            part = values[..., self.ends[k] - argument.size : self.ends[k]]
-            lead = target.shape[: target.ndim - len(argument.shape) - 1]
+            shape = self.states[k].shape
+            lead = target.shape[: target.ndim - len(shape) - 1]
             index = (slice(None),) * len(lead) + (rows,)
-            target[index] = part.reshape(*lead, values.shape[1], *argument.shape)
+            target[index] = values[..., self._columns(k)].reshape(*lead, values.shape[1], *shape)
 
-    def go(
-        self,
-        entry: Any,
-        step: float,
-        every: int,
-        time: float,
-        threads: int,
-        progress: Callable[[int, int], object] | None,
-    ) -> None:
-        done, chunk = 0, 1
-        while done < self.rows:
-            chunk = min(chunk, self.rows - done)
-            buffer = np.empty((self.count, chunk, self.state.shape[1]))
+    def go(self, entry: Any, threads: int, progress: Callable[[int, int], object] | None) -> None:
+        """Slices of native work: some rows, or a part of one; how many steps fit in a slice is learnt on the way."""
+        every, steps, done, fit = self.course.every, self.course.steps, 0, 256
+        while done < steps:
+            rest = every - done % every
+            rows, span = max(1, min(fit, steps - done) // every), every
+            if rest < every or fit < every:
+                rows, span = 1, min(fit, rest)
+            buffer = np.empty((self.count, rows, self.state.shape[1]))
             began = clock.perf_counter()
-            self._parallel(entry, buffer, step, every, time, done * every, threads)
+            self._parallel(entry, buffer, span, done, threads)
             took = clock.perf_counter() - began
-            self._record(slice(done + 1, done + 1 + chunk), buffer)
-            done += chunk
+            done += rows * span
+            row, part = divmod(done, every)
+            if part == 0:
+                self._record(slice(row + 1 - rows, row + 1), buffer)
             if progress is not None:
-                progress(done, self.rows)
-            chunk = max(1, int(chunk * min(8.0, self.SLICE / max(took, 1e-9))))
+                progress(row, self.course.rows)
+            fit = max(1, int(rows * span * min(16.0, self.SLICE / max(took, 1e-9))))
 
-    def _parallel(self, entry: Any, buffer: Array, step: float, every: int, time: float, first: int, threads: int) -> None:
-        cuts = np.linspace(0, self.count, min(threads, self.count) + 1).astype(int)
-
-        def work(start: int, stop: int) -> None:
-            words = self._words(buffer, start, stop, every, first)
-            words[6:8] = np.array([step, time]).view(np.int64)
+    def _parallel(self, entry: Any, buffer: Array, span: int, first: int, threads: int) -> None:
+        def work(edges: tuple[int, int]) -> None:
+            words = self._words(buffer, *edges, span, first)
             entry(words.ctypes.data)
 
-        if len(cuts) == 2:
-            work(0, self.count)
+        shares = cuts(self.count, threads)
+        if len(shares) < 2:
+            for edges in shares:
+                work(edges)
             return
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, cuts[:-1], cuts[1:]))
+            list(pool.map(work, shares))
 
-    def _words(self, buffer: Array, start: int, stop: int, every: int, first: int) -> NDArray[np.int64]:
-        """What the native loop is told, word by word; see `_run_body`."""
-        words = [stop - start, buffer.shape[1], every, first]
-        words += [self.state.ctypes.data + start * self.state.strides[0], buffer.ctypes.data + start * buffer.strides[0]]
-        words += [0, 0]
+    def _words(self, buffer: Array, start: int, stop: int, span: int, first: int) -> NDArray[np.int64]:
+        """What the native loop is told, word by word; see `_RunWriter`."""
+        words = [stop - start, buffer.shape[1], span, first]
+        words += [a.ctypes.data + start * a.strides[0] for a in (self.state, buffer)]
+        words += np.array([self.course.step, self.course.time], dtype=float).view(np.int64).tolist()
         for array in self.others:
-            fixed = array.shape[0] == 1
-            stride = 0 if fixed else array.strides[0]
+            stride = array.strides[0] if array.shape[0] == self.count else 0
             words += [array.ctypes.data + start * stride, stride]
         return np.array(words, dtype=np.int64)
+
+
+def _records(shapes: Sequence[tuple[int, ...]], out: Any) -> list[Array]:
+    """Where to record: new arrays, or the ones given."""
+    if out is None:
+        return [np.full(shape, np.nan) for shape in shapes]
+    given = list(out) if isinstance(out, (tuple, list)) else [out]
+    fits = [isinstance(o, np.ndarray) and o.dtype == np.float64 and o.flags.writeable for o in given]
+    if not all(fits) or [o.shape for o in given] != list(shapes):
+        raise ArgumentError(
+            "the states cannot be recorded in 'out'",
+            expected=", ".join(f"float64 {shape}" for shape in shapes),
+            got=", ".join(f"{o.dtype} {o.shape}" if isinstance(o, np.ndarray) else type(o).__name__ for o in given),
+        )
+    return given
 
 
 # -- the native loop ---------------------------------------------------------------------------------------------------
@@ -275,14 +318,13 @@ class _RunWriter:
         self.body = Body()
         states = [b for b in rate.inputs if b.role is Role.STATE]
         self.n = sum(b.size for b in states)
-        self.size_of = {b.name: b.size for b in rate.inputs}
         self.others = [b for b in rate.inputs if b.role in (Role.INPUT, Role.PARAMETER)]
         self.slots = 0
         self.place: dict[str, int] = {}
         for name, size in (
-            ("state", self.n),
-            ("trial", self.n),
-            *((f"k{i}", self.n) for i in range(len(method.b))),
+            ("@state", self.n),
+            ("@trial", self.n),
+            *((f"@k{i}", self.n) for i in range(len(method.b))),
             *((b.name, b.size) for b in self.others),
             ("@time", 1),
             ("@work0", staged.work[0]),
@@ -294,11 +336,8 @@ class _RunWriter:
 
     def write(self) -> None:
         body, module = self.body, self.module
-        allocate, free = module.declare("ptr", "malloc", ["i64"]), module.declare("void", "free", ["ptr"])
-        block = body.value(f"call ptr @{allocate}(i64 {self.slots * self.lanes.size + 64})")
-        number = body.value(f"ptrtoint ptr {block} to i64")
-        address = body.value(f"and i64 {body.value(f'add i64 {number}, 63')}, -64")
-        self.memory = body.value(f"inttoptr i64 {address} to ptr")
+        flags = save_float_flags(module, body)
+        block, self.memory = module.allocate(body, self.slots * self.lanes.size)
         runs, rows, every, first = (self._word(k) for k in range(4))
         h, t0 = (body.value(f"load double, ptr {body.at('%words', 8 * k)}") for k in (6, 7))
         self.h, self.t0 = self._splat(h), self._splat(t0)
@@ -309,8 +348,9 @@ class _RunWriter:
                 with body.loop(every) as k:
                     self._step(body.value(f"add i64 {done}, {k}"))
                 self._record(run, runs, row, rows)
-            self._copy(Direction.SCATTER, self.n, self._pointer(4), str(8 * self.n), "state", run, runs)
-        body.do(f"call void @{free}(ptr {block})")
+            self._copy(Direction.SCATTER, self.n, self._pointer(4), str(8 * self.n), "@state", run, runs)
+        module.free(body, block)
+        restore_float_flags(module, body, flags)
         body.do("ret void")
         module.define("void @run(ptr %words)", body, internal=False)
 
@@ -337,17 +377,18 @@ class _RunWriter:
 
     def _begin(self, run: str, runs: str) -> None:
         """Bring the states, inputs and parameters of a group of runs into lanes; do the parameter work."""
-        self._copy(Direction.GATHER, self.n, self._pointer(4), str(8 * self.n), "state", run, runs)
+        self._copy(Direction.GATHER, self.n, self._pointer(4), str(8 * self.n), "@state", run, runs)
         for k, block in enumerate(self.others):
             array, stride = self._pointer(8 + 2 * k), self._word(9 + 2 * k)
             self._copy(Direction.GATHER, block.size, array, stride, block.name, run, runs)
-        self._kernel(self.staged.prologue.name, Stage.PARAMETER, "state", ["@work0"])
+        self._kernel(self.staged.prologue.name, Stage.PARAMETER, "@state", ["@work0"])
 
     def _record(self, run: str, runs: str, row: str, rows: str) -> None:
         body = self.body
         stride = body.value(f"mul i64 {rows}, {8 * self.n}")
-        target = body.value(f"getelementptr i8, ptr {self._pointer(5)}, i64 {body.value(f'mul i64 {row}, {8 * self.n}')}")
-        self._copy(Direction.SCATTER, self.n, target, stride, "state", run, runs)
+        offset = body.value(f"mul i64 {row}, {8 * self.n}")
+        target = body.value(f"getelementptr i8, ptr {self._pointer(5)}, i64 {offset}")
+        self._copy(Direction.SCATTER, self.n, target, stride, "@state", run, runs)
 
     def _kernel(self, name: str, stage: Stage, state: str, rest: Sequence[str]) -> None:
         """Call a kernel of the rate with the state taken from one of our buffers."""
@@ -379,21 +420,22 @@ class _RunWriter:
             t = body.value(f"fadd contract {real} {self.t0}, {body.value(f'fmul contract {real} {steps}, {self.h}')}")
             body.store(lanes, t, self._at("@time"), 0)
             if any(row):
-                self._combine("trial", row)
-            self._rate("trial" if any(row) else "state", f"k{i}")
-        self._combine("state", self.method.b)
+                self._combine("@trial", row)
+            self._rate("@trial" if any(row) else "@state", f"@k{i}")
+        self._combine("@state", self.method.b)
 
     def _combine(self, target: str, weights: Sequence[float]) -> None:
         """target = state + h sum_j weights[j] k_j."""
         body, lanes, real = self.body, self.lanes, self.lanes.real
         scaled = [
-            (f"k{j}", body.value(f"fmul {real} {self.h}, {lanes.number(w)}")) for j, w in enumerate(weights) if w
+            (f"@k{j}", body.value(f"fmul {real} {self.h}, {lanes.number(w)}")) for j, w in enumerate(weights) if w
         ]
         with body.loop(self.n) as i:
+
             def element(name: str, i: str = i) -> str:
                 return body.value(f"getelementptr {real}, ptr {self._at(name)}, i64 {i}")
 
-            value = body.value(f"load {real}, ptr {element('state')}, align {lanes.size}")
+            value = body.value(f"load {real}, ptr {element('@state')}, align {lanes.size}")
             for name, factor in scaled:
                 k = body.value(f"load {real}, ptr {element(name)}, align {lanes.size}")
                 value = body.value(f"fadd contract {real} {value}, {body.value(f'fmul contract {real} {k}, {factor}')}")

@@ -77,9 +77,7 @@ def write_function(module: Module, function: Function) -> Kernel:
     sources = {
         symbol.id: (f"%in{k}", i) for k, block in enumerate(function.inputs) for i, symbol in enumerate(block.symbols)
     }
-    sinks = [
-        Sink(e, (f"%out{k}", i)) for k, output in enumerate(function.outputs) for i, e in enumerate(output.exprs)
-    ]
+    sinks = [Sink(e, (f"%out{k}", i)) for k, output in enumerate(function.outputs) for i, e in enumerate(output.exprs)]
     pointers = [f"%in{k}" for k in range(len(function.inputs))] + [f"%out{k}" for k in range(len(function.outputs))]
     kernel = write_kernel(module, module.fresh(function.name), function.nodes, pointers, sources, sinks)
     module.kernels[function.digest] = kernel

@@ -27,7 +27,7 @@ SMALL = 32 * 1024
 
 @dataclass(frozen=True)
 class Operand:
-    """One array of a call: its core shape. NumPy knows no empty core: such an array travels as a number nobody reads."""
+    """One array of a call: its core shape. NumPy knows no empty one: such an array travels as a number nobody reads."""
 
     name: str
     shape: tuple[int, ...]
@@ -79,7 +79,9 @@ class _Loop:
         for k, operand in enumerate(self.all):
             self.pointers.append(body.value(f"load ptr, ptr {body.at('%args', 8 * k)}"))
             self.steps.append(body.value(f"load i64, ptr {body.at('%steps', 8 * k)}"))
-            strides = [body.value(f"load i64, ptr {body.at('%steps', 8 * (core + d))}") for d in range(len(operand.shape))]
+            strides = [
+                body.value(f"load i64, ptr {body.at('%steps', 8 * (core + d))}") for d in range(len(operand.shape))
+            ]
             self.cores.append(strides)
             core += len(operand.shape)
 
@@ -104,7 +106,7 @@ class _Loop:
         arguments = self._strided(k, row)
         if self.lanes.width == 1:
             direct = self._contiguous(k)
-            here = body.value(f"getelementptr i8, ptr {self.pointers[k]}, i64 {body.value(f'mul i64 {row}, {self.steps[k]}')}")
+            here = self._row(k, row)
             if direct is None:
                 return here
             with body.when(body.value(f"xor i1 {direct}, true")):
@@ -118,8 +120,7 @@ class _Loop:
         direct = self._contiguous(k) if self.lanes.width == 1 else "false"
         if direct == "false":
             return self.buffer(k)
-        body = self.body
-        here = body.value(f"getelementptr i8, ptr {self.pointers[k]}, i64 {body.value(f'mul i64 {row}, {self.steps[k]}')}")
+        body, here = self.body, self._row(k, row)
         return here if direct is None else body.value(f"select i1 {direct}, ptr {here}, ptr {self.buffer(k)}")
 
     def write(self, k: int, row: str) -> None:
@@ -142,6 +143,10 @@ class _Loop:
                 condition = same if condition is None else self.body.value(f"and i1 {condition}, {same}")
             expected *= size
         return condition
+
+    def _row(self, k: int, row: str) -> str:
+        offset = self.body.value(f"mul i64 {row}, {self.steps[k]}")
+        return self.body.value(f"getelementptr i8, ptr {self.pointers[k]}, i64 {offset}")
 
     def _strided(self, k: int, row: str) -> str:
         strides = "".join(f", i64 {s}" for s in self.cores[k])

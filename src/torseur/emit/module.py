@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Module"]
 
-_RARE = "!0 = !{!\"branch_weights\", i32 1000000, i32 1}"
+_RARE = '!0 = !{!"branch_weights", i32 1000000, i32 1}'
 
 
 class Module:

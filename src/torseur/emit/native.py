@@ -19,12 +19,12 @@ array([2., 2.])
 from __future__ import annotations
 
 import hashlib
+import keyword
 import warnings
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,15 +32,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.emit import cache
 from torseur.emit.interface import Argument, Interface, batch_shape, ordered
-from torseur.emit.ir import Lanes
+from torseur.emit.ir import Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.loop import write_loop, write_prologue_loop
 from torseur.emit.module import Module
-from torseur.emit.staged import write_staged
+from torseur.emit.parallel import checked_threads, in_threads
+from torseur.emit.staged import inputs_of, write_staged
 from torseur.emit.ufunc import make_ufunc
-from torseur.errors import ArgumentError, CompileError, TorseurWarning
+from torseur.errors import ArgumentError, CompileError, TorseurError, TorseurWarning
+from torseur.graph.blocks import Role
 from torseur.graph.evaluate import evaluate
-from torseur.graph.function import Function
+from torseur.graph.function import Function, Stage
 
 __all__ = ["Backend", "NativeFunction", "compile", "compile_keyed"]
 
@@ -84,7 +86,8 @@ def compile_keyed(
     """The same for a function that takes time to derive: if code is stored under the key, it is not even built.
 
     Args:
-        key: must say all that decides the function (a description, options); our own sources and the processor are added.
+        key: must say all that decides the function (a description, options); our own sources and the processor are
+            added.
         build: makes the function when the cache does not have it.
     """
     return NativeFunction(_Source(hashlib.sha256(key.encode()).hexdigest(), build, lanes, tier, backend, None))
@@ -102,11 +105,9 @@ class _Source:
         backend: Backend,
         interface: Interface | None,
     ) -> None:
-        if lanes is not None and lanes not in (1, 2, 4, 8, 16):
-            raise ArgumentError("wrong number of lanes", expected="1, 2, 4, 8 or 16", got=str(lanes))
         self.key, self.build, self.tier = key, build, tier
+        self._width, self._interface = checked_lanes(lanes), interface
         self.backend = _available(backend)
-        self._width, self._interface = lanes, interface
         self._libraries: dict[int, Library] = {}
 
     @property
@@ -153,7 +154,7 @@ def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str]]:
     staged = write_staged(module, function)
     entries = ["loop"]
     write_loop(module, "loop", function, staged, bound=False)
-    if staged.work[0]:
+    if inputs_of(function, Stage.PARAMETER):
         entries += ["bound", "prologue"]
         write_loop(module, "bound", function, staged, bound=True)
         write_prologue_loop(module, "prologue", function, staged)
@@ -177,17 +178,26 @@ def _available(backend: Backend) -> Backend:
     except CompileError as error:
         if backend is Backend.NATIVE:
             raise
-        warnings.warn(f"falling back to NumPy, much slower: {error.got}", TorseurWarning, stacklevel=4)
+        _warn_of_fallback(str(error.got))
         return Backend.NUMPY
     return Backend.NATIVE
+
+
+@lru_cache(maxsize=1)
+def _warn_of_fallback(reason: str) -> None:
+    """Once is enough."""
+    warnings.warn(f"falling back to NumPy, much slower: {reason}", TorseurWarning, stacklevel=5)
 
 
 class _Entry:
     """One loop of a library as a ufunc. Holds the code and the buffers the ufunc points to."""
 
-    def __init__(self, library: Library, name: str, title: str, ins: Sequence[Argument], outs: Sequence[Argument]) -> None:
+    def __init__(
+        self, library: Library, name: str, title: str, ins: Sequence[Argument], outs: Sequence[Argument]
+    ) -> None:
         self.library = library
-        self.ufunc, self._buffers = make_ufunc(library[name], title, [a.shape for a in ins], [a.shape for a in outs])
+        self.shapes = [a.shape for a in ins], [a.shape for a in outs]
+        self.call, self._buffers = make_ufunc(library[name], title, *self.shapes)
 
 
 class NativeFunction:
@@ -208,6 +218,13 @@ class NativeFunction:
         outs = ", ".join(f"{a.name}{list(a.shape)}" for a in self.interface.outputs)
         return f"<NativeFunction {self.interface.name}({ins}) -> {outs}>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TorseurError(
+            "native code cannot be pickled or copied",
+            got=repr(self),
+            remedy="compile it again where it is needed: what was compiled before is found on disk",
+        )
+
     @property
     def interface(self) -> Interface:
         return self._source.interface
@@ -217,7 +234,7 @@ class NativeFunction:
         """The arguments of a call, in order."""
         return self.interface.free if self._bound else self.interface.inputs
 
-    def bind(self, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
+    def bind(self, /, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
         """The function at fixed parameters (arrays with leading dimensions for many sets at once)."""
         if self._bound:
             raise ArgumentError(f"the parameters of {self.interface.name} are bound already")
@@ -226,13 +243,14 @@ class NativeFunction:
         if not wanted:
             return self
         batch_shape(f"{self.interface.name}.bind", wanted, values)
-        if self._source.backend is Backend.NUMPY or not self.interface.work:
-            return NativeFunction(self._source, None, [np.array(v, dtype=float) for v in values])
+        fixed = [np.array(v, dtype=float) for v in values]
+        if self._source.backend is Backend.NUMPY:
+            return NativeFunction(self._source, None, fixed)
         work = Argument("work", (self.interface.work,))
         entry = _Entry(self._source.library(1), "prologue", f"{self.interface.name}.bind", wanted, [work])
-        return NativeFunction(self._source, entry.ufunc(*values), values)
+        return NativeFunction(self._source, entry.call(*fixed), fixed)
 
-    def __call__(self, *args: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
+    def __call__(self, /, *args: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
         """The results for one state or a batch.
 
         Args:
@@ -241,6 +259,8 @@ class NativeFunction:
             threads: how many share a batch.
         """
         single = self._single or self._prepare()
+        if threads != 1:
+            threads = checked_threads(threads)
         if named or len(args) != len(self._ranks):
             args = tuple(ordered(self.interface.name, self.inputs, args, named))
         try:
@@ -252,6 +272,8 @@ class NativeFunction:
                 # NumPy takes out=None from ufuncs of one result only.
                 result = single(*args, *self._extra) if out is None else single(*args, *self._extra, out=out)
         except AttributeError:  # lists and plain numbers
+            if all(isinstance(a, np.ndarray) for a in args):
+                raise
             return self(*self._arrays(args), out=out, threads=threads)
         except (ValueError, TypeError) as error:
             self._explain(args, out, error)
@@ -260,15 +282,14 @@ class NativeFunction:
 
     def _prepare(self) -> Callable[..., Any]:
         """Ready the call of one state. A batch of parameter sets makes every call a batch."""
-        outs = self.interface.outputs
-        self._ranks = tuple(len(a.shape) for a in self.inputs)
-        if len(outs) != 1:
-            self._record = namedtuple(self.interface.name, [o.name for o in outs])._make  # type: ignore[misc]
+        many = self._work is not None and self._work.ndim > 1
+        self._ranks = tuple(-1 if many else len(a.shape) for a in self.inputs)
+        if len(self.interface.outputs) > 1:
+            self._record = _record(self.interface)
         if self._source.backend is Backend.NUMPY:
             self._single = self._evaluate
         else:
-            many = self._work is not None and self._work.ndim > 1
-            self._single = self._entry(self._source.width if many else 1).ufunc
+            self._single = self._entry(self._source.width if many else 1).call
         return self._single
 
     def _arrays(self, args: Sequence[Any]) -> list[Any]:
@@ -278,10 +299,10 @@ class NativeFunction:
     def _batch(self, args: Sequence[Any], out: Any, threads: int) -> Any:
         if self._source.backend is Backend.NUMPY:
             return self._evaluate(*args, out=out)
-        ufunc = self._entry(self._source.width).ufunc
-        if threads <= 1:
-            return ufunc(*args, *self._extra) if out is None else ufunc(*args, *self._extra, out=out)
-        return self._threaded(ufunc, self._arrays(args), out, threads)
+        entry = self._entry(self._source.width)
+        if threads == 1:
+            return entry.call(*args, *self._extra) if out is None else entry.call(*args, *self._extra, out=out)
+        return in_threads(entry.call, *entry.shapes, [*self._arrays(args), *self._extra], out, threads)
 
     def _entry(self, width: int) -> _Entry:
         if width not in self._entries:
@@ -291,53 +312,46 @@ class NativeFunction:
             self._entries[width] = _Entry(library, name, interface.name, ins, interface.outputs)
         return self._entries[width]
 
-    def _threaded(self, ufunc: np.ufunc, args: list[Array], out: Any, threads: int) -> Any:
-        """Slices of the first dimension of the batch, each on a thread of its own."""
-        args, ranks = [*args, *self._extra], [*self._ranks, *(1 for _ in self._extra)]
-        batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(args, ranks, strict=True)))
-        outs = self.interface.outputs
-        if out is None:
-            out = tuple(np.empty((*batch, *o.shape)) for o in outs)
-        results = out if isinstance(out, tuple) else (out,)
-        cuts = np.linspace(0, batch[0], threads + 1).astype(int)
-
-        def part(a: Array, rank: int, rows: slice) -> Array:
-            full = a.ndim - rank == len(batch) and a.shape[0] != 1
-            return a[rows] if full else a
-
-        def run(start: int, stop: int) -> None:
-            rows = slice(start, stop)
-            given = [part(a, r, rows) for a, r in zip(args, ranks, strict=True)]
-            ufunc(*given, out=tuple(r[rows] for r in results))
-
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(run, cuts[:-1], cuts[1:]))
-        return results[0] if len(outs) == 1 else results
-
     def _evaluate(self, *args: Any, out: Any = None) -> Any:
         """The reference evaluator in place of native code."""
-        values, free, fixed = [], iter(args), iter(self._parameters)
-        batch_shape(self.interface.name, self.inputs, args)
-        for argument in self.interface.inputs:
-            parameter = self._bound and argument in self.interface.parameters
-            values.append(next(fixed) if parameter else next(free))
+        self._common_batch(args)
+        free, fixed = iter(args), iter(self._parameters)
+        values = [
+            next(fixed) if self._bound and a.role is Role.PARAMETER else next(free) for a in self.interface.inputs
+        ]
         results = evaluate(self._source.function, *values)
-        if out is not None:
+        if out is None:
+            results = tuple(r[()] for r in results)
+        else:
             targets = out if isinstance(out, tuple) else (out,)
-            for target, result in zip(targets, results, strict=True):
-                target[...] = result
-            results = targets
+            results = tuple(r if t is None else _written(t, r) for t, r in zip(targets, results, strict=True))
         return results[0] if len(results) == 1 else results
+
+    def _common_batch(self, args: Sequence[Any]) -> tuple[int, ...]:
+        """The leading shape of the results; says what is wrong if there is none."""
+        bound = self.interface.parameters if self._bound else ()
+        return batch_shape(self.interface.name, [*self.inputs, *bound], [*args, *self._parameters])
 
     def _explain(self, args: Sequence[Any], out: Any, error: Exception) -> None:
         """Say in our words what NumPy refused."""
-        name = self.interface.name
-        batch = batch_shape(name, self.inputs, args)
+        batch = self._common_batch(args)
         if out is not None:
-            outs = self.interface.outputs
-            shapes = [getattr(o, "shape", type(o).__name__) for o in (out if isinstance(out, tuple) else (out,))]
+            given = out if isinstance(out, tuple) else (out,)
             raise ArgumentError(
-                f"{name} cannot write its results into 'out'",
-                expected=", ".join(f"{o.name}: float64 {(*batch, *o.shape)}" for o in outs),
-                got=", ".join(map(str, shapes)) + f" ({error})",
+                f"{self.interface.name} cannot write its results into 'out'",
+                expected=", ".join(f"{o.name}: float64 {(*batch, *o.shape)}" for o in self.interface.outputs),
+                got=", ".join(f"{o.dtype} {o.shape}" if isinstance(o, np.ndarray) else type(o).__name__ for o in given),
             ) from error
+
+
+def _record(interface: Interface) -> Callable[[Any], Any]:
+    """Makes a named tuple of several results; a name that Python keeps to itself becomes its place, as in _1."""
+    name = interface.name + "_" * keyword.iskeyword(interface.name)
+    kind: Any = namedtuple(name, [o.name for o in interface.outputs], rename=True)  # type: ignore[misc]
+    make: Callable[[Any], Any] = kind._make
+    return make
+
+
+def _written(target: Array, result: Array) -> Array:
+    np.copyto(target, result)
+    return target

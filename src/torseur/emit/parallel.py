@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def checked_threads(threads: Any) -> int:
 def cuts(count: int, threads: int) -> list[tuple[int, int]]:
     """Where a number of rows is cut to be shared out: (start, stop) for each thread."""
     edges = [count * k // threads for k in range(threads + 1)]
-    return [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+    return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
 def in_threads(

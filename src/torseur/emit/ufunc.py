@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -37,9 +38,8 @@ def signature(ins: Sequence[Shape], outs: Sequence[Shape]) -> str:
 def _constructor() -> Any:
     capsule = ctypes.pythonapi.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    from numpy._core import _multiarray_umath
-
-    table = ctypes.cast(capsule(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    umath: Any = import_module("numpy._core._multiarray_umath")
+    table = ctypes.cast(capsule(umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object,  # the ufunc
         ctypes.c_void_p,  # loops
@@ -94,8 +94,10 @@ def _around_empty(ufunc: np.ufunc, ins: Sequence[Shape], outs: Sequence[Shape]) 
         results = list(made) if len(outs) > 1 else [made]
         for k, shape in enumerate(outs):
             if not prod(shape):
-                empty = np.empty((*np.shape(results[k]), *shape))
-                results[k] = empty if targets[k] is None else np.broadcast_to(empty, targets[k].shape) and targets[k]
+                batch, results[k] = np.shape(results[k]), targets[k]
+                if results[k] is None:
+                    results[k] = np.empty((*batch, *shape))
+                np.copyto(results[k], np.empty((*batch, *shape)))  # nothing, unless the shapes differ
         return tuple(results) if len(outs) > 1 else results[0]
 
     return call

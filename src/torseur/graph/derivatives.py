@@ -5,7 +5,8 @@ Where a function has no derivative in the strict sense, these hold:
 ====================  ==================================================================
 ``absolute(x)``       ``sign(x)``: 0 at 0
 ``sign``, ``floor``   0 everywhere
-``minimum(a, b)``     that of a where a < b, else of b (``maximum``: where a > b)
+``minimum(a, b)``     that of the smaller; at a tie, of the operand made later
+``maximum(a, b)``     that of the larger; at a tie, of the operand made later
 ``select(c, a, b)``   that of the chosen branch; the condition contributes nothing
 tables                that of the interval to the right at a breakpoint
 rank-revealing solve  that at constant rank

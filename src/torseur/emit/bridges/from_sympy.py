@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torseur.emit.bridges.to_sympy import import_sympy
+from torseur.emit.text.dialect import words
 from torseur.errors import GraphError
 from torseur.graph import functions as f
 from torseur.graph.nodes import Expr, Graph, Node, Truth
@@ -152,7 +153,7 @@ def _unsupported(expr: Any) -> GraphError:
 
 def _rules(sp: Any, g: Graph) -> dict[Any, Callable[..., Any]]:
     """sympy class -> what it becomes."""
-    names = "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign floor atan2".split()
+    names = words("exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign floor atan2")
     rules: dict[Any, Callable[..., Any]] = {getattr(sp, name): getattr(f, name) for name in names}
     rules |= {
         sp.Add: lambda *a: _folded(lambda x, y: x + y, a),

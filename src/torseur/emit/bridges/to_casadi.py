@@ -1,8 +1,8 @@
 """Functions as casadi functions.
 
 What has no loop becomes one casadi expression of scalars (SX), linear systems written out; a function with a root in it
-becomes a graph of matrices (MX) that calls such functions, its loop unrolled to the limit. Derivatives are then casadi's
-own: through the iterations of a root, not by the implicit-function rule.
+becomes a graph of matrices (MX) that calls such functions, its loop unrolled to the limit. Derivatives are then
+casadi's own: through the iterations of a root, not by the implicit-function rule.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torseur.emit.bridges.walk import walk
-from torseur.emit.text.unit import all_called, called
+from torseur.emit.text.dialect import words
+from torseur.emit.text.names import Names
+from torseur.emit.text.unit import Called, all_called, called, postorder
 from torseur.errors import MissingExtra
 from torseur.graph import ops
 from torseur.graph.blocks import Block
-from torseur.graph.calls import Callee, Iteration
+from torseur.graph.calls import Iteration
 from torseur.graph.function import Function
-from torseur.graph.nodes import Bundle, Node
+from torseur.graph.nodes import Node
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import Piecewise
 
@@ -51,8 +53,13 @@ class _Exporter:
         columns = [x for b, s in zip(function.inputs, inputs, strict=True) for x in _elements(s, b)]
         values = iter(self.run(function, columns))
         outputs = [self.shaped([next(values) for _ in o.exprs], o.shape) for o in function.outputs]
-        names = [b.name for b in function.inputs], [o.name for o in function.outputs]
-        return ca.Function(function.name, inputs, outputs, *names)
+        names = Names(spell=ca.Function.fix_name)
+        labels = [[names.take(x.name) for x in group] for group in (function.inputs, function.outputs)]
+        return ca.Function(self.legal(function.name), inputs, outputs, *labels)
+
+    def legal(self, name: str) -> str:
+        """casadi takes no name with two underscores in a row, or one at its start."""
+        return str(self.ca.Function.fix_name(name))
 
     def shaped(self, values: Sequence[Any], shape: tuple[int, ...]) -> Any:
         column = self.ca.vertcat(*values) if values else self.ca.DM.zeros(0, 1)
@@ -60,12 +67,10 @@ class _Exporter:
             return column
         return self.ca.reshape(column, shape[1], shape[0]).T
 
-    def kind(self, lowered: Function | Iteration) -> Any:
+    def kind(self, function: Function) -> Any:
         """SX, or MX if there is a loop somewhere inside."""
-        if isinstance(lowered, Iteration):
-            return self.ca.MX
-        loops = any(self.kind(item.lowered) is self.ca.MX for item in all_called(lowered))
-        return self.ca.MX if loops else self.ca.SX
+        inside = postorder(all_called(function), lambda item: all_called(item.lowered))
+        return self.ca.MX if any(isinstance(item.lowered, Iteration) for item in inside) else self.ca.SX
 
     def run(self, function: Function, columns: Sequence[Any]) -> list[Any]:
         kind = self.kind(function)
@@ -74,45 +79,40 @@ class _Exporter:
             if node.op is ops.CONST or node.op is ops.TRUTH:
                 return kind(float(node.data))
             if node.op is ops.CALL:
-                assert isinstance(node, Bundle)
-                return self.call(node.data, args)
+                return self.call(called(node.data), args)
             if node.op is ops.ITEM:
                 return args[0][node.data]
             return self.table(node.data, args[0]) if node.op is ops.PIECEWISE else self.rules[node.op](*args)
 
         return walk(function, columns, apply)
 
-    def call(self, callee: Callee, args: Sequence[Any]) -> list[Any]:
+    def call(self, item: Called, args: Sequence[Any]) -> list[Any]:
         """The results of a call; bundles among the arguments arrive as lists."""
         flat = [x for a in args for x in (a if isinstance(a, list) else [a])]
-        return self.results(self.flat(called(callee).lowered), [flat])
+        return _entries(self.flat(item)(self.ca.vertcat(*flat)))
 
-    def results(self, function: Any, columns: Sequence[Sequence[Any]]) -> list[Any]:
-        column = function(*(self.ca.vertcat(*c) for c in columns))
-        return [column[k] for k in range(column.shape[0])]
-
-    def flat(self, lowered: Function | Iteration) -> Any:
+    def flat(self, item: Called) -> Any:
         """A casadi function of one column of arguments that gives one column of results."""
-        key = lowered.digest if isinstance(lowered, Function) else f"loop:{id(lowered)}"
-        if key not in self.known:
-            make: Callable[[Any], Any] = self._function if isinstance(lowered, Function) else self._loop
-            self.known[key] = make(lowered)
-        return self.known[key]
+        if item.key not in self.known:
+            lowered = item.lowered
+            made = self._function(lowered) if isinstance(lowered, Function) else self._loop(item.name, lowered)
+            self.known[item.key] = made
+        return self.known[item.key]
 
     def _function(self, function: Function) -> Any:
         x = self.kind(function).sym("x", sum(b.size for b in function.inputs))
-        return self.ca.Function(function.name, [x], [self.ca.vertcat(*self.run(function, _entries(x)))])
+        return self.ca.Function(self.legal(function.name), [x], [self.ca.vertcat(*self.run(function, _entries(x)))])
 
-    def _loop(self, loop: Iteration) -> Any:
+    def _loop(self, name: str, loop: Iteration) -> Any:
         """Each pass is computed; what is done stays as it is."""
         ca, n = self.ca, loop.size
-        start, step, finish = (self.flat(f) for f in (loop.start, loop.step, loop.finish))
+        start, step, finish = (self.flat(item) for item in all_called(loop))
         args = ca.MX.sym("args", start.size1_in(0))
         state, done = start(args), ca.MX(0)
         for _ in range(loop.limit):
             after = step(ca.vertcat(state, args))
             state, done = ca.if_else(done > 0.5, state, after[:n]), ca.if_else(done > 0.5, done, after[n])
-        return ca.Function(loop.start.name.removesuffix("_start"), [args], [finish(ca.vertcat(state, done))])
+        return ca.Function(self.legal(name), [args], [finish(ca.vertcat(state, done))])
 
     def table(self, curve: Piecewise, x: Any) -> Any:
         """Each coefficient is chosen by steps at the breakpoints; then one polynomial."""
@@ -125,7 +125,7 @@ class _Exporter:
         value = chosen[-1]
         for c in reversed(chosen[1:-1]):
             value = value * u + c
-        return value + 0.0 * u
+        return value if curve.degree else choose(self.ca.fabs(u) < self.ca.inf, value, self.ca.nan)
 
 
 def _size(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def _entries(column: Any) -> list[Any]:
 
 
 def _rules(ca: Any) -> dict[Op, Callable[..., Any]]:
-    names = "sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign floor atan2".split()
+    names = words("sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign floor atan2")
     by_name = {op.name: op for op in ops.OPS}
     rules: dict[Op, Callable[..., Any]] = {by_name[name]: getattr(ca, name) for name in names}
     choose = ca.if_else

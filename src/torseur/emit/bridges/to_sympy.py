@@ -1,8 +1,8 @@
 """Expressions as sympy expressions.
 
 Numbers that are whole, or halves, quarters, ... sixteenths, become exact rationals, all others floats that read back as
-the same number. Symbols are real and have the names of the inputs. Calls of functions are written out, linear systems are
-solved symbolically; roots and rank-revealing solutions have no closed form and are refused.
+the same number. Symbols are real and have the names of the inputs. Calls of functions are written out, linear systems
+are solved symbolically; roots and rank-revealing solutions have no closed form and are refused.
 """
 
 from __future__ import annotations
@@ -153,8 +153,15 @@ class _Converter:
 
     def _rules(self) -> dict[Op, Callable[..., Any]]:
         sp, o = self.sp, self.options
-        one = {ops.EXP: sp.exp, ops.LOG: sp.log, ops.ABS: sp.Abs, ops.SIGN: sp.sign, ops.FLOOR: sp.floor, ops.NOT: sp.Not}
-        one |= {op: getattr(sp, op.name) for op in _SAME_NAME}
+        one = {
+            ops.EXP: sp.exp,
+            ops.LOG: sp.log,
+            ops.ABS: sp.Abs,
+            ops.SIGN: sp.sign,
+            ops.FLOOR: sp.floor,
+            ops.NOT: sp.Not,
+        }
+        one |= {op: getattr(sp, op.name) for op in (*_CIRCULAR, *_HYPERBOLIC)}
         two = {ops.ADD: sp.Add, ops.MUL: sp.Mul, ops.POW: sp.Pow, ops.ATAN2: sp.atan2, ops.MIN: sp.Min, ops.MAX: sp.Max}
         two |= {ops.LT: sp.Lt, ops.LE: sp.Le, ops.EQ: sp.Eq, ops.AND: sp.And, ops.OR: sp.Or}
         rules: dict[Op, Callable[..., Any]] = {op: lambda *args, f=f: f(*args, **o) for op, f in (one | two).items()}
@@ -189,7 +196,9 @@ class _Converter:
             try:
                 return list(matrix.LUsolve(sp.Matrix(args[1:])))
             except (ValueError, sp.matrices.exceptions.NonInvertibleMatrixError):
-                raise CompileError("a linear system is singular for all values of its symbols", where=callee.name) from None
+                raise CompileError(
+                    "a linear system is singular for all values of its symbols", where=callee.name
+                ) from None
         raise CompileError(
             "no closed form",
             where=callee.name,
@@ -199,5 +208,5 @@ class _Converter:
         )
 
 
-_SAME_NAME = (ops.SIN, ops.COS, ops.TAN, ops.ASIN, ops.ACOS, ops.ATAN, ops.SINH, ops.COSH, ops.TANH)
-_SAME_NAME += (ops.ASINH, ops.ACOSH, ops.ATANH)
+_CIRCULAR = (ops.SIN, ops.COS, ops.TAN, ops.ASIN, ops.ACOS, ops.ATAN)
+_HYPERBOLIC = (ops.SINH, ops.COSH, ops.TANH, ops.ASINH, ops.ACOSH, ops.ATANH)

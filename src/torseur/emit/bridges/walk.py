@@ -13,7 +13,13 @@ __all__ = ["walk"]
 
 
 def walk(function: Function, columns: Sequence[Any], apply: Callable[[Node, list[Any]], Any]) -> list[Any]:
-    """All results, flat, from one value per input element; `apply` gives the value of a node from those of its operands."""
+    """All results, flat, from one value per input element.
+
+    Args:
+        function: what to run.
+        columns: the values of the inputs, block after block.
+        apply: gives the value of a node from those of its operands.
+    """
     first, offset = {}, 0
     for block in function.inputs:
         first[block.name] = offset

@@ -1,0 +1,233 @@
+"""What the expression graph, the compiler and the native code do on this machine.
+
+Every figure is measured when the report is made; none is a promise. Times are the best of several, because a shared
+machine only ever adds to them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+import torseur
+from torseur.bench import workloads
+from torseur.bench.instruction_mix import ASSUMPTION, Core, Kernel, is_known
+from torseur.bench.timing import best, cycles_per_second, multiply_adds_per_cycle, own_cache, seconds
+from torseur.emit import compile, compile_keyed, integrator
+from torseur.emit.cache import sources_digest
+from torseur.emit.ir import Lanes
+from torseur.emit.jit import host
+from torseur.graph import Function, Graph, Role, Stage, count, count_by_stage
+
+__all__ = ["Effort", "Report", "Section", "measure"]
+
+Rows = Iterator[tuple[str, str]]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured. Chains are given by their number of joints, times in seconds."""
+
+    chains: tuple[int, ...] = (12, 24, 48)
+    compiled: tuple[int, ...] = (6, 48, 250)  # about 1 000, 10 000 and 50 000 operations
+    mix: int = 50_000
+    batch: int = 20_000
+    budget: float = 0.3
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and rows of a label and a value."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured."""
+
+    sections: tuple[Section, ...]
+
+    def text(self) -> str:
+        """Everything, as lines of plain text."""
+        width = max(len(label) for s in self.sections for label, _ in s.rows)
+        parts = [[s.title, *(f"  {label:<{width}}  {value}" for label, value in s.rows)] for s in self.sections]
+        return "\n\n".join("\n".join(lines) for lines in parts)
+
+
+def measure(progress: Callable[[str], object] = lambda line: None, effort: Effort | None = None) -> Report:
+    """Measure everything; `progress` is told what is being done. Takes a minute or two by default."""
+    effort = effort or Effort()
+    plan: list[tuple[str, Callable[[Effort], Rows]]] = [
+        ("machine", _machine),
+        ("building expressions", _building),
+        ("compiling: from a function to its first result", _compiling),
+        ("one call from Python", _calling),
+        ("throughput: inverse dynamics of a state, parameters bound", _throughput),
+        ("integration: a simple pendulum by Runge-Kutta 4", _integrating),
+        ("instruction mix: the straight line alone, and what its instructions allow", _instruction_mix),
+    ]
+    sections = []
+    for title, rows in plan:
+        progress(f"measuring {title.partition(':')[0]}")
+        sections.append(Section(title, tuple(rows(effort))))
+    return Report(tuple(sections))
+
+
+# -- machine -----------------------------------------------------------------------------------------------------------
+def _machine(effort: Effort) -> Rows:
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    machine = host()
+    yield "system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    yield "processor", f"{_processor_name()}, '{machine.cpu}' to LLVM"
+    yield "lanes", f"{machine.lanes.width} doubles in a vector register"
+    for lanes in (Lanes(1), machine.lanes):
+        clock = cycles_per_second(lanes, effort.budget)
+        rate = multiply_adds_per_cycle(lanes, clock, effort.budget)
+        yield f"clock beside {_lanes_text(lanes)}", f"{clock / 1e9:.2f} GHz, {rate:.2f} multiply-adds a cycle at most"
+    yield "versions", f"torseur {torseur.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    yield "", f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+
+
+def _processor_name() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown"
+
+
+def _lanes_text(lanes: Lanes) -> str:
+    return "scalar code" if lanes.width == 1 else f"{lanes.width} lanes"
+
+
+# -- building ----------------------------------------------------------------------------------------------------------
+def _building(effort: Effort) -> Rows:
+    each = best(lambda: workloads.random_mix(effort.mix), effort.budget) / effort.mix
+    yield "random mix", f"{1e6 * each:.2f} µs an operation ({effort.mix} of them)"
+    for function, build in _arms(effort):
+        operations = count(function).total
+        took = best(build, effort.budget)
+        yield f"inverse dynamics, {function.name}", f"{1e6 * took / operations:.2f} µs an operation ({count(function)})"
+
+
+def _arms(effort: Effort) -> Iterator[tuple[Function, Callable[[], Function]]]:
+    builders: list[Callable[[], Function]] = [workloads.rx90]
+    builders += [partial(workloads.random_chain, joints) for joints in effort.chains]
+    for build in builders:
+        yield build(), build
+
+
+# -- compiling ---------------------------------------------------------------------------------------------------------
+def _compiling(effort: Effort) -> Rows:
+    yield "fingerprint of our sources, once", f"{1e3 * seconds(sources_digest):.1f} ms"
+    for joints in effort.compiled:
+        function = workloads.random_chain(joints)
+        for lanes in (Lanes(1), host().lanes):
+            with own_cache():
+                cold = seconds(partial(_first_result, function, lanes))
+                warm = min(seconds(partial(_first_result, _again(function), lanes)) for _ in range(3))
+                reload = _reload(function, lanes)
+            text = f"cold {cold:.3f} s, warm {1e3 * warm:.1f} ms, reload by key {1e3 * reload:.1f} ms"
+            yield f"{count(function).total} operations, {_lanes_text(lanes)}", text
+
+
+def _again(function: Function) -> Function:
+    """The same function as a new object, which knows nothing of its fingerprint."""
+    return Function(function.name, function.inputs, {o.name: list(o.exprs) for o in function.outputs})
+
+
+def _first_result(function: Function, lanes: Lanes) -> object:
+    return compile(function)(*_arguments(function, 1 if lanes.width == 1 else 2))
+
+
+def _reload(function: Function, lanes: Lanes) -> float:
+    """From a key to a result: neither derived nor compiled."""
+    given, key = _arguments(function, 1 if lanes.width == 1 else 2), f"bench {function.digest}"
+    compile_keyed(key, lambda: function)(*given)
+    return min(seconds(lambda: compile_keyed(key, lambda: function)(*given)) for _ in range(3))
+
+
+def _arguments(function: Function, rows: int) -> list[Array]:
+    """Numbers for each input; several rows of them for all but the parameters."""
+    rng = np.random.default_rng(0)
+    batch = () if rows == 1 else (rows,)
+    return [rng.uniform(0.1, 1.0, (*(() if b.role is Role.PARAMETER else batch), *b.shape)) for b in function.inputs]
+
+
+def _bound(function: Function, rows: int, lanes: int | None = None) -> Callable[..., object]:
+    """A native function at fixed parameters, given some rows: what is left to say are `out` and `threads`."""
+    given = list(zip(function.inputs, _arguments(function, rows), strict=True))
+    fixed = [a for b, a in given if b.role is Role.PARAMETER]
+    free = [a for b, a in given if b.role is not Role.PARAMETER]
+    return partial(compile(function, lanes=lanes).bind(*fixed), *free)
+
+
+# -- calling -----------------------------------------------------------------------------------------------------------
+def _calling(effort: Effort) -> Rows:
+    g = Graph()
+    x = g.symbol("x")
+    increment = compile(Function("increment", [g.blocks["x"]], {"y": x + 1.0}))
+    arm = workloads.rx90()
+    result, given = np.empty(6), _arguments(arm, 1)
+    for label, work in (
+        ("x + 1, out=", partial(increment, np.array(0.5), out=np.empty(()))),
+        ("rx90", partial(compile(arm), *given)),
+        ("rx90, out=", partial(compile(arm), *given, out=result)),
+        ("rx90, parameters bound, out=", partial(_bound(arm, 1), out=result)),
+    ):
+        yield label, f"{1e9 * best(work, effort.budget):.0f} ns"
+
+
+# -- throughput --------------------------------------------------------------------------------------------------------
+def _throughput(effort: Effort) -> Rows:
+    cases = (Lanes(1), 1), (host().lanes, 1), (host().lanes, os.cpu_count() or 1)
+    for function, _ in _arms(effort):
+        out = np.empty((effort.batch, *function.outputs[0].shape))
+        parts = []
+        for lanes, threads in cases:
+            work = partial(_bound(function, effort.batch, lanes.width), out=out, threads=threads)
+            each = best(work, effort.budget) / effort.batch
+            parts.append(f"{_lanes_text(lanes)}{f' on {threads} threads' if threads > 1 else ''} {1e9 * each:.1f} ns")
+        yield f"{function.name}, {count_by_stage(function)[Stage.STATE].total} operations", ", ".join(parts)
+
+
+def _integrating(effort: Effort) -> Rows:
+    rate = workloads.pendulum()
+    run = integrator(rate)
+    for rows, steps, threads in ((1, 2000, 1), (effort.batch, 20, 1), (effort.batch, 20, os.cpu_count() or 1)):
+        given = _arguments(rate, rows)
+        took = best(partial(run, *given, step=1e-3, steps=steps, every=steps, threads=threads), effort.budget)
+        label = "one run" if rows == 1 else f"{rows} runs in lanes, {threads} thread{'s' * (threads > 1)}"
+        yield label, f"{1e9 * took / (steps * rows):.1f} ns a step"
+
+
+# -- instruction mix ---------------------------------------------------------------------------------------------------
+def _instruction_mix(effort: Effort) -> Rows:
+    if not is_known():
+        yield "not computed", f"instructions of {host().triple} are not told apart here, only those of x86-64"
+        return
+    for k, line in enumerate(ASSUMPTION):
+        yield "" if k else "assumed", line
+    for function, _ in _arms(effort):
+        for lanes in (Lanes(1), host().lanes):
+            kernel = Kernel(function, lanes)
+            clock = cycles_per_second(lanes, effort.budget)
+            cycles = clock * kernel.seconds(effort.budget)
+            mix = kernel.mix()
+            needs = Core(lanes).cycles(mix)
+            busiest = max(needs, key=needs.__getitem__)
+            bound, ratio = f"{needs[busiest]:.0f} ({busiest})", cycles / needs[busiest]
+            label = f"{function.name}, {_lanes_text(lanes)}"
+            yield label, f"{cycles:.0f} cycles a pass, at least {bound}: ratio {ratio:.2f}"
+            yield "", ", ".join(f"{n} {word}" for word, n in vars(mix).items() if n)

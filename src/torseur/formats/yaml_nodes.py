@@ -1,0 +1,234 @@
+"""YAML text as a tree of nodes that know their line and column.
+
+Only the parser of PyYAML is used: it turns text into events and knows nothing of Python objects. The rest is ours, so that a
+file means what it looks like: numbers are what looks like a decimal number, ``true``, ``false`` and ``null`` are what they say,
+everything else is text (``no``, ``on``, ``1:30``, dates). Tags, anchors, aliases, doubled keys, several documents, depth and
+size beyond bounds are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import yaml
+
+from torseur.errors import ModelError
+from torseur.formats.faults import FileFault, Path, shown, written
+
+__all__ = ["Mark", "Node", "Source", "Value", "parse", "plain"]
+
+LARGEST_FILE = 5_000_000
+DEEPEST = 50
+MOST_NODES = 200_000
+MOST_FAULTS = 100
+LARGEST_NUMBER = 1e100
+LONGEST_KEY = 200
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
+_CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
+
+
+class Mark(NamedTuple):
+    """A place in the text; both count from 1."""
+
+    line: int
+    column: int
+
+
+Value = str | int | float | bool | None
+
+
+@dataclass
+class Node:
+    """A value of the file, where it stands, and the way to it as the file writes it."""
+
+    value: Value | list[Node] | dict[str, Node]
+    mark: Mark
+    path: Path = ()
+    keys: dict[str, Mark] = field(default_factory=dict)
+    """Of a mapping: where its keys stand."""
+
+    @property
+    def items(self) -> dict[str, Node]:
+        """The contents of a mapping; nothing for anything else."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        if isinstance(self.value, dict):
+            return "a mapping"
+        if isinstance(self.value, list):
+            return "a list"
+        return "nothing" if self.value is None else shown(self.value)
+
+
+class Source:
+    """A text with a name, and the faults found in it so far."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.faults: list[ModelError] = []
+
+    def fault(self, mark: Mark, path: Path, what: str, **parts: str | None) -> None:
+        """Take down a fault; after the hundredth, give up."""
+        where = f"{self.where}:{mark.line}:{mark.column}"
+        self.faults.append(FileFault(what, where=f"{where}: {written(path)}" if path else where, **parts))
+        if len(self.faults) >= MOST_FAULTS:
+            self.stop(mark, "too many faults; the rest is not looked at")
+
+    def stop(self, mark: Mark, what: str, **parts: str | None) -> None:
+        """Nothing can be read after this fault: raise it and all before it."""
+        self.faults.append(FileFault(what, where=f"{self.where}:{mark.line}:{mark.column}", **parts))
+        self.check()
+
+    def check(self) -> None:
+        """Raise what has been found."""
+        if self.faults:
+            raise ModelError.of(self.faults)
+
+
+def decode(data: str | bytes, source: Source) -> str:
+    """The text of a file: UTF-8, of bounded size, without control characters."""
+    if len(data) > LARGEST_FILE:
+        source.stop(Mark(1, 1), "the file is too large", expected=f"at most {LARGEST_FILE} bytes", got=str(len(data)))
+    if isinstance(data, bytes):
+        try:
+            data = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            before = data[: error.start].decode("utf-8", errors="replace")
+            source.stop(_place(before, len(before)), "the file is not UTF-8", got=f"byte {data[error.start]:#04x}")
+    assert isinstance(data, str)
+    text = data.removeprefix("\ufeff")
+    bad = _CONTROL.search(text)
+    if bad is not None:
+        source.stop(_place(text, bad.start()), "a character that is not text", got=f"U+{ord(bad[0]):04X}")
+    return text
+
+
+def _place(text: str, offset: int) -> Mark:
+    before = text[:offset]
+    return Mark(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+
+
+def parse(data: str | bytes, source: Source) -> Node:
+    """The tree of a file. Faults that leave something to read are taken down in `source`; the others are raised."""
+    text = decode(data, source)
+    loader = yaml.SafeLoader(text)
+    try:
+        return _Composer(loader, source).document()
+    except yaml.MarkedYAMLError as error:
+        found = error.problem_mark or error.context_mark
+        mark = Mark(1, 1) if found is None else Mark(found.line + 1, found.column + 1)
+        reasons = [part for part in (error.context, error.problem) if part]
+        source.stop(mark, f"this is not YAML: {', '.join(reasons)}")
+    except yaml.YAMLError as error:
+        source.stop(Mark(1, 1), f"this is not YAML: {error}")
+    finally:
+        loader.dispose()
+    raise AssertionError("unreachable")
+
+
+class _Composer:
+    """Builds nodes out of events."""
+
+    def __init__(self, loader: Any, source: Source) -> None:
+        self.loader, self.source = loader, source
+        self.count, self.depth = 0, 0
+
+    def document(self) -> Node:
+        self.loader.get_event()  # the start of the stream
+        if self.loader.check_event(yaml.StreamEndEvent):
+            self.source.stop(Mark(1, 1), "the file is empty", remedy="begin with 'torseur: 1' and 'name: ...'")
+        self.loader.get_event()  # the start of the document
+        root = self._node(())
+        self.loader.get_event()  # its end
+        if not self.loader.check_event(yaml.StreamEndEvent):
+            mark = _mark(self.loader.peek_event())
+            self.source.fault(mark, (), "a second document in one file", expected="one document")
+        return root
+
+    def _node(self, path: Path) -> Node:
+        event = self.loader.get_event()
+        mark = _mark(event)
+        self._refuse(event, mark, path)
+        node = Node(None, mark, path)
+        if isinstance(event, yaml.ScalarEvent):
+            node.value = self._scalar(event, mark, path)
+        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            self.depth += 1
+            if self.depth > DEEPEST:
+                self.source.stop(mark, "the file is nested too deeply", expected=f"at most {DEEPEST} levels")
+            self._mapping(node) if isinstance(event, yaml.MappingStartEvent) else self._sequence(node)
+            self.loader.get_event()  # its end
+            self.depth -= 1
+        return node
+
+    def _refuse(self, event: Any, mark: Mark, path: Path) -> None:
+        self.count += 1
+        if self.count > MOST_NODES:
+            self.source.stop(mark, "the file holds too much", expected=f"at most {MOST_NODES} values")
+        if event.anchor is not None:  # aliases have one too
+            text = "anchors (&) and aliases (*) are not accepted"
+            self.source.fault(mark, path, text, remedy="write the value where it is used, or make it a parameter")
+        if getattr(event, "tag", None) is not None:
+            self.source.fault(mark, path, "tags (!) are not accepted", got=event.tag[:60], remedy="put text in quotes")
+
+    def _sequence(self, node: Node) -> None:
+        items: list[Node] = []
+        while not self.loader.check_event(yaml.SequenceEndEvent):
+            items.append(self._node((*node.path, len(items))))
+        node.value = items
+
+    def _mapping(self, node: Node) -> None:
+        items: dict[str, Node] = {}
+        while not self.loader.check_event(yaml.MappingEndEvent):
+            key, mark = self._key(node.path)
+            value = self._node((*node.path, key))
+            if key in items:
+                got = f"the same key on line {node.keys[key].line}"
+                self.source.fault(mark, value.path, "this key is already given", got=got)
+            else:
+                items[key], node.keys[key] = value, mark
+        node.value = items
+
+    def _key(self, path: Path) -> tuple[str, Mark]:
+        event = self.loader.get_event()
+        mark = _mark(event)
+        if not isinstance(event, yaml.ScalarEvent):
+            # What the key would hold belongs to nothing, and what follows cannot be trusted.
+            self.source.stop(mark, "a key must be a word", remedy="put text that begins with { [ & or * in quotes")
+        self._refuse(event, mark, path)
+        if len(event.value) > LONGEST_KEY:
+            self.source.stop(mark, "a key is too long", expected=f"at most {LONGEST_KEY} characters")
+        return event.value, mark
+
+    def _scalar(self, event: Any, mark: Mark, path: Path) -> Value:
+        text: str = event.value
+        if event.style is not None:  # quoted, or a block
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if not _NUMBER.fullmatch(text):
+            return text
+        number = float(text)
+        if not abs(number) <= LARGEST_NUMBER:
+            self.source.fault(mark, path, "a number is too large", expected="at most 1e100", got=shown(text))
+            return 0.0
+        return int(text) if text.lstrip("+-").isdecimal() else number
+
+
+def _mark(event: Any) -> Mark:
+    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+def plain(node: Node) -> Any:
+    """The values alone, as dictionaries, lists and scalars."""
+    if isinstance(node.value, dict):
+        return {key: plain(item) for key, item in node.value.items()}
+    if isinstance(node.value, list):
+        return [plain(item) for item in node.value]
+    return node.value

@@ -1,0 +1,350 @@
+"""Linear systems inside expressions: values, exchanges, ranks and derivatives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torseur.graph as tg
+from lowered import evaluate_lowered
+from rounding import assert_agrees, assert_close, evaluate_with_bounds
+from torseur.graph import Function, Graph, Mode, Role, Stage, evaluate, jacobian, ops
+
+NAN = math.nan
+
+
+def system(n, name="f"):
+    """x with A x = b as a Function of A and b."""
+    g = Graph()
+    A, b = g.block("A", (n, n)), g.block("b", n)
+    return Function(name, [A, b], {"x": tg.solve([list(A)[i * n : (i + 1) * n] for i in range(n)], list(b))})
+
+
+def shortest(m, n, tolerance=1e-10):
+    """The minimum-norm solution and the rank as a Function of A and b."""
+    g = Graph()
+    A, b = g.block("A", (m, n)), g.block("b", m)
+    x, rank = tg.minimum_norm_solve([list(A)[i * n : (i + 1) * n] for i in range(m)], list(b), tolerance=tolerance)
+    return Function("f", [A, b], {"x": x, "rank": rank})
+
+
+def both_ways(f, *args):
+    """By the reference, and by what the calls are lowered to; they agree to rounding."""
+    by_reference = evaluate(f, *args)
+    by_lowering = evaluate_lowered(f, *args)
+    assert_agrees(f, args, by_lowering)
+    return by_reference, by_lowering
+
+
+def matrix(rng, m, n, rank=None):
+    """A random matrix with singular values between 1 and 3, or fewer of them."""
+    U, V = np.linalg.qr(rng.normal(size=(m, m)))[0], np.linalg.qr(rng.normal(size=(n, n)))[0]
+    S = np.zeros((m, n))
+    for k in range(min(m, n) if rank is None else rank):
+        S[k, k] = rng.uniform(1, 3)
+    return U @ S @ V
+
+
+# -- solve -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("n", range(1, 9))
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_solve_agrees_with_numpy(n, seed):
+    rng = np.random.default_rng(seed)
+    A, b = matrix(rng, n, n), rng.normal(size=n)
+    for x in both_ways(system(n), A, b):
+        np.testing.assert_allclose(x[0], np.linalg.solve(A, b), rtol=0, atol=1e-13 * n)
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        [[0, 1], [1, 0]],
+        [[0, 2, 1], [1, 0, 0], [0, 0, 3]],
+        [[1e-20, 1], [1, 1]],
+        [[1, 1, 1], [1, 1, 2], [1, 2, 2]],  # a zero pivot after the first step
+        [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]],
+        [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+        [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]],
+        [[-3, 1, 2], [3, -1, 1], [6, 2, 2]],
+    ],
+)
+def test_solve_exchanges_rows_where_leading_entries_are_zero_or_tiny(A):
+    n = len(A)
+    b = np.arange(1.0, n + 1)
+    for x in both_ways(system(n), A, b):
+        np.testing.assert_allclose(np.array(A) @ x[0], b, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_every_permutation_matrix_is_inverted_exactly(n):
+    from itertools import permutations
+
+    f, b = system(n), np.arange(1.0, n + 1)
+    for order in permutations(range(n)):
+        P = np.eye(n)[list(order)]
+        for x in both_ways(f, P, b):
+            np.testing.assert_array_equal(x[0], P.T @ b)
+
+
+@pytest.mark.parametrize("A", [[[0, 0], [0, 0]], [[1, 2], [2, 4]], [[1, 1], [1, 1]], [[1, 2, 3], [2, 4, 6], [1, 0, 1]]])
+def test_a_singular_matrix_gives_no_number(A):
+    n = len(A)
+    f, b = system(n), np.arange(1.0, n + 1)
+    assert not np.isfinite(evaluate(f, A, b)[0]).any()
+    assert not np.isfinite(evaluate_lowered(f, A, b)[0]).all()
+
+
+def test_one_singular_matrix_of_a_batch_leaves_the_others_alone():
+    A = np.array([[[2.0, 0], [0, 4]], [[1, 2], [2, 4]], [[NAN, 1], [1, 1]], [[0, 1], [1, 0]]])
+    x = evaluate(system(2), A, [1.0, 2.0])[0]
+    np.testing.assert_array_equal(x[[0, 3]], [[0.5, 0.5], [2.0, 1.0]])
+    assert np.isnan(x[[1, 2]]).all()
+
+
+def test_one_equation_is_a_division():
+    g = Graph()
+    a, b = g.symbol("a"), g.symbol("b")
+    assert tg.solve([[a]], [b]) == [b / a]
+
+
+def test_tiny_and_huge_matrices_are_not_taken_for_singular():
+    f = system(3)
+    A = matrix(np.random.default_rng(1), 3, 3)
+    for scale in (1e-150, 1e-120, 1e120, 1e150):
+        for x in both_ways(f, scale * A, [1.0, 2.0, 3.0]):
+            np.testing.assert_allclose(x[0] * scale, np.linalg.solve(A, [1, 2, 3]), rtol=1e-12)
+
+
+def test_several_right_hand_sides_share_the_factors():
+    g = Graph()
+    A, b = g.block("A", (3, 3)), g.block("b", (3, 2))
+    rows, right = [list(A)[3 * i : 3 * i + 3] for i in range(3)], [list(b)[2 * i : 2 * i + 2] for i in range(3)]
+    f = Function("f", [A, b], {"X": tg.solve(rows, right)})
+    calls = [node.data.name for node in f.nodes if node.op is ops.CALL]
+    assert sorted(calls) == ["factor3", "substitute3", "substitute3"]
+    rng = np.random.default_rng(2)
+    A0, b0 = matrix(rng, 3, 3), rng.normal(size=(3, 2))
+    for X in both_ways(f, A0, b0):
+        np.testing.assert_allclose(X[0], np.linalg.solve(A0, b0), atol=1e-14)
+
+
+def test_matrix_and_right_hand_side_may_be_numbers_or_arrays():
+    g = Graph()
+    b = g.block("b", 2)
+    numbers = tg.solve(np.array([[0.0, 2.0], [1.0, 0.0]]), list(b))
+    arrays = tg.solve(np.array([[b[0], 0.0], [0.0, b[1]]]), np.array([1.0, 2.0]))
+    f = Function("f", [b], {"x": numbers, "y": arrays})
+    for x, y in both_ways(f, [3.0, 4.0]):
+        np.testing.assert_allclose(x, [4.0, 1.5])
+        np.testing.assert_allclose(y, [1 / 3, 0.5])
+
+
+def test_a_right_hand_side_that_is_zero_by_structure_gives_zero():
+    g = Graph()
+    A = g.block("A", (2, 2))
+    assert tg.solve([[A[0], A[1]], [A[2], A[3]]], [0.0, 0.0]) == [g.zero, g.zero]
+
+
+def test_factors_of_a_parameter_matrix_are_hoisted():
+    g = Graph()
+    A, b = g.block("A", (2, 2), Role.PARAMETER), g.block("b", 2, Role.STATE)
+    f = Function("f", [A, b], {"x": tg.solve([[A[0], A[1]], [A[2], A[3]]], list(b))})
+    stages = {node.data.name: stage for node, stage in zip(f.nodes, f.stages, strict=True) if node.op is ops.CALL}
+    assert stages == {"factor2": Stage.PARAMETER, "substitute2": Stage.STATE}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("mode", Mode)
+def test_derivative_of_solve_is_that_of_the_inverse(n, mode):
+    """dx = A^-1 (db - dA x), entry by entry."""
+    f = system(n)
+    symbols = [s for block in f.inputs for s in block]
+    J = Function("J", f.inputs, {"J": jacobian(f.results, symbols, mode).dense()})
+    rng = np.random.default_rng(n)
+    A, b = matrix(rng, n, n), rng.normal(size=n)
+    inverse = np.linalg.inv(A)
+    expected = np.hstack([-np.einsum("ki,j->kij", inverse, inverse @ b).reshape(n, n * n), inverse])
+    for values in both_ways(J, A, b):
+        np.testing.assert_allclose(values[0], expected, atol=1e-12)
+
+
+def test_second_derivatives_of_solve_go_through_the_transposed_system_and_back():
+    """Against differences of the first derivative, for a system whose matrix is not symmetric."""
+    f = system(3)
+    symbols = [s for block in f.inputs for s in block]
+    y = f.results[0] * f.results[1] + tg.sin(f.results[2])
+    grad = tg.gradient(y, symbols)
+    H = Function("H", f.inputs, {"H": tg.hessian(y, symbols), "g": grad})
+    names = {node.data.name for node in H.nodes if node.op is ops.CALL}
+    assert names == {"factor3", "substitute3", "substitute3t"}
+    rng = np.random.default_rng(4)
+    point, h = np.concatenate([matrix(rng, 3, 3).ravel(), rng.normal(size=3)]), 1e-4
+
+    def at(p):
+        return both_ways(H, p[:9].reshape(3, 3), p[9:])[1]
+
+    steps = h * np.eye(12)
+    differences = [
+        (8 * (at(point + s)[1] - at(point - s)[1]) - (at(point + 2 * s)[1] - at(point - 2 * s)[1])) / (12 * h)
+        for s in steps
+    ]
+    np.testing.assert_allclose(at(point)[0], differences, atol=1e-9)
+    np.testing.assert_allclose(at(point)[0], at(point)[0].T, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 6))
+def test_factors_and_substitution_hold_for_matrices_of_small_integers(seed, n):
+    """Ties between pivots, zeros and repeated rows in abundance; singular ones must not pass for regular."""
+    rng = np.random.default_rng(seed)
+    A, b = rng.integers(-2, 3, (n, n)).astype(float), rng.integers(-3, 4, n).astype(float)
+    f = system(n)
+    x = evaluate_lowered(f, A, b)[0]
+    determinant = round(np.linalg.det(A))
+    if determinant:
+        np.testing.assert_allclose(A @ x, b, atol=1e-10)
+        np.testing.assert_allclose(evaluate(f, A, b)[0], x, atol=1e-10)
+    elif np.linalg.matrix_rank(np.column_stack([A, b])) > np.linalg.matrix_rank(A):
+        assert not np.isfinite(x).all() or np.abs(x).max() > 1e10
+
+
+# -- minimum norm ------------------------------------------------------------------------------------------------------
+SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2), (4, 4), (6, 4)]
+
+
+@pytest.mark.parametrize(("m", "n"), SHAPES)
+def test_minimum_norm_solution_and_rank_agree_with_the_pseudo_inverse(m, n):
+    f, rng = shortest(m, n), np.random.default_rng(10 * m + n)
+    for rank in range(min(m, n) + 1):
+        A, b = matrix(rng, m, n, rank), rng.normal(size=m)
+        for x, found in both_ways(f, A, b):
+            assert found == rank
+            np.testing.assert_allclose(x, np.linalg.pinv(A, rcond=1e-9) @ b, atol=1e-13)
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.REVERSE])
+@pytest.mark.parametrize(("m", "n", "rank"), [(2, 2, 2), (2, 3, 2), (3, 2, 2), (1, 3, 1), (3, 1, 1)])
+def test_derivative_of_the_minimum_norm_solution_at_full_rank(m, n, rank, mode):
+    """Differences of NumPy's pseudo-inverse: at full rank every neighbour has the same rank."""
+    f = shortest(m, n)
+    symbols = [s for block in f.inputs for s in block]
+    J = Function("J", f.inputs, {"J": jacobian(f.results, symbols, mode).dense()})
+    rng = np.random.default_rng(m + 7 * n)
+    point, h = np.concatenate([matrix(rng, m, n, rank).ravel(), rng.normal(size=m)]), 1e-3
+
+    def law(p):
+        return np.linalg.pinv(p[: m * n].reshape(m, n)) @ p[m * n :]
+
+    def slope(d):
+        pairs = [law(point + k * d) - law(point - k * d) for k in (1, 2, 3)]
+        return (45 * pairs[0] - 9 * pairs[1] + pairs[2]) / (60 * h)  # sixth order
+
+    differences = np.array([slope(h * e) for e in np.eye(len(point))]).T
+    for values in both_ways(J, point[: m * n].reshape(m, n), point[m * n :]):
+        np.testing.assert_allclose(values[0][:n], differences, atol=1e-10)
+        assert not values[0][n].any()  # the rank does not move
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.REVERSE])
+@pytest.mark.parametrize(("m", "n", "rank"), [(2, 2, 1), (3, 3, 2), (3, 3, 1), (2, 4, 1), (4, 2, 1), (3, 4, 2)])
+def test_derivative_of_the_minimum_norm_solution_at_constant_rank(m, n, rank, mode):
+    """A = L R with thin factors keeps its rank however L and R move."""
+    g = Graph()
+    L, R, b = g.block("L", (m, rank)), g.block("R", (rank, n)), g.block("b", m)
+    A = [[sum(L[i * rank + k] * R[k * n + j] for k in range(rank)) for j in range(n)] for i in range(m)]
+    x, found = tg.minimum_norm_solve(A, list(b))
+    symbols = [*L, *R, *b]
+    f = Function("f", [L, R, b], {"J": jacobian(x, symbols, mode).dense(), "rank": found})
+    rng = np.random.default_rng(m * n * rank)
+    point, h = rng.normal(size=len(symbols)), 1e-3
+
+    def split(p):
+        return p[: m * rank].reshape(m, rank), p[m * rank : (m + n) * rank].reshape(rank, n), p[(m + n) * rank :]
+
+    def law(p):
+        L, R, b = split(p)
+        return np.linalg.pinv(R) @ np.linalg.pinv(L) @ b  # full column rank times full row rank
+
+    def slope(d):
+        pairs = [law(point + k * d) - law(point - k * d) for k in (1, 2, 3)]
+        return (45 * pairs[0] - 9 * pairs[1] + pairs[2]) / (60 * h)
+
+    differences = np.array([slope(h * e) for e in np.eye(len(point))]).T
+    scale = 1 + np.abs(differences).max()
+    for J, r in both_ways(f, *split(point)):
+        assert r == rank
+        np.testing.assert_allclose(J, differences, atol=1e-8 * scale)
+
+
+def test_rank_counts_pivots_above_the_tolerance():
+    A = np.diag([1.0, 1e-4, 1e-8])
+    for tolerance, rank in [(1e-2, 1), (1e-6, 2), (1e-10, 3)]:
+        for x, found in both_ways(shortest(3, 3, tolerance), A, [1.0, 1.0, 1.0]):
+            assert found == rank
+            np.testing.assert_allclose(x, [1.0, 1e4 * (rank > 1), 1e8 * (rank > 2)], rtol=1e-12)
+
+
+def test_a_zero_matrix_has_rank_zero_and_the_solution_zero():
+    for m, n in SHAPES:
+        for x, rank in both_ways(shortest(m, n), np.zeros((m, n)), np.ones(m)):
+            assert rank == 0.0
+            np.testing.assert_array_equal(x, np.zeros(n))
+
+
+@pytest.mark.parametrize("bad", [NAN, math.inf, 1e200])
+@pytest.mark.parametrize("where", [(0, 0), (0, 2), (1, 1)])
+def test_a_matrix_that_is_no_matrix_has_neither_solution_nor_rank(bad, where):
+    A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    A[where] = bad
+    for x, rank in both_ways(shortest(2, 3), A, [1.0, 2.0]):
+        assert np.isnan(x).all()
+        assert np.isnan(rank)
+
+
+def test_redundant_and_contradictory_equations_meet_in_the_least_squares():
+    f = shortest(3, 2)
+    for x, rank in both_ways(f, [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 6.0]):
+        assert rank == 1
+        np.testing.assert_allclose(x, [1.5, 1.5], rtol=1e-14)
+
+
+def test_scales_of_rows_and_batches_do_not_matter():
+    f = shortest(2, 2)
+    A = np.array([[[2.0, 1.0], [1.0, 3.0]], [[2e100, 1e100], [1e100, 3e100]], [[2e-100, 1e-100], [1e-100, 3e-100]]])
+    x, rank = evaluate(f, A, [3.0, 4.0])
+    np.testing.assert_allclose(x * [[1], [1e100], [1e-100]], np.ones((3, 2)), rtol=1e-14)
+    assert rank.tolist() == [2, 2, 2]
+    for k in range(3):
+        assert_agrees(f, [A[k], [3.0, 4.0]], evaluate_lowered(f, A[k], [3.0, 4.0]))
+
+
+def test_equal_systems_are_one_node_and_other_tolerances_are_others():
+    g = Graph()
+    a = g.block("a", 2)
+    first, rank = tg.minimum_norm_solve([list(a)], [1.0])
+    again, _ = tg.minimum_norm_solve([list(a)], [1.0])
+    other, _ = tg.minimum_norm_solve([list(a)], [1.0], tolerance=1e-3)
+    assert first == again
+    assert first[0].args[0] is rank.args[0]
+    assert other[0] is not first[0]
+
+
+def test_error_bounds_of_linear_systems_hold():
+    """The bound used to compare emitters covers what the reference itself gets wrong, with exact data to tell."""
+    H = np.array([[1 / (i + j + 1) for j in range(5)] for i in range(5)])
+    b = np.round(1e6 * H @ np.ones(5)) / 1e6
+    from fractions import Fraction
+
+    import sympy
+
+    exact = sympy.Matrix(5, 5, [sympy.Rational(Fraction(float(h))) for h in H.ravel()]).LUsolve(
+        sympy.Matrix([sympy.Rational(Fraction(float(x))) for x in b])
+    )
+    values, bounds = evaluate_with_bounds(system(5), H, b)
+    assert_close(values[0], np.array([float(e) for e in exact]), bounds[0])
+    assert (bounds[0] < 1e-6 * np.abs(values[0])).all()
