@@ -1,6 +1,8 @@
-"""What every test shares: hypothesis profiles and a plotting backend without a screen."""
+"""What every test shares: hypothesis profiles, a plotting backend without a screen, a cache of compiled code of its own."""
 
 import os
+import shutil
+import tempfile
 
 from hypothesis import settings
 
@@ -9,3 +11,12 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+# Set while this file is read, so that examples in docstrings and processes started by tests keep to it as well.
+_CACHE = tempfile.mkdtemp(prefix="torseur-test-cache-")
+os.environ["TORSEUR_CACHE"] = _CACHE
+os.environ.pop("TORSEUR_CACHE_LIMIT", None)
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_CACHE, ignore_errors=True)

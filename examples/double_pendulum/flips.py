@@ -29,7 +29,7 @@ def flip_times(
     first = np.full(len(start), np.nan)
     left = np.flatnonzero(spare_energy(start) > 0)
     q, v, done, steps = start[left], np.zeros((len(left), 2)), 0.0, 0
-    while done < until and left.size:
+    while done < until - STEP / 2 and left.size:
         motion = run(q, v, **PARAMETERS, step=STEP, steps=ROWS * EVERY, every=EVERY, time=done, threads=threads)
         steps += ROWS * EVERY * left.size
         (q, v), done = motion.states, float(motion.time[-1])

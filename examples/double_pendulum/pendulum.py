@@ -28,12 +28,13 @@ def double_pendulum() -> Pendulum:
     m, l = graph.block("m", 2, Role.PARAMETER), graph.block("l", 2, Role.PARAMETER)  # noqa: E741
     g = graph.symbol("g", Role.PARAMETER)
 
-    J1 = graph.name((m[0] + m[1]) * l[0] ** 2, "J1")
+    m12, q12 = graph.name(m[0] + m[1], "m12"), graph.name(q[0] - q[1], "q12")
+    J1 = graph.name(m12 * l[0] ** 2, "J1")
     J2 = graph.name(m[1] * l[1] ** 2, "J2")
     K = graph.name(m[1] * l[0] * l[1], "K")
-    W1 = graph.name((m[0] + m[1]) * g * l[0], "W1")
+    W1 = graph.name(m12 * g * l[0], "W1")
     W2 = graph.name(m[1] * g * l[1], "W2")
-    T = 0.5 * (J1 * v[0] ** 2 + J2 * v[1] ** 2) + K * cos(q[0] - q[1]) * (v[0] * v[1])
+    T = 0.5 * (J1 * v[0] ** 2 + J2 * v[1] ** 2) + K * cos(q12) * (v[0] * v[1])
     V = -W1 * cos(q[0]) - W2 * cos(q[1])
 
     M = hessian(T, list(v))

@@ -8,9 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,16 @@ from picture import check_plots, draw
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from torseur.emit import compile, integrator, to_listing
+from torseur.bench.timing import best, own_cache, seconds
+from torseur.emit import compile, integrator
+from torseur.emit.text.listing import to_listing
 from torseur.errors import TorseurError
-from torseur.graph import Function, Stage, count, count_by_stage
+from torseur.graph import Function, count
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "_static" / "double_pendulum.png"
+STATES = 100_000
 THREADS = os.cpu_count() or 1
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False, soft_wrap=True)
 
 
 def main() -> None:
@@ -44,27 +46,25 @@ def main() -> None:
 def show_equations(rate: Function, took: float) -> None:
     console.rule("equations of motion")
     console.print(to_listing(rate).strip())
-    every_time = count_by_stage(rate)[Stage.STATE]
-    console.print(f"\nderived in {1e3 * took:.1f} ms: {count(rate)};")
-    console.print(f"once the parameters are known: {every_time}")
+    console.print(f"\nderived in {1e3 * took:.1f} ms, {count(rate).total} operations in all")
 
 
 def show_native_code(rate: Function) -> None:
     console.rule("native code")
     state, parameters = (np.array([2.0, 1.0]), np.zeros(2)), PARAMETERS.values()
-    with _empty_cache():
-        cold = _seconds(lambda: compile(rate)(*state, *parameters))
-        warm = _seconds(lambda: compile(rate)(*state, *parameters))
+    with own_cache():
+        cold = seconds(lambda: compile(rate)(*state, *parameters))
+        warm = seconds(lambda: compile(rate)(*state, *parameters))
     console.print(f"first call: {1e3 * cold:.0f} ms when compiled, {1e3 * warm:.1f} ms when found on disk")
     function = compile(rate).bind(*parameters)
     rng = np.random.default_rng(1)
-    batch = rng.uniform(-3, 3, (2, 100_000, 2))
+    batch = rng.uniform(-3, 3, (2, STATES, 2))
     out = np.empty_like(batch[0]), np.empty_like(batch[0])
     one, kept = [b[0] for b in batch], tuple(o[0] for o in out)
-    console.print(f"one call from Python: {1e9 * _best(lambda: function(*one, out=kept), 2000):.0f} ns")
+    console.print(f"one call from Python: {1e9 * best(lambda: function(*one, out=kept), 0.2):.0f} ns")
     for threads in dict.fromkeys((1, THREADS)):
-        each = _best(lambda n=threads: function(*batch, out=out, threads=n), 1) / len(batch[0])
-        console.print(f"a batch of 100 000 states, {threads} thread(s): {1e9 * each:.1f} ns a state")
+        each = best(partial(function, *batch, out=out, threads=threads), 0.2) / STATES
+        console.print(f"a batch of {STATES} states on {threads} thread(s): {1e9 * each:.1f} ns a state")
 
 
 def show_one_run(pendulum: Pendulum) -> None:
@@ -93,17 +93,15 @@ def show_map(rate: Function, size: int, until: float, path: Path) -> None:
     began = time.perf_counter()
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"{size} x {size} starts, up to", total=until)
-        first, steps = flip_times(run, size, until, THREADS, lambda done: progress.update(task, completed=done))
+        first, steps = flip_times(
+            run, size, until, THREADS, lambda done: progress.update(task, completed=min(done, until))
+        )
     took = time.perf_counter() - began
-    flipped = np.isfinite(first).mean()
-    console.print(
-        f"{steps / 1e6:.0f} million steps in {took:.1f} s: {1e9 * took / steps:.0f} ns a step on {THREADS} threads"
-    )
-    console.print(
-        f"{100 * flipped:.0f} % of the starts turn over within {until:g} s, half of them within {np.nanmedian(first):.1f} s"
-    )
+    share, median = np.isfinite(first).mean(), np.nanmedian(first)
+    console.print(f"{steps / 1e6:.0f} million steps in {took:.1f} s, {1e9 * took / steps:.0f} ns a step")
+    console.print(f"{100 * share:.0f} % turn over within {until:g} s, half of these within {median:.1f} s")
     draw(first, until, path)
-    console.print(f"picture: {path}", soft_wrap=True)
+    console.print(f"picture: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
 
 
 def _options() -> Any:
@@ -112,33 +110,6 @@ def _options() -> Any:
     parser.add_argument("--until", type=float, default=30.0, help="length of the runs of the map, s")
     parser.add_argument("--out", type=Path, default=PICTURE, help="where the picture goes")
     return parser.parse_args()
-
-
-class _empty_cache:  # noqa: N801 (used as a function is)
-    """A disk cache of its own for a while, to see a true cold start."""
-
-    def __enter__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        self._before = os.environ.get("TORSEUR_CACHE")
-        os.environ["TORSEUR_CACHE"] = self._folder.name
-
-    def __exit__(self, *_: object) -> None:
-        os.environ.pop("TORSEUR_CACHE")
-        if self._before is not None:
-            os.environ["TORSEUR_CACHE"] = self._before
-        self._folder.cleanup()
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def _best(work: Callable[[], object], times: int) -> float:
-    """Seconds a call takes at best, each measurement being the mean of some calls."""
-    work()
-    return min(_seconds(lambda: [work() for _ in range(times)]) for _ in range(7)) / times
 
 
 if __name__ == "__main__":

@@ -69,10 +69,12 @@ def is_known() -> bool:
 
 
 # -- counting ----------------------------------------------------------------------------------------------------------
-_ARITHMETIC = re.compile(r"v?(add|sub|mul|min|max|fn?m(add|sub)\d*)[ps]d$")
+_ARITHMETIC = re.compile(r"v?(add|sub|mul|min|max|fn?m(add|sub)\d+)[ps]d$")
 _DIVIDER = re.compile(r"v?(div|sqrt)[ps]d$")
-_MOVE = re.compile(r"v?(mov|broadcast|lddqu|vzeroupper|pbroadcast)")
-_DIVIDER_CYCLES = {"zmm": 16, "ymm": 8}
+_MOVE = re.compile(r"v?mov|vzeroupper")
+_BROADCAST = re.compile(r"vp?broadcast")
+_ENDS_IN_MEMORY = re.compile(r"\([^()]*\)( *\{%k\d\})?$")
+_READS_ONLY = ("cmp", "test", "call", "lea", "prefetch")
 
 
 def instructions_of(text: str, functions: str) -> Mix:
@@ -94,17 +96,16 @@ def instructions_of(text: str, functions: str) -> Mix:
 
 
 def _instruction(word: str, operands: str) -> Mix:
+    """One instruction in the notation of AT&T: operands before the result."""
     memory = "(" in operands and not word.startswith("lea")
-    store = memory and operands.endswith(")") and not word.startswith(("cmp", "test", "call", "vucomi", "prefetch"))
+    store = memory and _ENDS_IN_MEMORY.search(operands) is not None and not word.startswith(_READS_ONLY)
+    arithmetic, divides = _ARITHMETIC.match(word) is not None, _DIVIDER.match(word) is not None
+    only_moves = _MOVE.match(word) is not None or (memory and _BROADCAST.match(word) is not None)
     vector = word.startswith(("v", "k")) or "%xmm" in operands
-    divider = _DIVIDER_CYCLES.get(operands[-4:].strip("%0123456789") or operands[-4:], 4) if _DIVIDER.match(word) else 0
-    arithmetic = _ARITHMETIC.match(word) is not None
-    from_memory = memory and _MOVE.match(word) is not None
-    copied = _MOVE.match(word) is not None and "broadcast" not in word
     return Mix(
         arithmetic=int(arithmetic),
-        other=int(vector and not arithmetic and not divider and not from_memory and not copied),
-        divider=divider,
+        other=int(vector and not arithmetic and not divides and not only_moves),
+        divider=int(divides) * (16 if "%zmm" in operands else 8 if "%ymm" in operands else 4),
         loads=int(memory and not store),
         stores=int(store),
         all=1,

@@ -15,7 +15,7 @@ from torseur.describe.place import Place, RigidPose
 from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Graph, Role, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
-from torseur.spatial.vectors import Vector, zero_vector
+from torseur.spatial.vectors import Matrix, Vector, zero_vector
 
 __all__ = ["System"]
 
@@ -113,16 +113,20 @@ class System:
         return product(self.graph, [Step(kind, self.scalar(getattr(row, field))) for kind, field in pattern])
 
     def _rigid(self, pose: RigidPose) -> Pose:
-        g, P = self.graph, self.vector(pose.position)
+        P = self.vector(pose.position)
         if pose.quaternion is not None:
             w, x, y, z = (self.scalar(c) for c in pose.quaternion)
             return Pose(from_quaternion(w, x, y, z), P)
         if pose.matrix is not None:
             a, b, c = (self.vector(row) for row in pose.matrix)
             return Pose((a, b, c), P)
-        roll, pitch, yaw = (self.scalar(a) for a in pose.rpy or (0.0, 0.0, 0.0))
+        return Pose(self.turn(pose.rpy or (0.0, 0.0, 0.0)), P)
+
+    def turn(self, rpy: tuple[Scalar, Scalar, Scalar]) -> Matrix:
+        """Rz(yaw) Ry(pitch) Rx(roll)."""
+        roll, pitch, yaw = (self.scalar(angle) for angle in rpy)
         turns = ((StepKind.ROTATE_Z, yaw), (StepKind.ROTATE_Y, pitch), (StepKind.ROTATE_X, roll))
-        return Pose(product(g, [Step(kind, angle) for kind, angle in turns]).R, P)
+        return product(self.graph, [Step(kind, angle) for kind, angle in turns]).R
 
     def _unit(self, axis: Vector) -> Vector:
         length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])

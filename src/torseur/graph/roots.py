@@ -6,6 +6,7 @@ converged within the limit is nan, never a wrong number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -129,15 +130,16 @@ class _Root(Callee):
         return Function(f"{self.name}_step", [state, guess, *rest], {"state": after, "done": done})
 
     def _finish(self, size: int) -> Function:
-        """The last step is within the tolerance and comes for free; where the loop was worn out the answer is nan."""
+        """The last step is within the tolerance and comes for free; what was not found, or lies at infinity, is nan."""
         g = Graph()
         state, done = _state(g, size, set()), g.symbol("done")
         x, d, _, e = self._unpack(list(state))
         best = [select(e > 0.0, xi + di, xi) for xi, di in zip(x, d, strict=True)]
+        found = (done > 0.5) & (_largest([absolute(xi) for xi in best]) < math.inf)
         return Function(
             f"{self.name}_finish",
             [state, g.blocks["done"]],
-            {"x": [select(done > 0.5, xi, g.zero / g.zero) for xi in best]},
+            {"x": [select(found, xi, g.zero / g.zero) for xi in best]},
         )
 
     def _unpack(self, state: list[Expr]) -> tuple[list[Expr], list[Expr], Expr, Expr]:
@@ -192,7 +194,8 @@ class _Root(Callee):
             done = new_done
             if done.all():
                 break
-        return list(np.where(done, np.where(e > 0, x + d, x), np.nan))
+        best = np.where(e > 0, x + d, x)
+        return list(np.where(done & np.isfinite(best).all(axis=0), best, np.nan))
 
     def _newton_step(self, x: Any, rest: list[Any]) -> tuple[Any, Any]:
         r = np.stack(np.broadcast_arrays(*evaluate_flat(self.residual, [*x, *rest]), x[0])[:-1], axis=-1)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torseur.graph import Expr, Graph
+from torseur.spatial.inertia import Inertia
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, zero_vector
 
@@ -83,8 +84,22 @@ class JointKind(ABC):
         """dq/dt; v itself unless the kind says otherwise."""
         return list(v)
 
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The part of a child's inertia that does not notice the motion: it may as well be the parent's.
+
+        This is the closed rule of base parameters (Khalil & Dombre 9.4) seen from the joint: what is moved to the parent has
+        the same energy there, whatever the coordinates and speeds.
+        """
+        return Inertia.zero(inertia.M.graph)
+
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"
+
+
+def unturned(inertia: Inertia) -> Inertia:
+    """A tensor that a rotation about z leaves alone and that resists no spin about z: diag(YY, YY, 0)."""
+    o, yy = inertia.M.graph.zero, inertia.J[1][1]
+    return Inertia.from_ten(yy, o, o, yy, o, o, o, o, o, o)
 
 
 def along(g: Graph, linear: int | None, angular: int | None, pitch: Expr | None = None) -> Motion:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph, cos, sin
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along, unturned
 from torseur.spatial.pose import Pose, Step, StepKind, product
 
 __all__ = ["PLANAR"]
@@ -34,6 +35,10 @@ class _Planar(JointKind):
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         c, s = cos(q[2]), sin(q[2])
         return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The part of the tensor that a turn about z leaves alone."""
+        return unturned(inertia)
 
 
 PLANAR = _Planar()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
+from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, Step, StepKind, elementary
+from torseur.spatial.vectors import zero_vector
 
 __all__ = ["PRISMATIC"]
 
@@ -21,6 +23,11 @@ class _Prismatic(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, 2, None)]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The whole tensor: the axes do not turn."""
+        g = inertia.M.graph
+        return Inertia(inertia.J, zero_vector(g), g.zero)
 
 
 PRISMATIC = _Prismatic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
+from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, Step, StepKind, elementary
 
@@ -21,6 +22,12 @@ class _Revolute(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, None, 2)]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """Masses spread evenly round the axis, without inertia about it: YY, MZ and M."""
+        o, (_, _, MZ) = inertia.M.graph.zero, inertia.MS
+        yy = inertia.J[1][1]
+        return Inertia.from_ten(yy, o, o, yy, o, o, o, o, MZ, inertia.M)
 
 
 REVOLUTE = _Revolute()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along, unturned
 from torseur.spatial.pose import Pose, Step, StepKind, product
 
 __all__ = ["SCREW"]
@@ -22,6 +23,10 @@ class _Screw(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, 2, 2, settings[0])]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The part of the tensor that a turn about z leaves alone."""
+        return unturned(inertia)
 
 
 SCREW = _Screw()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
+from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, from_quaternion
 from torseur.spatial.vectors import zero_vector
@@ -50,6 +51,11 @@ class _Spherical(JointKind):
 
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         return quaternion_rates(q, v)
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The mass: at the centre of the joint it stays where it is."""
+        g = inertia.M.graph
+        return Inertia(Inertia.zero(g).J, zero_vector(g), inertia.M)
 
 
 SPHERICAL = _Spherical()

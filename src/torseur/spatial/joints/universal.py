@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph, cos, sin
+from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, Step, StepKind, product
 from torseur.spatial.vectors import zero_vector
@@ -35,6 +36,11 @@ class _Universal(JointKind):
     def bias(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr], settings: Sequence[Expr] = ()) -> Motion:
         both = v[0] * v[1]
         return Motion(zero_vector(g), (-(sin(q[1]) * both), g.zero, cos(q[1]) * both))
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The mass: at the centre of the joint it stays where it is."""
+        g = inertia.M.graph
+        return Inertia(Inertia.zero(g).J, zero_vector(g), inertia.M)
 
 
 UNIVERSAL = _Universal()

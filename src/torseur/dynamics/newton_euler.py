@@ -1,0 +1,135 @@
+"""Inverse dynamics by the Newton-Euler recursion.
+
+Luh, Walker & Paul 1980 in link frames, with the simplifications of Khalil & Kleinfinger 1987; Maakaroun (2.20)-(2.24) with
+the corrections of the errata; all joint kinds.
+
+=======  ========================================================================  ==========
+w, wd    angular velocity and acceleration of a link                               rad/s, rad/s2
+a        acceleration of the link's origin, gravity subtracted                     m/s2
+U        [wd]x + [w]x [w]x                                                          1/s2
+f, n     force and moment at the link's origin that its parent must exert          N, N m
+vJ, wJ   velocity of the link relative to its parent                               m/s, rad/s
+=======  ========================================================================  ==========
+
+All in the link's own axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torseur.dynamics.tree import Link, Tree
+from torseur.graph import Expr, Graph
+from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints import Motion
+from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub, zero_vector
+
+__all__ = ["LinkMotion", "inverse_dynamics", "motions"]
+
+Wrench = tuple[Vector, Vector]
+"""Force and moment on a link at its origin, in its axes."""
+
+
+@dataclass(frozen=True)
+class LinkMotion:
+    """Velocity and acceleration of a link."""
+
+    w: Vector
+    wd: Vector
+    a: Vector
+    U: Matrix
+
+
+def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> list[LinkMotion]:
+    """The forward recursion: from the world, which accelerates upwards in place of gravity, to the tips."""
+    g = tree.system.graph
+    still = zero_vector(g)
+    world = LinkMotion(still, still, minus(gravity), (still, still, still))
+    found: list[LinkMotion] = []
+    for k, link in enumerate(tree.links):
+        before = world if link.parent < 0 else found[link.parent]
+        found.append(_next(g, k + 1, link, before, vdot[link.first : link.first + link.kind.nv]))
+    return found
+
+
+def _next(g: Graph, number: int, link: Link, before: LinkMotion, vdot: Sequence[Expr]) -> LinkMotion:
+    R, P = link.pose.R, link.pose.P
+    vJ, wJ = _combined(g, link.S, link.v)
+    aJ, wdJ = _combined(g, link.S, vdot)
+    wi = rotate_back(R, before.w)
+    w = add(wi, wJ)  # (2.20), any joint
+    wd = add(add(rotate_back(R, before.wd), cross(wi, wJ)), add(wdJ, link.c.angular))
+    carried = rotate_back(R, add(before.a, rotate(before.U, P)))  # (2.23)
+    relative = add(add(aJ, link.c.linear), cross(add(add(wi, wi), wJ), vJ))
+    a = add(carried, relative)
+    w, wd, a = (_named(g, stem, number, x) for stem, x in (("W", w), ("WP", wd), ("VP", a)))
+    return LinkMotion(w, wd, a, _U(g, number, w, wd))
+
+
+def _combined(g: Graph, S: Sequence[Motion], v: Sequence[Expr]) -> tuple[Vector, Vector]:
+    linear, angular = zero_vector(g), zero_vector(g)
+    for column, speed in zip(S, v, strict=True):
+        linear = add(linear, scale(speed, column.linear))
+        angular = add(angular, scale(speed, column.angular))
+    return linear, angular
+
+
+def _named(g: Graph, stem: str, number: int, x: Vector) -> Vector:
+    """SYMORO's names: W for angular velocity, WP and VP for accelerations, axis and link number behind."""
+    a, b, c = (g.name(e, f"{stem}{axis}{number}") for axis, e in zip("123", x, strict=True))
+    return (a, b, c)
+
+
+def _U(g: Graph, number: int, w: Vector, wd: Vector) -> Matrix:
+    x, y, z = w
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    rows = (
+        (-(yy + zz), xy - wd[2], xz + wd[1]),
+        (xy + wd[2], -(xx + zz), yz - wd[0]),
+        (xz - wd[1], yz + wd[0], -(xx + yy)),
+    )
+    a, b, c = (_named(g, f"U{i + 1}", number, row) for i, row in enumerate(rows))
+    return (a, b, c)
+
+
+def inertial_wrench(inertia: Inertia, m: LinkMotion) -> Wrench:
+    """Force and moment at the origin that the motion of one link takes.
+
+    F = M a + U MS;  N = J wd + w x J w + MS x a, the first two terms written with the entries of U, so that only differences
+    of moments of inertia meet products of velocities.
+    """
+    J, MS, U, w, wd = inertia.J, inertia.MS, m.U, m.w, m.wd
+    (XX, XY, XZ), (_, YY, YZ), (_, _, ZZ) = J
+    F = add(scale(inertia.M, m.a), rotate(U, MS))
+    turning = (
+        XX * wd[0] + (ZZ - YY) * (w[1] * w[2]) + XZ * U[1][0] - XY * U[2][0] + YZ * (w[1] * w[1] - w[2] * w[2]),
+        YY * wd[1] + (XX - ZZ) * (w[0] * w[2]) + XY * U[2][1] - YZ * U[0][1] + XZ * (w[2] * w[2] - w[0] * w[0]),
+        ZZ * wd[2] + (YY - XX) * (w[0] * w[1]) + YZ * U[0][2] - XZ * U[1][2] + XY * (w[0] * w[0] - w[1] * w[1]),
+    )
+    return F, add(turning, cross(MS, m.a))
+
+
+def inverse_dynamics(
+    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: dict[int, Wrench] | None = None
+) -> list[Expr]:
+    """tau with M(q) vdot + bias(q, v) = tau, by one pass out and one pass back (2.24)."""
+    g, moved = tree.system.graph, motions(tree, vdot, gravity)
+    forces, moments = [], []
+    for k, (link, m) in enumerate(zip(tree.links, moved, strict=True)):
+        F, N = inertial_wrench(link.inertia, m)
+        if external and k in external:
+            F, N = sub(F, external[k][0]), sub(N, external[k][1])
+        forces.append(F)
+        moments.append(N)
+    tau: list[Expr] = [g.zero] * tree.nv
+    for k in reversed(range(len(tree.links))):
+        link, f, n = tree.links[k], forces[k], moments[k]
+        for i, column in enumerate(link.S):
+            tau[link.first + i] = g.name(dot(column.linear, f) + dot(column.angular, n), f"GAM{link.first + i + 1}")
+        if link.parent >= 0:
+            R, P = link.pose.R, link.pose.P
+            f_up = rotate(R, f)
+            forces[link.parent] = add(forces[link.parent], f_up)
+            moments[link.parent] = add(moments[link.parent], add(rotate(R, n), cross(P, f_up)))
+    return tau

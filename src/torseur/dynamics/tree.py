@@ -1,0 +1,177 @@
+"""The moving bodies of a mechanism, ready for recursions.
+
+Bodies that are fixed to another are melted into it, in the parameters; what is left are *links*, each with one joint. A
+link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier.
+
+======  =====================================================================  ===============
+K       pose of frame a of the joint in the parent link's frame (no motion)     depends on p
+R, P    pose of the link's frame in the parent link's frame                     depends on p, q
+S, c    columns of the joint's relative velocity, and their rate times v        link's axes
+======  =====================================================================  ===============
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, StandardInertia
+from torseur.dynamics.kinematics import coordinates_of
+from torseur.dynamics.system import System
+from torseur.errors import ModelError
+from torseur.graph import Expr
+from torseur.spatial.inertia import Inertia, central
+from torseur.spatial.joints import KINDS, JointKind, Motion
+from torseur.spatial.pose import Pose, Step, StepKind, product
+
+__all__ = ["Link", "Tree"]
+
+_CARRIER = (("prismatic", "x"), ("prismatic", "y"), ("prismatic", "z"), ("revolute", "z"), ("revolute", "y"), ("revolute", "x"))
+_AXIS_TO_Z = {"x": (StepKind.ROTATE_Y, 0.5), "y": (StepKind.ROTATE_X, -0.5), "z": (StepKind.ROTATE_Z, 0.0)}
+
+
+@dataclass(frozen=True)
+class Link:
+    """One moving body with its joint. `first` is the place of its first speed in v; parent -1 is the world."""
+
+    name: str
+    parent: int
+    kind: JointKind
+    q: tuple[Expr, ...]
+    v: tuple[Expr, ...]
+    first: int
+    settings: tuple[Expr, ...]
+    K: Pose
+    inertia: Inertia
+
+    @cached_property
+    def pose(self) -> Pose:
+        """Of the link's frame in its parent's."""
+        return self.K * self.kind.pose(self.K.P[0].graph, self.q, self.settings)
+
+    @cached_property
+    def S(self) -> list[Motion]:
+        return self.kind.subspace(self.K.P[0].graph, self.q, self.settings)
+
+    @cached_property
+    def c(self) -> Motion:
+        return self.kind.bias(self.K.P[0].graph, self.q, self.v, self.settings)
+
+
+class Tree:
+    """The links of a mechanism, parents first, and where each body of the description sits.
+
+    Args:
+        system: the symbols.
+        regroup: move to the parent what a joint does not notice of its child's inertia (base parameters).
+    """
+
+    def __init__(self, system: System, *, regroup: bool = False) -> None:
+        self.system = system
+        g = system.graph
+        self.home: dict[str, tuple[int, Pose]] = {WORLD: (-1, Pose.identity(g))}
+        """Body -> the link it belongs to, and the pose of its frame in the link's."""
+        self._pending: list[dict[str, object]] = []
+        self._inertias: list[Inertia] = []
+        self._next = 0
+        self._base()
+        for body in system.order:
+            self._body(body)
+        if regroup:
+            self._regroup()
+        self.links = [Link(inertia=i, **made) for made, i in zip(self._pending, self._inertias, strict=True)]  # type: ignore[arg-type]
+        del self._pending, self._inertias
+
+    @property
+    def nv(self) -> int:
+        return self._next
+
+    def children(self, k: int) -> list[int]:
+        return [j for j, link in enumerate(self.links) if link.parent == k]
+
+    def _speeds(self, kind: JointKind) -> tuple[tuple[Expr, ...], int]:
+        first = self._next
+        self._next += kind.nv
+        return tuple(self.system.v.symbols[first : self._next]), first
+
+    def _link(self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr]) -> int:
+        v, first = self._speeds(kind)
+        made = {"name": name, "parent": parent, "kind": kind, "q": tuple(q), "v": v, "first": first}
+        self._pending.append({**made, "settings": tuple(settings), "K": K})
+        self._inertias.append(Inertia.zero(self.system.graph))
+        return len(self._pending) - 1
+
+    def _base(self) -> None:
+        base, system = self.system.mechanism.base, self.system
+        place, q = system.place(base.place), coordinates_of(system, BASE)
+        if base.kind is BaseKind.CARRIER:
+            self._carrier(place, q)
+        elif base.kind in (BaseKind.FLOATING, BaseKind.PLANAR):
+            self.home[BASE] = (self._link(BASE, -1, base.joint_kind, q, place, []), Pose.identity(system.graph))
+        elif base.kind is BaseKind.MOVING:
+            raise ModelError(
+                "a base with prescribed motion is not supported by this algorithm yet",
+                where="base.kind",
+                remedy="use a floating base, or wait for the step on constraints",
+            )
+        else:
+            self.home[BASE] = (-1, place)
+        if base.inertia is not None:
+            self._melt(*self.home[BASE], inertia_of(system, base.inertia))
+
+    def _carrier(self, place: Pose, q: list[Expr]) -> None:
+        """Six massless joints along x, y, z and about z, y, x, each turned so that its axis is z."""
+        g, parent, back = self.system.graph, -1, place
+        for k, (kind, axis) in zip((0, 1, 2, 5, 4, 3), _CARRIER, strict=True):
+            turn, quarters = _AXIS_TO_Z[axis]
+            way = product(g, [Step(turn, g.number(quarters * 3.141592653589793))])
+            parent = self._link(f"{BASE}_{k}", parent, KINDS[kind], [q[k]], back * way, [])
+            back = way.inverse()
+        self.home[BASE] = (parent, back)
+
+    def _body(self, name: str) -> None:
+        system, body = self.system, self.system.mechanism.bodies[name]
+        parent, offset = self.home[body.parent]
+        K, after = offset * system.before(body.place), system.after(body.place)
+        if body.joint.kind == "fixed":
+            moving = {x.name for x in system.mechanism.q}
+            from torseur.describe.fields import names_in
+
+            if names_in(body.place) & moving:
+                raise ModelError(
+                    "free-form kinematics has no joint to recurse on",
+                    where=f"bodies.{name}.place",
+                    remedy="use the Lagrange equations for this mechanism",
+                )
+            self.home[name] = (parent, K * after)
+        else:
+            settings = [] if body.joint.pitch is None else [system.scalar(body.joint.pitch)]
+            k = self._link(name, parent, body.joint.algebra, coordinates_of(system, name), K, settings)
+            self.home[name] = (k, after)
+        if body.inertia is not None:
+            self._melt(*self.home[name], inertia_of(system, body.inertia))
+
+    def _melt(self, link: int, pose: Pose, inertia: Inertia) -> None:
+        """Give a body's inertia to a link; what is fixed to the world moves nothing."""
+        if link >= 0:
+            self._inertias[link] = self._inertias[link] + inertia.seen_from(pose)
+
+    def _regroup(self) -> None:
+        for k in reversed(range(len(self._pending))):
+            made, inertia = self._pending[k], self._inertias[k]
+            kind, parent = made["kind"], made["parent"]
+            assert isinstance(kind, JointKind) and isinstance(parent, int)
+            part = kind.unnoticed(inertia)
+            self._inertias[k] = inertia - part
+            K = made["K"]
+            assert isinstance(K, Pose)
+            self._melt(parent, K, part)
+
+
+def inertia_of(system: System, inertia: StandardInertia | CentralInertia) -> Inertia:
+    """The ten parameters of a described body at its own frame."""
+    if isinstance(inertia, StandardInertia):
+        return Inertia.from_ten(*(system.scalar(getattr(inertia, n)) for n in StandardInertia.model_fields))
+    t = {n: system.scalar(getattr(inertia.tensor, n)) for n in type(inertia.tensor).model_fields}
+    tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
+    return central(system.scalar(inertia.mass), system.vector(inertia.centre), tensor, system.turn(inertia.rpy))

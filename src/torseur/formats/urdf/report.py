@@ -1,0 +1,155 @@
+"""What a reader finds on its way: faults, all raised together at the end, and notes, kept in the description."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+from torseur.errors import ModelError
+from torseur.formats.faults import FileFault, nearest, shown
+from torseur.formats.urdf.markup import Element
+
+__all__ = ["Report"]
+
+MOST_FAULTS = 100
+MOST_NAMED = 12
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+LARGEST = 1e100
+QUARTER = math.pi / 2
+NEAR = 1e-9
+"""Angles this close (rad) to a multiple of pi/2 are that multiple."""
+
+
+class Report:
+    """Faults and notes of one file, and the numbers read on the way."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.faults: list[ModelError] = []
+        self._notes: list[str] = []
+        self._snapped: list[str] = []
+        self._groups: dict[str, list[str]] = {}
+
+    # -- faults --------------------------------------------------------------------------------------------------------
+    def fault(self, element: Element, path: str, what: str, **parts: str | None) -> None:
+        where = f"{self.place(element)}: {path}" if path else self.place(element)
+        self.faults.append(FileFault(what, where=where, **parts))
+
+    def place(self, element: Element) -> str:
+        return f"{self.where}:{element.line}:{element.column}"
+
+    def stop_at_faults(self) -> None:
+        """Raise what was found, if anything was."""
+        if not self.faults:
+            return
+        shown_faults, rest = self.faults[:MOST_FAULTS], len(self.faults) - MOST_FAULTS
+        if rest > 0:
+            shown_faults.append(FileFault(f"and {rest} more", where=self.where))
+        raise ModelError.of(shown_faults)
+
+    # -- notes ---------------------------------------------------------------------------------------------------------
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+
+    def group(self, text: str, item: str) -> None:
+        """A note about several things: one line, which lists them."""
+        self._groups.setdefault(text, []).append(item)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        grouped = [f"{text}: {listed(items)}" for text, items in self._groups.items()]
+        if not self._snapped:
+            return (*self._notes, *grouped)
+        count = len(self._snapped)
+        text = f"{count} angle{'s' if count > 1 else ''} within 1e-9 rad of a multiple of pi/2 taken as exact"
+        return (f"{text}: {listed(dict.fromkeys(self._snapped))}", *self._notes, *grouped)
+
+    # -- values --------------------------------------------------------------------------------------------------------
+    def text(self, element: Element, path: str, attribute: str) -> str | None:
+        """An attribute that must be there and must not be empty."""
+        value = element.attributes.get(attribute, "").strip()
+        if value:
+            return value
+        self.fault(element, path, f"<{element.tag}> needs the attribute '{attribute}'")
+        return None
+
+    def number(self, element: Element, path: str, attribute: str, default: float | None = None) -> float | None:
+        """One number; none where it is absent without a default, or wrong (which is a fault)."""
+        text = element.attributes.get(attribute)
+        if text is None:
+            return default
+        found = self.numbers(element, path, attribute, text, 1)
+        return found[0] if found else None
+
+    def triple(
+        self, element: Element, path: str, attribute: str, default: tuple[float, float, float]
+    ) -> tuple[float, float, float]:
+        """Three numbers."""
+        text = element.attributes.get(attribute)
+        found = None if text is None else self.numbers(element, path, attribute, text, 3)
+        return (found[0], found[1], found[2]) if found else default
+
+    def numbers(self, element: Element, path: str, attribute: str, text: str, count: int) -> list[float] | None:
+        words = text.split()
+        expected = "a number" if count == 1 else f"{count} numbers with spaces between"
+        values = [float(word) for word in words if len(word) < 100 and NUMBER.fullmatch(word)]
+        if len(words) != count or len(values) != count:
+            self.fault(element, path, f"'{attribute}' of <{element.tag}> is wrong", expected=expected, got=shown(text))
+            return None
+        if any(not abs(value) <= LARGEST for value in values):
+            self.fault(element, path, f"'{attribute}' of <{element.tag}> is too large", expected="below 1e100", got=shown(text))
+            return None
+        return [value + 0.0 for value in values]  # no negative zeros
+
+    def angles(self, element: Element, path: str, attribute: str) -> tuple[float, float, float]:
+        """Three angles; those that were meant to be right angles are."""
+        values = self.triple(element, path, attribute, (0.0, 0.0, 0.0))
+        words = element.attributes.get(attribute, "0 0 0").split()
+        a, b, c = (self._exact(value, word, path) for value, word in zip(values, words, strict=False))
+        return (a, b, c)
+
+    def _exact(self, value: float, word: str, path: str) -> float:
+        quarters = round(value / QUARTER) if abs(value) < 1e6 else 0
+        exact = quarters * QUARTER
+        off = abs(value - exact)
+        if off <= NEAR:
+            if value != exact:
+                self._snapped.append(path)
+            return exact
+        decimals = len(word.lower().partition("e")[0].partition(".")[2])
+        if quarters and "e" not in word.lower() and decimals >= 2 and off < 10.0**-decimals:
+            meant = {1: "pi/2", 2: "pi", -1: "-pi/2", -2: "-pi"}.get(quarters, f"{quarters}*pi/2")
+            text = "angles printed with few digits and taken as they are; write them out for exact right angles"
+            self.group(text, f"{path} {word} ({meant} = {exact!r})")
+        return value
+
+    # -- structure -----------------------------------------------------------------------------------------------------
+    def one(self, element: Element, path: str, tag: str) -> Element | None:
+        """The only child of a name; a second one is a fault."""
+        found = list(element.all(tag))
+        for other in found[1:]:
+            self.fault(other, path, f"a second <{tag}>", expected="one at most")
+        return found[0] if found else None
+
+    def allowed(self, element: Element, path: str, known: Mapping[str, str]) -> None:
+        """Note children and attributes that mean nothing here: they may be misspelt."""
+        tags, attributes = (words.split() for words in (known["elements"], known["attributes"]))
+        for child in element.children:
+            if child.tag not in tags:
+                self._unknown(child, path, f"<{child.tag[:40]}>", tags)
+        for name in element.attributes:
+            if name not in attributes and not name.startswith("xmlns"):
+                self._unknown(element, path, f"attribute '{name[:40]}' of <{element.tag}>", attributes)
+
+    def _unknown(self, element: Element, path: str, what: str, known: Iterable[str]) -> None:
+        close = nearest(re.sub(r".*'(.*)'.*|<(.*)>", r"\1\2", what), known)
+        hint = f" (did you mean '{close}'?)" if close else ""
+        self.group(f"not understood and left out: {what}{hint}", f"{path or 'robot'} (line {element.line})")
+
+
+def listed(items: Iterable[str]) -> str:
+    """A list in words, cut where it gets long."""
+    names = list(items)
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
