@@ -54,10 +54,8 @@ class CFunction:
         arrays = [np.asarray(a, self.dtype) for a in args]
         leads = [a.shape[: a.ndim - len(b.shape)] for a, b in zip(arrays, self.function.inputs, strict=True)]
         batch = np.broadcast_shapes(*leads)
-        full = [
-            np.ascontiguousarray(np.broadcast_to(a.reshape(*lead, *b.shape), (*batch, *b.shape)))
-            for a, lead, b in zip(arrays, leads, self.function.inputs, strict=True)
-        ]
+        shapes = [(*batch, *b.shape) for b in self.function.inputs]
+        full = [np.broadcast_to(a, shape).copy() for a, shape in zip(arrays, shapes, strict=True)]
         outputs = [np.empty((*batch, *o.shape), self.dtype) for o in self.function.outputs]
         for index in np.ndindex(*batch):
             self.once([a[index] for a in full], [o[index] if o.ndim > len(index) else o[(*index, None)] for o in outputs])

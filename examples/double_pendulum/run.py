@@ -22,7 +22,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from torseur.bench.timing import best, own_cache, seconds
 from torseur.emit import compile, integrator
-from torseur.emit.text.listing import to_listing
+from torseur.emit.text import to_listing
 from torseur.errors import TorseurError
 from torseur.graph import Function, count
 
@@ -83,19 +83,11 @@ def show_one_run(pendulum: Pendulum) -> None:
 
 def show_map(rate: Function, size: int, until: float, path: Path) -> None:
     console.rule("a map of runs")
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(None),
-        TextColumn("{task.completed:.1f} s"),
-        TimeElapsedColumn(),
-    )
-    run = integrator(rate)
-    began = time.perf_counter()
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(f"{size} x {size} starts, up to", total=until)
-        first, steps = flip_times(
-            run, size, until, THREADS, lambda done: progress.update(task, completed=min(done, until))
-        )
+    columns = [TextColumn("{task.description}"), BarColumn(None), TextColumn("{task.completed:.1f} s")]
+    run, began = integrator(rate), time.perf_counter()
+    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+        task = bar.add_task(f"{size} x {size} starts, up to", total=until)
+        first, steps = flip_times(run, size, until, THREADS, lambda done: bar.update(task, completed=min(done, until)))
     took = time.perf_counter() - began
     share, median = np.isfinite(first).mean(), np.nanmedian(first)
     console.print(f"{steps / 1e6:.0f} million steps in {took:.1f} s, {1e9 * took / steps:.0f} ns a step")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TorseurError,
         TorseurWarning,
     )
+    from torseur.formats import load, save
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,8 @@ __all__ = [
     "emit",
     "errors",
     "graph",
+    "load",
+    "save",
 ]
 
 # Public name -> the module that holds it; a module is its own home.
@@ -58,6 +61,8 @@ _HOMES = {
     "emit": "torseur.emit",
     "errors": "torseur.errors",
     "graph": "torseur.graph",
+    "load": "torseur.formats",
+    "save": "torseur.formats",
 }
 
 

@@ -81,7 +81,7 @@ RK4 = Tableau(
 
 @dataclass(frozen=True)
 class Motion:
-    """Recorded states: for each block of states an array (..., rows, *shape), at `time` (rows,)."""
+    """Recorded states: for each block of states an array ``(..., rows, *shape)``, at ``time`` (rows,)."""
 
     time: Array
     states: tuple[Array, ...]

@@ -254,7 +254,7 @@ class NativeFunction:
         """The results for one state or a batch.
 
         Args:
-            args, named: one array per input, of shape (..., *shape).
+            args, named: one array per input, of shape ``(..., *shape)``.
             out: array(s) for the results, instead of new ones.
             threads: how many share a batch.
         """

@@ -26,8 +26,8 @@ MOST_FAULTS = 100
 LARGEST_NUMBER = 1e100
 LONGEST_KEY = 200
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
 
 
@@ -210,9 +210,9 @@ class _Composer:
         text: str = event.value
         if event.style is not None:  # quoted, or a block
             return text
-        if text in _WORDS:
-            return _WORDS[text]
-        if not _NUMBER.fullmatch(text):
+        if text in WORDS:
+            return WORDS[text]
+        if not NUMBER.fullmatch(text):
             return text
         number = float(text)
         if not abs(number) <= LARGEST_NUMBER:

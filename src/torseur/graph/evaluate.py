@@ -19,7 +19,7 @@ __all__ = ["evaluate", "evaluate_flat"]
 
 
 def evaluate(function: Function, *args: ArrayLike) -> tuple[NDArray[np.float64], ...]:
-    """The outputs of a function on arrays of shape (..., *block.shape); leading dimensions broadcast."""
+    """The outputs of a function on arrays of shape ``(..., *block.shape)``; leading dimensions broadcast."""
     if len(args) != len(function.inputs):
         raise ArgumentError(
             f"'{function.name}' takes {len(function.inputs)} arguments",

@@ -67,7 +67,7 @@ def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
 def minimum_norm_solve(
     A: Sequence[Sequence[Expr | float]], b: Sequence[Expr | float], *, tolerance: float = 1e-10
 ) -> tuple[list[Expr], Expr]:
-    """The shortest x that minimises |A x - b|, and the rank of A (m, n).
+    """The shortest x that minimises ``|A x - b|``, and the rank of A (m, n).
 
     Args:
         A: m rows of n entries.

@@ -144,7 +144,8 @@ def evaluate_piecewise(curve: Piecewise, argument: Expr) -> Expr:
     if curve.is_zero:
         return g.zero
     if argument.op is ops.CONST:
-        value = float(curve(np.asarray(argument.data)))
+        with np.errstate(all="ignore"):
+            value = float(curve(np.asarray(argument.data)))
         if np.isfinite(value):
             return g.number(value)
     return g.node(Expr, ops.PIECEWISE, (argument,), curve)

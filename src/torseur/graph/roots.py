@@ -35,13 +35,13 @@ def root(
     tolerance: float = 1e-12,
     limit: int = 50,
 ) -> list[Expr]:
-    """x with residual(x, *args) = 0, started from a guess.
+    """x with ``residual(x, *args) = 0``, started from a guess.
 
     Args:
         residual: its first block is x, its outputs are as many as x.
         guess: one expression or number per unknown.
         args: for the other blocks of the residual, in order.
-        tolerance: on the last Newton step, relative to 1 + |x|.
+        tolerance: on the last Newton step, relative to ``1 + |x|``.
         limit: evaluations allowed; beyond it the result is nan.
 
     >>> from torseur.graph import Function, Graph, Role, evaluate, root

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torseur.graph import Expr, Graph
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Matrix, Vector, add, dot, identity, matmul, rotate, scale, transpose, zero_vector
+from torseur.spatial.vectors import Matrix, Vector, add, matmul, rotate, scale, transpose, zero_vector
 
 __all__ = ["Inertia", "central"]
 
@@ -45,26 +45,56 @@ class Inertia:
         return Inertia.from_ten(*(a - b for a, b in zip(self.ten(), other.ten(), strict=True)))
 
     def seen_from(self, pose: Pose) -> Inertia:
-        """The same body's parameters in a frame where its own frame has the given pose (Khalil & Dombre 9.38).
+        """The same body's parameters in a frame where its own frame has the given pose (Khalil & Dombre 9.38)."""
+        return self.turned(pose.R).moved(pose.P)
 
-        With s = R MS: J' = R J R' - [P][s] - [s][P] - M [P][P], MS' = s + M P.
-        """
-        R, P = pose.R, pose.P
-        s = rotate(R, self.MS)
-        turned = matmul(matmul(R, self.J), transpose(R))
-        twice = 2.0 * dot(P, s) + self.M * dot(P, P)
-        mixed = scale(self.M, P)
-        eye = identity(P[0].graph)
-        rows = []
-        for i in range(3):
-            shift = [
-                twice * eye[i][j] - (P[i] * s[j] + s[i] * P[j]) - mixed[i] * P[j] if j >= i else None for j in range(3)
-            ]
-            rows.append([turned[i][j] + e if e is not None else None for j, e in enumerate(shift)])
-        xx, xy, xz = rows[0]
-        _, yy, yz = rows[1]
-        zz = rows[2][2]
-        return Inertia.from_ten(xx, xy, xz, yy, yz, zz, *add(s, mixed), self.M)  # type: ignore[arg-type]
+    def turned(self, R: Matrix) -> Inertia:
+        """In axes where this frame's axes are the columns of R: R J R' and R MS."""
+        axis = _axis_of(R)
+        if axis is None:
+            return Inertia(matmul(matmul(R, self.J), transpose(R)), rotate(R, self.MS), self.M)
+        return Inertia(_turned_about(axis, self.J, R), rotate(R, self.MS), self.M)
+
+    def moved(self, P: Vector) -> Inertia:
+        """At a point from which this origin is at P: with s = MS + M P / 2, J + 2 (P.s) 1 - P s' - s P' and MS + M P."""
+        whole = scale(self.M, P)
+        s = add(self.MS, scale(0.5, whole))
+        double = scale(2.0, P)
+        xx, yy, zz = (double[k] * s[k] for k in range(3))
+        (XX, XY, XZ), (_, YY, YZ), (_, _, ZZ) = self.J
+        return Inertia.from_ten(
+            XX + (yy + zz),
+            XY - (P[0] * s[1] + P[1] * s[0]),
+            XZ - (P[0] * s[2] + P[2] * s[0]),
+            YY + (xx + zz),
+            YZ - (P[1] * s[2] + P[2] * s[1]),
+            ZZ + (xx + yy),
+            *add(self.MS, whole),
+            self.M,
+        )
+
+
+def _axis_of(R: Matrix) -> int | None:
+    """The axis x, y or z that a rotation leaves alone, if its matrix shows it."""
+    one = R[0][0].graph.one
+    return next((k for k in range(3) if R[k][k] is one), None)
+
+
+def _turned_about(axis: int, J: Matrix, R: Matrix) -> Matrix:
+    """R J R' for a rotation by (c, s) about one axis, with a and b the other two in cyclic order: 9 products.
+
+    With e = s (Jaa - Jbb) + 2 c Jab: Jaa - s e, Jbb + s e, c e - Jab; and a plane rotation of (Jac, Jbc).
+    """
+    a, b = (axis + 1) % 3, (axis + 2) % 3
+    c, s = R[a][a], R[b][a]
+    e = s * (J[a][a] - J[b][b]) + c * (2.0 * J[a][b])
+    f = s * e
+    new = [list(row) for row in J]
+    new[a][a], new[b][b] = J[a][a] - f, J[b][b] + f
+    new[a][b] = new[b][a] = c * e - J[a][b]
+    new[a][axis] = new[axis][a] = c * J[a][axis] - s * J[b][axis]
+    new[b][axis] = new[axis][b] = s * J[a][axis] + c * J[b][axis]
+    return ((new[0][0], new[0][1], new[0][2]), (new[1][0], new[1][1], new[1][2]), (new[2][0], new[2][1], new[2][2]))
 
 
 def central(mass: Expr, centre: Vector, tensor: Matrix, axes: Matrix) -> Inertia:

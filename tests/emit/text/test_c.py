@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import KINDS, arguments, assert_agrees, functions, showcase
 
 from torseur.emit.text import Precision, to_c, to_c_header
-from torseur.graph import Function, Graph, Role, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt
+from torseur.graph import Function, Graph, Role, call, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt
 
 FEW = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
@@ -134,8 +134,6 @@ def test_empty_arrays_and_constant_results_are_written(folder):
     none, q = g.block("none", 0), g.symbol("q")
     inner_graph = Graph()
     u, v = inner_graph.block("u", 0), inner_graph.symbol("v")
-    from torseur.graph import call
-
     inner = Function("inner", [u, inner_graph.blocks["v"]], {"w": 2.0 * v})
     outputs = {"nothing": np.zeros((0,)), "five": 5.0, "y": call(inner, [], q)}
     f = Function("f", [none, g.blocks["q"]], outputs)

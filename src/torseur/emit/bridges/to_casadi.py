@@ -121,11 +121,14 @@ class _Exporter:
         chosen: list[Any] = list(rows[0])
         for point, row in zip(curve.breaks, rows[1:], strict=True):
             chosen = [choose(x >= point, b, a) for a, b in zip(chosen, row, strict=True)]
+        inf, nan = self.ca.inf, self.ca.nan
         u = x - chosen[0]
+        held = choose(chosen[2] == 0, 0, nan) if curve.degree else 0  # only a flat end has a value at infinity
+        u = choose(self.ca.fabs(u) == inf, held, u)
         value = chosen[-1]
         for c in reversed(chosen[1:-1]):
             value = value * u + c
-        return value if curve.degree else choose(self.ca.fabs(u) < self.ca.inf, value, self.ca.nan)
+        return value if curve.degree else choose(self.ca.fabs(u) < inf, value, nan)
 
 
 def _size(shape: tuple[int, ...]) -> tuple[int, int]:

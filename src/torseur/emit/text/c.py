@@ -99,7 +99,8 @@ def _dialect(precision: Precision) -> Dialect:
     def number(value: float) -> str:
         if precision is Precision.DOUBLE:
             return repr(value)
-        rounded = np.float32(value)
+        with np.errstate(over="ignore"):
+            rounded = np.float32(value)
         return f"{rounded!s}f" if np.isfinite(rounded) else "INFINITY"
 
     return Dialect(
@@ -244,7 +245,9 @@ class _CFrame(Frame):
         lines = [lines_of(f"static const {self.real} rows[{len(rows)}][{width}] = {{", cells, "};")]
         lines += self.search([_signed(number, x) for x in curve.breaks])
         lines.append(f"const {self.real} *row = rows[low];")
-        lines.append(f"const {self.real} u = x - row[0];")
+        lines.append(f"{self.real} u = x - row[0];")
+        lines.append("if (u == INFINITY || u == -INFINITY) /* only a flat end has a value there */")
+        lines.append(f"    u = {'row[2] == 0 ? 0 : NAN' if curve.degree else '0'};")
         lines.append(f"return {horner([f'row[{k + 1}]' for k in range(width - 1)], 'u')};")
         return self.function_text(f"static {self.real} {name}({self.real} x)", lines)
 

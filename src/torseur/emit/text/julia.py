@@ -159,6 +159,9 @@ class _JuliaFrame(Frame):
             lines_of("rows = [", [" ".join(map(repr, row)) for row in rows], "]", separator=";"),
             "k = count(<=(x), breaks) + 1",
             "u = x - rows[k, 1]",
+            "if isinf(u) # only a flat end has a value there",
+            f"    u = {'rows[k, 3] == 0 ? 0.0 : NaN' if curve.degree else '0.0'}",
+            "end",
             f"return {horner([f'rows[k, {k + 2}]' for k in range(curve.degree + 1)], 'u')}",
         ]
         return self.function_text(name, ["x"], lines)

@@ -177,6 +177,11 @@ class _MatlabFrame(Frame):
             _column("rows = [", cells, "];"),
             "row = rows(sum(breaks <= x) + 1, :);",
             "u = x - row(1);",
+            f"if isinf(u){' && row(3) == 0' if curve.degree else ''}",
+            "    u = 0; % a flat end has a value at infinity",
+            "elseif isinf(u)",
+            "    u = NaN;",
+            "end",
             f"y = {horner([f'row({k + 2})' for k in range(curve.degree + 1)], 'u')};",
         ]
         return self.function_text("y", name, ["x"], lines)

@@ -1,6 +1,6 @@
 """Python: a function on NumPy arrays, vectorised over leading dimensions, that needs nothing but NumPy.
 
-For a function NAME of blocks a, b, ... the text defines ``NAME(a, b, ..., work=None)``: arrays (..., *shape) in, one
+For a function NAME of blocks a, b, ... the text defines ``NAME(a, b, ..., work=None)``: arrays ``(..., *shape)`` in, one
 array or a tuple of arrays out. If there is work on parameters only, ``NAME_prologue(parameters...)`` does it once; its
 result may be passed as `work`, and is computed on the spot otherwise.
 """
@@ -166,12 +166,14 @@ class _PythonFrame(Frame):
     # -- tables and loops --------------------------------------------------------------------------------------------
     def table(self, name: str, curve: Piecewise) -> str:
         rows = [[o, *c] for o, c in zip(curve.origins, curve.coefficients, strict=True)]
+        held = "np.where(row[..., 2] == 0.0, 0.0, np.nan)" if curve.degree else "0.0"
         lines = [
             '"""A piecewise polynomial; each row holds an origin and coefficients."""',
             lines_of("breaks = np.array([", [repr(x) for x in curve.breaks], "])"),
             lines_of("rows = np.array([", [repr(row) for row in rows], "])"),
             'row = rows[np.searchsorted(breaks, x, side="right")]',
             "u = x - row[..., 0]",
+            f"u = np.where(np.isinf(u), {held}, u)  # only a flat end has a value at infinity",
             f"return {horner([f'row[..., {k + 1}]' for k in range(curve.degree + 1)], 'u')}",
         ]
         return "\n".join([f"def {name}(x):", *self.indented(lines)])

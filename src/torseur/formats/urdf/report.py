@@ -14,6 +14,7 @@ __all__ = ["Report"]
 
 MOST_FAULTS = 100
 MOST_NAMED = 12
+MOST_GROUPS = 40
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 LARGEST = 1e100
 QUARTER = math.pi / 2
@@ -54,6 +55,8 @@ class Report:
 
     def group(self, text: str, item: str) -> None:
         """A note about several things: one line, which lists them."""
+        if text not in self._groups and len(self._groups) >= MOST_GROUPS:
+            text = "and more of that sort"
         self._groups.setdefault(text, []).append(item)
 
     @property
@@ -104,10 +107,10 @@ class Report:
 
     def angles(self, element: Element, path: str, attribute: str) -> tuple[float, float, float]:
         """Three angles; those that were meant to be right angles are."""
-        values = self.triple(element, path, attribute, (0.0, 0.0, 0.0))
-        words = element.attributes.get(attribute, "0 0 0").split()
-        a, b, c = (self._exact(value, word, path) for value, word in zip(values, words, strict=False))
-        return (a, b, c)
+        text = element.attributes.get(attribute, "0 0 0")
+        values = self.numbers(element, path, attribute, text, 3) or (0.0, 0.0, 0.0)
+        roll, pitch, yaw = map(self._exact, values, text.split() if values else (), [path] * 3)
+        return (roll, pitch, yaw)
 
     def _exact(self, value: float, word: str, path: str) -> float:
         quarters = round(value / QUARTER) if abs(value) < 1e6 else 0

@@ -1,0 +1,59 @@
+"""The inertia matrix by composite bodies, from the tips to the base.
+
+Walker & Orin 1982; Mampey's backward recursion (Llibre, Mampey & Chretien 1983, section III) does the same in base axes. The
+composite inertia of a link is that of the rigid body it would form with everything it carries; the wrench that a unit
+acceleration of one joint takes is passed down and projected on every joint on the way.
+"""
+
+from __future__ import annotations
+
+from torseur.dynamics.tree import Tree
+from torseur.graph import Expr
+from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints import Motion
+from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale
+
+__all__ = ["composite_inertias", "mass_matrix"]
+
+
+def composite_inertias(tree: Tree) -> list[Inertia]:
+    """For each link, the inertia of it and all it carries, in its own frame."""
+    whole = [link.inertia for link in tree.links]
+    for k in reversed(range(len(tree.links))):
+        link = tree.links[k]
+        if link.parent >= 0:
+            motion = link.kind.pose(tree.system.graph, link.q, link.settings)
+            whole[link.parent] = whole[link.parent] + whole[k].seen_from(motion).seen_from(link.K)
+    return whole
+
+
+def mass_matrix(tree: Tree) -> list[list[Expr]]:
+    """M(q) (nv, nv), symmetric: entries of links on different branches are zero."""
+    g, n = tree.system.graph, tree.nv
+    A = [[g.zero] * n for _ in range(n)]
+    whole = composite_inertias(tree)
+    for k, link in enumerate(tree.links):
+        for i, column in enumerate(link.S):
+            f, m = _wrench(whole[k], column)
+            row = link.first + i
+            for j, other in enumerate(link.S[: i + 1]):
+                A[row][link.first + j] = A[link.first + j][row] = dot(other.linear, f) + dot(other.angular, m)
+            _pass_down(tree, A, row, k, f, m)
+    return [[g.name(A[i][j], f"A{max(i, j) + 1}_{min(i, j) + 1}") for j in range(n)] for i in range(n)]
+
+
+def _wrench(inertia: Inertia, unit: Motion) -> tuple[Vector, Vector]:
+    """What accelerating a body from rest takes: f = M v + w x MS, n = J w + MS x v."""
+    v, w = unit.linear, unit.angular
+    f = add(scale(inertia.M, v), cross(w, inertia.MS))
+    return f, add(rotate(inertia.J, w), cross(inertia.MS, v))
+
+
+def _pass_down(tree: Tree, A: list[list[Expr]], row: int, k: int, f: Vector, m: Vector) -> None:
+    while tree.links[k].parent >= 0:
+        R, P = tree.links[k].pose.R, tree.links[k].pose.P
+        k, f = tree.links[k].parent, rotate(R, f)
+        m = add(rotate(R, m), cross(P, f))
+        for j, column in enumerate(tree.links[k].S):
+            place = tree.links[k].first + j
+            A[row][place] = A[place][row] = dot(column.linear, f) + dot(column.angular, m)

@@ -1,0 +1,52 @@
+"""Solving with the inertia matrix along the branches of the tree.
+
+M = L' D L with L unit lower triangular (Featherstone, Rigid Body Dynamics Algorithms, section 6.5): eliminated from the tips, the
+zeros between branches stay zeros, so a factor has no more entries than the matrix. No pivoting is needed: M is positive
+definite wherever the mechanism has mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.graph import Expr
+
+__all__ = ["Factors", "factorise", "solve_with"]
+
+Factors = tuple[list[list[Expr]], list[Expr]]
+"""L below the diagonal, and the inverses of D."""
+
+
+def factorise(M: Sequence[Sequence[Expr]], parents: Sequence[int]) -> Factors:
+    """L and 1/D; parents[i] is the speed next below i on its branch, -1 at the root."""
+    H = [list(row) for row in M]
+    inverse: list[Expr] = [row[0] for row in H]
+    for k in reversed(range(len(H))):
+        inverse[k] = 1.0 / H[k][k]
+        i = parents[k]
+        while i >= 0:
+            a = H[k][i] * inverse[k]
+            j = i
+            while j >= 0:
+                H[i][j] = H[i][j] - a * H[k][j]
+                j = parents[j]
+            H[k][i] = a
+            i = parents[i]
+    return H, inverse
+
+
+def solve_with(factors: Factors, b: Sequence[Expr], parents: Sequence[int]) -> list[Expr]:
+    """x with M x = b."""
+    (L, inverse), x = factors, list(b)
+    for i in reversed(range(len(x))):
+        j = parents[i]
+        while j >= 0:
+            x[j] = x[j] - L[i][j] * x[i]
+            j = parents[j]
+    x = [xi * d for xi, d in zip(x, inverse, strict=True)]
+    for i in range(len(x)):
+        j = parents[i]
+        while j >= 0:
+            x[i] = x[i] - L[i][j] * x[j]
+            j = parents[j]
+    return x

@@ -1,0 +1,34 @@
+"""Names of ours for names of a file, which may hold any character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from torseur.describe.formulas import RESERVED
+
+__all__ = ["Names"]
+
+LONGEST = 80
+
+
+class Names:
+    """Hands out names: letters, digits and _, each once, as close to the wished one as can be."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = set(taken) | RESERVED
+        self.changed: dict[str, str] = {}
+        """Name in the file -> name given, where they differ."""
+
+    def give(self, wished: str, beside: Iterable[str] = ("{}",)) -> str:
+        """A free name; `beside` are patterns of names that must be free with it."""
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", wished)[:LONGEST] or "_"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        name, k = plain, 1
+        while any(pattern.format(name) in self.taken for pattern in beside):
+            k += 1
+            name = f"{plain}_{k}"
+        self.taken |= {pattern.format(name) for pattern in beside}
+        if name != wished:
+            self.changed[wished] = name
+        return name

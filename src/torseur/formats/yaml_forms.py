@@ -1,0 +1,201 @@
+"""The short forms of model files, turned into the full ones the records know.
+
+The walk follows the records' own types. On the way it names keys that no record has, so that what is left can be validated
+as it stands; every node keeps the place and the path it has in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from torseur.describe.bodies import Base, Body, Box, Coordinate, Frame, Joint, Line, Mesh, Shape, Sphere
+from torseur.describe.fields import Record
+from torseur.describe.inertia import Tensor
+from torseur.describe.loads import Load
+from torseur.describe.mechanism import Input, Output, Parameter
+from torseur.describe.place import Place, RigidPose
+from torseur.formats.faults import nearest
+from torseur.formats.yaml_nodes import Node, Source
+
+__all__ = ["HOISTED", "LISTED", "NAMED", "shape", "shape_load"]
+
+NAMED: dict[type[Record], str] = {
+    Parameter: "value",
+    Input: "default",
+    Output: "value",
+    Coordinate: "start",
+    Joint: "kind",
+    Base: "kind",
+    Sphere: "radius",
+    Mesh: "file",
+}
+"""Records that may be written as one number or word: the field it stands for."""
+
+LISTED: dict[type[Record], str] = {RigidPose: "position", Box: "size", Line: "points"}
+"""Records that may be written as a list: the field it stands for."""
+
+HOISTED = (Body, Base, Frame, Shape)
+"""Records whose ``place`` may be left out: its mdh, dh, pose or steps then stand in the record itself."""
+
+_DIAGONAL = ("xx", "yy", "zz")
+
+
+def shape(node: Node, kind: type[Record], source: Source) -> Node:
+    """A node in the full form of a record; what the record does not know is reported and left out."""
+    node = _full(node, kind, source)
+    if not isinstance(node.value, dict):
+        return node
+    fields = kind.model_fields
+    kept: dict[str, Node] = {}
+    for key, item in node.value.items():
+        if key in fields:
+            kept[key] = _shape_as(item, fields[key].annotation, source)
+        else:
+            _unknown(node, item, key, _known_keys(kind), source)
+    return Node(kept, node.mark, node.path, node.keys)
+
+
+def shape_load(node: Node, kinds: Mapping[str, type[Load]], source: Source) -> tuple[type[Load], Node] | None:
+    """The kind of a load and its contents: ``{spring: {...}}``."""
+    if len(node.items) != 1:
+        got = ", ".join(node.items) if node.items else node.kind
+        source.fault(node.mark, node.path, "a load has exactly one kind", expected=f"one of {', '.join(kinds)}", got=got)
+        return None
+    ((name, inner),) = node.items.items()
+    if name not in kinds:
+        _unknown(node, inner, name, tuple(kinds), source, what="no load of this kind")
+        return None
+    return kinds[name], shape(inner, kinds[name], source)
+
+
+def _known_keys(kind: type[Record]) -> tuple[str, ...]:
+    extra = tuple(Place.model_fields) if kind in HOISTED else ("coordinate", *Coordinate.model_fields) if kind is Joint else ()
+    return (*kind.model_fields, *extra)
+
+
+def _unknown(
+    node: Node, item: Node, key: str, known: tuple[str, ...], source: Source, what: str = "unknown key"
+) -> None:
+    guess = nearest(key, known)
+    source.fault(
+        node.keys.get(key, item.mark),
+        item.path,
+        what,
+        expected=None if guess else f"one of {', '.join(known)}",
+        remedy=f"did you mean '{guess}'?" if guess else None,
+    )
+
+
+def _shape_as(node: Node, annotation: Any, source: Source) -> Node:
+    """A node in the full form of whatever a field holds."""
+    annotation = _bare(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, Record):
+        return shape(node, annotation, source)
+    origin, inside = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        choice = None if node.value is None else _choose(node, inside)
+        return node if choice is None else _shape_as(node, choice, source)
+    if origin is dict:
+        return _shape_table(node, inside[1], source)
+    if origin is tuple and isinstance(node.value, list):
+        kinds = [inside[0]] * len(node.value) if inside[-1] is Ellipsis else [*inside, *[None] * len(node.value)]
+        items = [_shape_as(item, kind, source) for item, kind in zip(node.value, kinds, strict=False)]
+        return Node(items, node.mark, node.path)
+    return node
+
+
+def _bare(annotation: Any) -> Any:
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return annotation
+
+
+def _choose(node: Node, members: tuple[Any, ...]) -> Any:
+    """The member of a union that knows most of the keys."""
+    flat: list[Any] = []
+    for inner in map(_bare, members):
+        flat += map(_bare, get_args(inner)) if get_origin(inner) in (Union, UnionType) else [inner]
+    records = [member for member in flat if isinstance(member, type) and issubclass(member, Record)]
+    if records:
+        return max(records, key=lambda record: len(record.model_fields.keys() & node.items.keys()))
+    return next((member for member in flat if get_origin(member) in (dict, tuple)), None)
+
+
+def _shape_table(node: Node, kind: Any, source: Source) -> Node:
+    if node.value is None:
+        return Node({}, node.mark, node.path)
+    if kind is Coordinate and isinstance(node.value, list) and all(isinstance(name.value, str) for name in node.value):
+        names = {str(name.value): Node({}, name.mark, name.path) for name in node.value}
+        if len(names) < len(node.value):
+            source.fault(node.mark, node.path, "a name is given twice")
+        return Node(names, node.mark, node.path, {name: item.mark for name, item in names.items()})
+    if not isinstance(node.value, dict) or _bare(kind) is Load:
+        return node
+    items = {key: _shape_as(item, kind, source) for key, item in node.value.items()}
+    return Node(items, node.mark, node.path, node.keys)
+
+
+# -- the forms themselves ---------------------------------------------------------------------------------------------
+
+
+def _full(node: Node, kind: type[Record], source: Source) -> Node:
+    if node.value is None:
+        return Node({}, node.mark, node.path)
+    if isinstance(node.value, list):
+        return _full_list(node, kind)
+    if not isinstance(node.value, dict):
+        return _under(node, NAMED[kind]) if kind in NAMED else node
+    if kind in HOISTED:
+        return _gather(node, "place", tuple(Place.model_fields), source)
+    return _full_joint(node, source) if kind is Joint and "coordinate" in node.value else node
+
+
+def _full_list(node: Node, kind: type[Record]) -> Node:
+    assert isinstance(node.value, list)
+    if kind in LISTED:
+        return _under(node, LISTED[kind])
+    if kind is Place:
+        return _under(_under(node, "position"), "pose")
+    if kind is Frame:
+        return _under(node, "place")
+    if kind is Tensor and len(node.value) == len(_DIAGONAL):
+        items = dict(zip(_DIAGONAL, node.value, strict=True))
+        return Node(items, node.mark, node.path, {key: item.mark for key, item in items.items()})
+    return node
+
+
+def _under(node: Node, key: str) -> Node:
+    return Node({key: node}, node.mark, node.path, {key: node.mark})
+
+
+def _gather(node: Node, field: str, keys: tuple[str, ...], source: Source) -> Node:
+    """Keys that belong into a record of their own are put there."""
+    moved = {key: item for key, item in node.items.items() if key in keys}
+    if not moved:
+        return node
+    first = next(iter(moved))
+    if field in node.items:
+        source.fault(node.keys[first], moved[first].path, f"'{field}' is given as well", expected="one of them")
+        return node
+    inner = Node(moved, node.keys[first], node.path, {key: node.keys[key] for key in moved})
+    rest = {key: item for key, item in node.items.items() if key not in moved}
+    return Node({**rest, field: inner}, node.mark, node.path, {**node.keys, field: inner.mark})
+
+
+def _full_joint(node: Node, source: Source) -> Node:
+    """{coordinate: q1, lower: -1} is {coordinates: {q1: {lower: -1}}}."""
+    name = node.items["coordinate"]
+    if not isinstance(name.value, str):
+        source.fault(name.mark, name.path, "expected the name of the coordinate", got=name.kind)
+        return Node({}, node.mark, node.path)
+    if "coordinates" in node.items:
+        source.fault(node.keys["coordinates"], node.items["coordinates"].path, "'coordinate' is given as well")
+    one = {key: item for key, item in node.items.items() if key in Coordinate.model_fields}
+    inner = Node(one, name.mark, node.path, {key: node.keys[key] for key in one})
+    table = Node({name.value: inner}, name.mark, node.path, {name.value: name.mark})
+    rest = {key: item for key, item in node.items.items() if key not in one and key not in ("coordinate", "coordinates")}
+    return Node({**rest, "coordinates": table}, node.mark, node.path, {**node.keys, "coordinates": name.mark})
+
+

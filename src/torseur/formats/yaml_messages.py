@@ -1,0 +1,58 @@
+"""What the validation of a record finds, in our words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torseur.errors import ModelError
+from torseur.formats.faults import shown
+
+__all__ = ["message"]
+
+Parts = dict[str, str | None]
+
+_EXPECTED = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping of names",
+    "tuple_type": "a list",
+}
+
+
+def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
+    """What is wrong, and the parts of the error: expected, got, remedy."""
+    kind, context, value = fault["type"], fault.get("ctx") or {}, fault["input"]
+    if isinstance(context.get("error"), ModelError):
+        error = context["error"]
+        return error.what, {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+    if kind == "missing":
+        return f"'{fault['loc'][-1]}' is missing", {}
+    if kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": _quotes(kind, value)}
+    if kind in ("too_short", "too_long"):
+        bound = context.get("min_length" if kind == "too_short" else "max_length")
+        return f"expected {'at least' if kind == 'too_short' else 'at most'} {bound}", {"got": str(context["actual_length"])}
+    if kind in ("literal_error", "enum"):
+        return f"expected {context['expected']}", {"got": _got(value)}
+    if kind == "string_too_long":
+        return "the text is too long", {"expected": f"at most {context['max_length']} characters"}
+    if kind == "string_pattern_mismatch":
+        return "the text has the wrong form", {"expected": context["pattern"], "got": _got(value)}
+    return fault["msg"], {}
+
+
+def _got(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    return "nothing" if value is None else shown(value)
+
+
+def _quotes(kind: str, value: Any) -> str | None:
+    is_plain = isinstance(value, (int, float, bool))
+    return "put it in quotes to make it text" if kind == "string_type" and is_plain else None

@@ -1,0 +1,96 @@
+"""Mechanisms as YAML text, in the short forms: what is read back is equal to what was written."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from torseur.describe.bodies import Coordinate, Frame, Joint
+from torseur.describe.fields import Record
+from torseur.describe.formulas import Formula
+from torseur.describe.inertia import Tensor
+from torseur.describe.loads import Load
+from torseur.describe.mechanism import Mechanism, Parameter
+from torseur.formats.yaml_format import VERSION, VERSION_KEY
+from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
+from torseur.formats.yaml_text import block
+
+__all__ = ["write_yaml"]
+
+HEADER = "# A mechanism for Torseur. SI units; angles in rad (90*deg is a right angle)."
+
+
+def write_yaml(mechanism: Mechanism) -> str:
+    """The text of a model file.
+
+    >>> print(write_yaml(Mechanism(name="nothing")))
+    # A mechanism for Torseur. SI units; angles in rad (90*deg is a right angle).
+    torseur: 1
+    name: nothing
+    <BLANKLINE>
+    """
+    lines = [HEADER, *block({VERSION_KEY: VERSION})]
+    for key, item in _fields(mechanism).items():
+        if isinstance(item, dict) and key != "base":
+            lines.append("")
+        lines += block({key: item})
+    return "\n".join(lines) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Load):
+        return {value.kind: _fields(value)}
+    if isinstance(value, Record):
+        return _short(value)
+    if isinstance(value, dict):
+        return _table(value)
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Formula):
+        return value.text
+    return value.value if isinstance(value, Enum) else value
+
+
+def _table(table: dict[str, Any]) -> Any:
+    """Things by name; coordinates of which nothing but the names is said are a list."""
+    items = {name: _plain(item) for name, item in table.items()}
+    if items and all(isinstance(item, Coordinate) for item in table.values()) and not any(items.values()):
+        return list(items)
+    return items
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """The fields that are not what they are by default."""
+    fields = type(record).model_fields
+    given = {name: getattr(record, name) for name in fields}
+    return {name: _plain(x) for name, x in given.items() if fields[name].is_required() or x != fields[name].default}
+
+
+def _short(record: Record) -> Any:
+    kind, given = type(record), _fields(record)
+    if kind in HOISTED and "place" in given:
+        given = _hoisted(given)
+        if isinstance(record, Frame) and isinstance(given.get("pose"), list):
+            return given["pose"]
+    if isinstance(record, Joint):
+        given = _short_joint(record)
+    if isinstance(record, Tensor) and not given.keys() - {"xx", "yy", "zz"}:
+        return [_plain(entry) for entry in (record.xx, record.yy, record.zz)]
+    one = NAMED.get(kind) or LISTED.get(kind)
+    return given[one] if given.keys() == {one} else given or ({} if kind is not Parameter else None)
+
+
+def _hoisted(given: dict[str, Any]) -> dict[str, Any]:
+    """The keys of the place, where the place itself would stand."""
+    place = given["place"]
+    return {key: item for name, value in given.items() for key, item in (place if name == "place" else {name: value}).items()}
+
+
+def _short_joint(joint: Joint) -> dict[str, Any]:
+    """A single coordinate is written with the joint itself."""
+    given = _fields(joint)
+    if len(joint.coordinates) != 1:
+        return given
+    del given["coordinates"]
+    ((name, one),) = joint.coordinates.items()
+    return given | {"coordinate": name} | _fields(one)
