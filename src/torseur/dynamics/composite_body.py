@@ -7,7 +7,7 @@ acceleration of one joint takes is passed down and projected on every joint on t
 
 from __future__ import annotations
 
-from torseur.dynamics.tree import Tree
+from torseur.dynamics.tree import Rotor, Tree
 from torseur.graph import Expr
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import Motion
@@ -39,6 +39,8 @@ def mass_matrix(tree: Tree) -> list[list[Expr]]:
             for j, other in enumerate(link.S[: i + 1]):
                 A[row][link.first + j] = A[link.first + j][row] = dot(other.linear, f) + dot(other.angular, m)
             _pass_down(tree, A, row, k, f, m)
+    for rotor in tree.rotors:
+        _add_rotor(tree, A, rotor)
     return [[g.name(A[i][j], f"A{max(i, j) + 1}_{min(i, j) + 1}") for j in range(n)] for i in range(n)]
 
 
@@ -57,3 +59,16 @@ def _pass_down(tree: Tree, A: list[list[Expr]], row: int, k: int, f: Vector, m: 
         for j, column in enumerate(tree.links[k].S):
             place = tree.links[k].first + j
             A[row][place] = A[place][row] = dot(column.linear, f) + dot(column.angular, m)
+
+
+def _add_rotor(tree: Tree, A: list[list[Expr]], rotor: Rotor) -> None:
+    """ratio^2 inertia on the diagonal; ratio inertia (e . w) couples it to every joint that turns its carrier."""
+    k, j = rotor.speed, rotor.inertia * rotor.ratio
+    A[k][k] = A[k][k] + rotor.ratio * j
+    link, e = rotor.link, scale(j, rotor.axis)
+    while link >= 0:
+        for i, column in enumerate(tree.links[link].S, tree.links[link].first):
+            share = dot(column.angular, e)
+            A[k][i] = A[k][i] + share
+            A[i][k] = A[i][k] + share if i == k else A[k][i]
+        link, e = tree.links[link].parent, rotate(tree.links[link].pose.R, e)

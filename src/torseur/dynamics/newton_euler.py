@@ -16,16 +16,16 @@ All in the link's own axes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from torseur.dynamics.tree import Link, Tree
+from torseur.dynamics.tree import Link, Rotor, Tree
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import Motion
 from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub, zero_vector
 
-__all__ = ["LinkMotion", "inverse_dynamics", "motions"]
+__all__ = ["LinkMotion", "Wrench", "inertial_wrench", "inverse_dynamics", "motions"]
 
 Wrench = tuple[Vector, Vector]
 """Force and moment on a link at its origin, in its axes."""
@@ -111,25 +111,56 @@ def inertial_wrench(inertia: Inertia, m: LinkMotion) -> Wrench:
 
 
 def inverse_dynamics(
-    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: dict[int, Wrench] | None = None
+    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
 ) -> list[Expr]:
-    """tau with M(q) vdot + bias(q, v) = tau, by one pass out and one pass back (2.24)."""
+    """tau with M(q) vdot + bias(q, v) = tau, by one pass out and one pass back (2.24).
+
+    Args:
+        tree: the links.
+        vdot: derivatives of the speeds.
+        gravity: in world axes.
+        external: what loads do to links, at their origins in their axes.
+    """
     g, moved = tree.system.graph, motions(tree, vdot, gravity)
+    tau: list[Expr] = [g.zero] * tree.nv
     forces, moments = [], []
     for k, (link, m) in enumerate(zip(tree.links, moved, strict=True)):
         F, N = inertial_wrench(link.inertia, m)
-        if external and k in external:
-            F, N = sub(F, external[k][0]), sub(N, external[k][1])
-        forces.append(F)
-        moments.append(N)
-    tau: list[Expr] = [g.zero] * tree.nv
+        given = external.get(k) if external else None
+        forces.append(F if given is None else sub(F, given[0]))
+        moments.append(N if given is None else sub(N, given[1]))
+    for rotor in tree.rotors:
+        _spin(tree, rotor, moved, vdot, moments, tau)
     for k in reversed(range(len(tree.links))):
         link, f, n = tree.links[k], forces[k], moments[k]
         for i, column in enumerate(link.S):
-            tau[link.first + i] = g.name(dot(column.linear, f) + dot(column.angular, n), f"GAM{link.first + i + 1}")
+            tau[link.first + i] = tau[link.first + i] + dot(column.linear, f) + dot(column.angular, n)
         if link.parent >= 0:
             R, P = link.pose.R, link.pose.P
             f_up = rotate(R, f)
             forces[link.parent] = add(forces[link.parent], f_up)
             moments[link.parent] = add(moments[link.parent], add(rotate(R, n), cross(P, f_up)))
     return tau
+
+
+def _spin(
+    tree: Tree,
+    rotor: Rotor,
+    moved: Sequence[LinkMotion],
+    vdot: Sequence[Expr],
+    moments: list[Vector],
+    tau: list[Expr],
+) -> None:
+    """A rotor turns its carrier with the rate of its own angular momentum h e, and its joint with what drives it.
+
+    h = ratio inertia v; moment h' e + h w x e on the carrier, ratio inertia (ratio v' + e . w') at the joint (Llibre II).
+    """
+    j, k = rotor.inertia * rotor.ratio, rotor.speed
+    acceleration = rotor.ratio * vdot[k]
+    if rotor.link >= 0:
+        m, e = moved[rotor.link], rotor.axis
+        h = j * tree.system.v.symbols[k]
+        turn = add(scale(j * vdot[k], e), scale(h, cross(m.w, e)))
+        moments[rotor.link] = add(moments[rotor.link], turn)
+        acceleration = acceleration + dot(e, m.wd)
+    tau[k] = tau[k] + j * acceleration

@@ -94,7 +94,7 @@ class System:
         pose = Pose.identity(g)
         for step in place.steps or ():
             if step.rn is not None:
-                axis = self._unit(self.vector(step.rn.axis))
+                axis = self.unit(self.vector(step.rn.axis))
                 pose = pose * Pose(about_axis(axis, self.scalar(step.rn.angle)), zero_vector(g))
             else:
                 kind, amount = next((k, a) for k in StepKind if (a := getattr(step, k.value)) is not None)
@@ -128,7 +128,7 @@ class System:
         turns = ((StepKind.ROTATE_Z, yaw), (StepKind.ROTATE_Y, pitch), (StepKind.ROTATE_X, roll))
         return product(self.graph, [Step(kind, angle) for kind, angle in turns]).R
 
-    def _unit(self, axis: Vector) -> Vector:
+    def unit(self, axis: Vector) -> Vector:
         length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])
         return (axis[0] / length, axis[1] / length, axis[2] / length)
 

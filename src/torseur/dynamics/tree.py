@@ -12,10 +12,12 @@ S, c    columns of the joint's relative velocity, and their rate times v        
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, StandardInertia
+from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, Motor, StandardInertia, Transmission
+from torseur.describe.fields import names_in
 from torseur.dynamics.kinematics import coordinates_of
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
@@ -23,8 +25,9 @@ from torseur.graph import Expr
 from torseur.spatial.inertia import Inertia, central
 from torseur.spatial.joints import KINDS, JointKind, Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
+from torseur.spatial.vectors import Vector, rotate, zero_vector
 
-__all__ = ["Link", "Tree"]
+__all__ = ["Link", "Rotor", "Tree"]
 
 _CARRIER = (("prismatic", "x"), ("prismatic", "y"), ("prismatic", "z"), ("revolute", "z"), ("revolute", "y"), ("revolute", "x"))
 _AXIS_TO_Z = {"x": (StepKind.ROTATE_Y, 0.5), "y": (StepKind.ROTATE_X, -0.5), "z": (StepKind.ROTATE_Z, 0.0)}
@@ -58,6 +61,21 @@ class Link:
         return self.kind.bias(self.K.P[0].graph, self.q, self.v, self.settings)
 
 
+@dataclass(frozen=True)
+class Rotor:
+    """A rotor that turns `ratio` times faster than one speed, about an axis of the link that carries it.
+
+    Its inertia at rest belongs to the carrier, so it adds the energy ratio * inertia * v * (axis . w) + 1/2 (ratio v)^2 inertia.
+    A drive known only by its inertia at the joint (Khalil's IA) is a rotor without a carrier: link -1.
+    """
+
+    speed: int
+    link: int
+    axis: Vector
+    ratio: Expr
+    inertia: Expr
+
+
 class Tree:
     """The links of a mechanism, parents first, and where each body of the description sits.
 
@@ -79,15 +97,45 @@ class Tree:
             self._body(body)
         if regroup:
             self._regroup()
-        self.links = [Link(inertia=i, **made) for made, i in zip(self._pending, self._inertias, strict=True)]  # type: ignore[arg-type]
+        self.links: list[Link] = [Link(inertia=i, **made) for made, i in zip(self._pending, self._inertias, strict=True)]  # type: ignore[arg-type]
         del self._pending, self._inertias
+        self.rotors = list(self._rotors())
 
     @property
     def nv(self) -> int:
         return self._next
 
-    def children(self, k: int) -> list[int]:
-        return [j for j, link in enumerate(self.links) if link.parent == k]
+    @property
+    def parents(self) -> list[int]:
+        """For each speed, the one next below it on its branch; -1 at the root."""
+        found = [-1] * self.nv
+        for link in self.links:
+            below = self.links[link.parent] if link.parent >= 0 else None
+            root = -1 if below is None else below.first + below.kind.nv - 1
+            for i in range(link.kind.nv):
+                found[link.first + i] = root if i == 0 else link.first + i - 1
+        return found
+
+    def speed_of(self, coordinate: str) -> int:
+        """The place in v of the rate of a coordinate that has one of its own."""
+        names = [x.name for x in self.system.mechanism.v]
+        if f"d{coordinate}" not in names:
+            raise ModelError(f"coordinate '{coordinate}' has no speed of its own", expected="a one-motion joint")
+        return names.index(f"d{coordinate}")
+
+    def _rotors(self) -> Iterator[Rotor]:
+        system = self.system
+        for load in system.mechanism.loads.values():
+            if isinstance(load, Transmission):
+                o, one = zero_vector(system.graph), system.graph.one
+                yield Rotor(self.speed_of(load.coordinate), -1, o, one, system.scalar(load.inertia))
+            elif isinstance(load, Motor):
+                speed = self.speed_of(load.coordinate)
+                driven = next(link for link in self.links if link.first <= speed < link.first + link.kind.nv)
+                carrier = load.carrier or system.mechanism.bodies[driven.name].parent
+                link, pose = self.home[carrier]
+                axis = rotate(pose.R, system.unit(system.vector(load.axis)))
+                yield Rotor(speed, link, axis, system.scalar(load.ratio), system.scalar(load.inertia))
 
     def _speeds(self, kind: JointKind) -> tuple[tuple[Expr, ...], int]:
         first = self._next
@@ -135,8 +183,6 @@ class Tree:
         K, after = offset * system.before(body.place), system.after(body.place)
         if body.joint.kind == "fixed":
             moving = {x.name for x in system.mechanism.q}
-            from torseur.describe.fields import names_in
-
             if names_in(body.place) & moving:
                 raise ModelError(
                     "free-form kinematics has no joint to recurse on",

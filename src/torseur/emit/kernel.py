@@ -131,6 +131,17 @@ def _trigonometry_first(nodes: list[Node]) -> list[Node]:
     return sorted(nodes, key=lambda n: (phase.get(n.id, last), n.id))
 
 
+def _group(nodes: list[Node], start: int) -> list[Node]:
+    """The sines and cosines that stand together from a place on and need none of each other."""
+    group: dict[int, Node] = {}
+    for k in range(start, len(nodes)):
+        node = nodes[k]
+        if node.op not in _TRIGONOMETRIC or node.args[0].id in group:
+            break
+        group[node.id] = node
+    return list(group.values())
+
+
 def _plan(nodes: list[Node]) -> _Plan:
     chunks = [nodes[k : k + CHUNK] for k in range(0, len(nodes), CHUNK)] or [[]]
     plan = _Plan(chunks)
@@ -173,14 +184,12 @@ class _Writer:
         self.body, self.values, self.number = Body(), {}, number
         nodes, k = self.plan.chunks[number], 0
         while k < len(nodes):
-            node = nodes[k]
-            if node.op in _TRIGONOMETRIC:
-                end = next((j for j in range(k, len(nodes)) if nodes[j].op not in _TRIGONOMETRIC), len(nodes))
-                self._trigonometry(nodes[k:end])
-                k = end
-                continue
-            self._node(node)
-            k += 1
+            group = _group(nodes, k)
+            if group:
+                self._trigonometry(group)
+            else:
+                self._node(nodes[k])
+            k += max(1, len(group))
         if number == len(self.plan.chunks) - 1:
             for sinks in list(self.sinks.values()):
                 self._drain(sinks[0].node)

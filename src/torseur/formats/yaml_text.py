@@ -19,31 +19,25 @@ _FALSE_FRIENDS = {"yes", "no", "on", "off", "true", "false", "null"}
 _ESCAPED = re.compile('["\\\\]|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]')
 
 
-def block(value: dict[str, Any], indent: int = 0) -> Iterator[str]:
-    """The lines of a mapping, one entry after the other."""
+def block(value: dict[str, Any], indent: int = 0, *, spread: bool = False) -> Iterator[str]:
+    """The lines of a mapping, one entry after the other; `spread` keeps mappings from being one line."""
     for key, item in value.items():
-        yield from _entry(f"{' ' * indent}{_text(key)}:", item, indent)
-
-
-def _entry(head: str, item: Any, indent: int) -> Iterator[str]:
-    line = f"{head} {flow(item)}" if item is not None else head
-    is_large = isinstance(item, (dict, list)) and len(item) > 0 and (len(line) > WIDTH or _is_deep(item))
-    if not is_large:
-        yield line
-    elif isinstance(item, dict):
-        yield head
-        yield from block(item, indent + 2)
-    else:
-        yield head
-        for element in item:
-            yield f"{' ' * (indent + 2)}- {flow(element)}"
+        head = f"{' ' * indent}{_text(key)}:"
+        line = head if item is None else f"{head} {flow(item)}"
+        if not item or not isinstance(item, (dict, list)) or not (spread or len(line) > WIDTH or _is_deep(item)):
+            yield line
+        elif isinstance(item, dict):
+            yield head
+            yield from block(item, indent + 2)
+        else:
+            yield head
+            yield from (f"{' ' * (indent + 2)}- {flow(element)}" for element in item)
 
 
 def _is_deep(item: Any) -> bool:
-    """Whether something is clearer in a block: mappings of mappings, and lists of them."""
-    if isinstance(item, list):
-        return any(isinstance(element, (dict, str)) for element in item) and len(item) > 1
-    return any(isinstance(element, dict) and element for element in item.values())
+    """Whether something is clearer in a block: mappings of mappings, and several mappings or sentences in a list."""
+    inside = item.values() if isinstance(item, dict) else item
+    return len(item) > 1 and any(isinstance(x, dict) or (isinstance(x, str) and " " in x) for x in inside)
 
 
 def flow(value: Any) -> str:

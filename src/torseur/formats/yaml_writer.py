@@ -31,9 +31,9 @@ def write_yaml(mechanism: Mechanism) -> str:
     """
     lines = [HEADER, *block({VERSION_KEY: VERSION})]
     for key, item in _fields(mechanism).items():
-        if isinstance(item, dict) and key != "base":
-            lines.append("")
-        lines += block({key: item})
+        is_table = isinstance(item, dict) and key != "base"
+        lines += [""] if is_table else []
+        lines += block({key: item}, spread=is_table)
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,8 @@ from strategies import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import Precision, to_c, to_c_header
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt
 
+# Where a root does not converge, or squares underflow in a search for the rank, the reference goes another way.
+WILD = [k for k in KINDS if k not in ("root", "minimum_norm")]
 FEW = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
@@ -33,7 +35,7 @@ def test_c_agrees_with_the_reference_on_random_functions(folder, data):
 @FEW
 @given(data=st.data())
 def test_c_hands_on_nan_and_infinity_like_the_reference(folder, data):
-    function = data.draw(functions(safe=False, kinds=[k for k in KINDS if k != "root"]))
+    function = data.draw(functions(safe=False, kinds=WILD))
     args = data.draw(arguments(function, batch=(12,), special=True))
     assert_agrees(function, args, CFunction(function, folder)(*args))
 

@@ -12,6 +12,9 @@ from strategies import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import to_python
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, sin, sqrt
 
+# Where a root does not converge, or squares underflow in a search for the rank, the reference goes another way.
+WILD = [k for k in KINDS if k not in ("root", "minimum_norm")]
+
 
 @settings(max_examples=60)
 @given(data=st.data())
@@ -24,7 +27,7 @@ def test_python_agrees_with_the_reference_on_random_functions(data):
 @settings(max_examples=60)
 @given(data=st.data())
 def test_python_hands_on_nan_and_infinity_like_the_reference(data):
-    function = data.draw(functions(safe=False, kinds=[k for k in KINDS if k != "root"]))
+    function = data.draw(functions(safe=False, kinds=WILD))
     args = data.draw(arguments(function, special=True))
     assert_agrees(function, args, run_python(function, *args))
 

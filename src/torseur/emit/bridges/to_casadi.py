@@ -7,6 +7,7 @@ casadi's own: through the iterations of a root, not by the implicit-function rul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -121,7 +122,7 @@ class _Exporter:
         chosen: list[Any] = list(rows[0])
         for point, row in zip(curve.breaks, rows[1:], strict=True):
             chosen = [choose(x >= point, b, a) for a, b in zip(chosen, row, strict=True)]
-        inf, nan = self.ca.inf, self.ca.nan
+        inf, nan = math.inf, math.nan
         u = x - chosen[0]
         held = choose(chosen[2] == 0, 0, nan) if curve.degree else 0  # only a flat end has a value at infinity
         u = choose(self.ca.fabs(u) == inf, held, u)

@@ -145,7 +145,7 @@ class Frame(ABC):
         return LoopCalls(loop, arguments, *texts)
 
     def indented(self, lines: Sequence[str], depth: int = 1) -> list[str]:
-        return [self.indent * depth + line for text in lines for line in text.split("\n")]
+        return [(self.indent * depth + line).rstrip() for text in lines for line in text.split("\n")]
 
 
 def inputs_of(function: Function, stage: Stage) -> list[Block]:

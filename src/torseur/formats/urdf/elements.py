@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from torseur.formats.faults import nearest, shown
+from torseur.formats.faults import shown
 from torseur.formats.urdf.markup import Element
 from torseur.formats.urdf.report import Report
 from torseur.formats.urdf.visuals import Colours, Origin, Visual, read_colours, read_origin, read_visual
@@ -35,6 +35,8 @@ LEAVES = {
     "dynamics": "damping friction",
     "mimic": "joint multiplier offset",
 }
+ALONG = 1e-9
+"""An axis this close to x, y or z (rad) is along it."""
 
 
 class JointType(Enum):
@@ -147,7 +149,9 @@ def _new_name(element: Element, known: Mapping[str, UrdfLink | UrdfJoint], repor
     name = report.text(element, "", "name")
     if name is not None and name in known:
         first = known[name].element
-        report.fault(element, "", f"a second {element.tag} called {shown(name)}", got=f"the first is in line {first.line}")
+        report.fault(
+            element, "", f"a second {element.tag} called {shown(name)}", got=f"the first is in line {first.line}"
+        )
         return None
     return name
 
@@ -229,8 +233,7 @@ def _type(element: Element, path: str, report: Report) -> JointType | None:
     known = [kind.value for kind in JointType]
     if text is None or text in known:
         return None if text is None else JointType(text)
-    close = nearest(text, known)
-    remedy = None if close is None else f"did you mean {close}?"
+    remedy = report.suggestion(text, known)
     report.fault(element, path, "no such type of joint", expected=", ".join(known), got=shown(text), remedy=remedy)
     return None
 
@@ -248,9 +251,19 @@ def _axis(element: Element, path: str, kind: JointType | None, report: Report) -
     if found is None:
         return (1.0, 0.0, 0.0)  # what URDF says
     axis = report.triple(found, path, "xyz", (1.0, 0.0, 0.0))
-    if kind is not None and kind.has_axis and math.hypot(*axis) < 1e-6:
+    if kind is None or not kind.has_axis:
+        return axis
+    size = math.hypot(*axis)
+    if size < 1e-6:
         report.fault(found, path, "an axis without direction", got=shown(found.attributes.get("xyz")))
-    return axis
+        return axis
+    x, y, z = (part / size for part in axis)
+    straight = (float(round(x)), float(round(y)), float(round(z)))
+    if math.dist((x, y, z), straight) > ALONG:
+        return (x, y, z)
+    if any(part and not whole for part, whole in zip((x, y, z), straight, strict=True)):
+        report.group("axes within 1e-9 rad of x, y or z taken as along it", path)
+    return straight
 
 
 def _limit(element: Element, path: str, kind: JointType | None, report: Report) -> Limit:
@@ -259,7 +272,9 @@ def _limit(element: Element, path: str, kind: JointType | None, report: Report) 
         if kind in (JointType.REVOLUTE, JointType.PRISMATIC):
             report.group("joints without <limit>, taken as unlimited", path)
         return Limit()
-    lower, upper, velocity, effort = (report.number(found, path, name) for name in ("lower", "upper", "velocity", "effort"))
+    lower, upper, velocity, effort = (
+        report.number(found, path, name) for name in ("lower", "upper", "velocity", "effort")
+    )
     for name, value in (("velocity", velocity), ("effort", effort)):
         if value is not None and value < 0.0:
             report.fault(found, path, f"'{name}' of <limit> is negative", expected="a magnitude", got=f"{value!r}")
@@ -313,6 +328,8 @@ def _mimic(element: Element, path: str, kind: JointType | None, report: Report) 
     other = report.text(found, path, "joint")
     multiplier, offset = report.number(found, path, "multiplier", 1.0), report.number(found, path, "offset", 0.0)
     if kind is not None and not kind.is_scalar:
-        report.fault(found, path, f"a {kind.value} joint cannot follow another", expected="revolute, continuous or prismatic")
+        report.fault(
+            found, path, f"a {kind.value} joint cannot follow another", expected="revolute, continuous or prismatic"
+        )
         return None
     return None if other is None or multiplier is None or offset is None else Mimic(other, multiplier, offset)

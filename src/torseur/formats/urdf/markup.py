@@ -1,7 +1,7 @@
 """XML as a tree of elements that know their line and column.
 
-Only elements and attributes are taken. Document types, entities and references to other files are refused before anything
-is made of them; size, depth and number of elements are bounded.
+Only elements and attributes are taken. Document types, entities and references to other files are refused before
+anything is made of them; size, depth and number of elements are bounded.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ class _Builder:
 
     def unreadable(self, encoding: str | None = None) -> FileFault:
         got = None if encoding is None else shown(encoding)
-        return FileFault("an encoding that is not read", where=f"{self.where}:1:1", expected=", ".join(ENCODINGS), got=got)
+        return FileFault(
+            "an encoding that is not read", where=f"{self.where}:1:1", expected=", ".join(ENCODINGS), got=got
+        )
 
     def refuse(self, *declared: object) -> int:
         raise self.fault(

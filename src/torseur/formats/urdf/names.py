@@ -19,15 +19,16 @@ class Names:
         self.taken = set(taken) | RESERVED
         self.changed: dict[str, str] = {}
         """Name in the file -> name given, where they differ."""
+        self._next: dict[str, int] = {}
 
     def give(self, wished: str, beside: Iterable[str] = ("{}",)) -> str:
         """A free name; `beside` are patterns of names that must be free with it."""
         plain = re.sub(r"[^A-Za-z0-9_]", "_", wished)[:LONGEST] or "_"
         plain = f"_{plain}" if plain[0].isdigit() else plain
-        name, k = plain, 1
+        name = plain
         while any(pattern.format(name) in self.taken for pattern in beside):
-            k += 1
-            name = f"{plain}_{k}"
+            self._next[plain] = self._next.get(plain, 1) + 1
+            name = f"{plain}_{self._next[plain]}"
         self.taken |= {pattern.format(name) for pattern in beside}
         if name != wished:
             self.changed[wished] = name

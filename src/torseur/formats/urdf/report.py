@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from torseur.errors import ModelError
 from torseur.formats.faults import FileFault, nearest, shown
@@ -16,7 +17,8 @@ MOST_FAULTS = 100
 MOST_NAMED = 12
 MOST_GROUPS = 40
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-LARGEST = 1e100
+LARGEST = 1e90
+"""Below the 1e100 of descriptions, so that a turned vector stays below it too."""
 QUARTER = math.pi / 2
 NEAR = 1e-9
 """Angles this close (rad) to a multiple of pi/2 are that multiple."""
@@ -101,7 +103,9 @@ class Report:
             self.fault(element, path, f"'{attribute}' of <{element.tag}> is wrong", expected=expected, got=shown(text))
             return None
         if any(not abs(value) <= LARGEST for value in values):
-            self.fault(element, path, f"'{attribute}' of <{element.tag}> is too large", expected="below 1e100", got=shown(text))
+            self.fault(
+                element, path, f"'{attribute}' of <{element.tag}> is too large", expected="below 1e90", got=shown(text)
+            )
             return None
         return [value + 0.0 for value in values]  # no negative zeros
 
@@ -140,15 +144,20 @@ class Report:
         tags, attributes = (words.split() for words in (known["elements"], known["attributes"]))
         for child in element.children:
             if child.tag not in tags:
-                self._unknown(child, path, f"<{child.tag[:40]}>", tags)
+                self._unknown(child, path, f"<{child.tag[:40]}>", child.tag, tags)
         for name in element.attributes:
             if name not in attributes and not name.startswith("xmlns"):
-                self._unknown(element, path, f"attribute '{name[:40]}' of <{element.tag}>", attributes)
+                self._unknown(element, path, f"attribute '{name[:40]}' of <{element.tag}>", name, attributes)
 
-    def _unknown(self, element: Element, path: str, what: str, known: Iterable[str]) -> None:
-        close = nearest(re.sub(r".*'(.*)'.*|<(.*)>", r"\1\2", what), known)
-        hint = f" (did you mean '{close}'?)" if close else ""
+    def _unknown(self, element: Element, path: str, what: str, name: str, known: Iterable[str]) -> None:
+        close = nearest(name, known) if len(self._groups) < MOST_GROUPS else None
+        hint = "" if close is None else f" (did you mean '{close}'?)"
         self.group(f"not understood and left out: {what}{hint}", f"{path or 'robot'} (line {element.line})")
+
+    def suggestion(self, name: str, known: Iterable[str]) -> str | None:
+        """A remedy for a name that does not exist; no search once there are many faults, or among very many names."""
+        close = nearest(name, islice(known, 1000)) if len(self.faults) < MOST_FAULTS else None
+        return None if close is None else f"did you mean {shown(close)}?"
 
 
 def listed(items: Iterable[str]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
-from torseur.formats.faults import FileFault, nearest, shown
+from torseur.formats.faults import FileFault, shown
 from torseur.formats.urdf.elements import OTHERS, Robot, UrdfJoint
 from torseur.formats.urdf.markup import Element
 from torseur.formats.urdf.report import Report, listed
@@ -48,8 +49,7 @@ def root_of(robot: Robot, report: Report) -> str | None:
         path = f"joint {joint.name[:60]}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in robot.links:
-                close = nearest(link, robot.links)
-                remedy = None if close is None else f"did you mean {shown(close)}?"
+                remedy = report.suggestion(link, robot.links)
                 report.fault(joint.element, path, f"no {role} link {shown(link)}", remedy=remedy)
         if joint.child in carried_by:
             report.fault(
@@ -58,7 +58,7 @@ def root_of(robot: Robot, report: Report) -> str | None:
                 f"link {shown(joint.child)} is carried by two joints",
                 expected="a tree: each link is the child of one joint",
                 got=f"also the child of joint {shown(carried_by[joint.child].name)}",
-                remedy="a mechanism with loops can be written in our own format, with the joint that closes it under 'loops'",
+                remedy="loops can be written in our own format, the joint that closes one under 'loops'",
             )
         carried_by.setdefault(joint.child, joint)
     roots = [name for name in robot.links if name not in carried_by]
@@ -66,39 +66,38 @@ def root_of(robot: Robot, report: Report) -> str | None:
         second = robot.links[roots[1]].element
         got = listed(shown(name) for name in roots)
         report.fault(second, "", "several links without a parent", expected="one root", got=got)
-    _find_circles(robot, carried_by, report)
+    for circle in _circles({link: joint.parent for link, joint in carried_by.items()}):
+        element = carried_by[circle[0]].element
+        report.fault(element, "", "links that carry each other in a circle", got=listed(map(shown, circle)))
     return roots[0] if len(roots) == 1 else None
-
-
-def _find_circles(robot: Robot, carried_by: dict[str, UrdfJoint], report: Report) -> None:
-    """Links from which the way up never ends."""
-    settled: set[str] = set()
-    for name in robot.links:
-        way: dict[str, None] = {}
-        link = name
-        while link in carried_by and link not in settled and link not in way:
-            way[link] = None
-            link = carried_by[link].parent
-        if link in way:
-            circle = list(way)[list(way).index(link) :]
-            got = listed(shown(member) for member in reversed(circle))
-            report.fault(carried_by[link].element, "", "links that carry each other in a circle", got=got)
-        settled |= way.keys()
 
 
 def check_mimics(robot: Robot, report: Report) -> None:
     """Every joint that follows another must find it, and not follow itself."""
-    for joint in robot.joints.values():
-        if joint.mimic is None:
+    follows = {joint.name: joint.mimic.joint for joint in robot.joints.values() if joint.mimic is not None}
+    leaders = [name for name, joint in robot.joints.items() if joint.type.is_scalar]
+    for name, other in follows.items():
+        leader = robot.joints.get(other)
+        if leader is not None and leader.type.is_scalar:
             continue
-        path, seen = f"joint {joint.name[:60]}", {joint.name}
-        followed = robot.joints.get(joint.mimic.joint)
-        if followed is None or not followed.type.is_scalar:
-            what = f"it follows {shown(joint.mimic.joint)}, " + ("which does not exist" if followed is None else "which has no coordinate")
-            close = nearest(joint.mimic.joint, (n for n, j in robot.joints.items() if j.type.is_scalar and n != joint.name))
-            report.fault(joint.element, path, what, remedy=None if close is None else f"did you mean {shown(close)}?")
-        while followed is not None and followed.name not in seen and followed.mimic is not None:
-            seen.add(followed.name)
-            followed = robot.joints.get(followed.mimic.joint)
-        if followed is not None and followed.name == joint.name:
-            report.fault(joint.element, path, "it follows itself", got=listed(shown(name) for name in sorted(seen)))
+        what = "which does not exist" if leader is None else "which has no single coordinate"
+        remedy = report.suggestion(other, leaders)
+        report.fault(
+            robot.joints[name].element, f"joint {name[:60]}", f"it follows {shown(other)}, {what}", remedy=remedy
+        )
+    for circle in _circles(follows):
+        element = robot.joints[circle[0]].element
+        report.fault(element, "", "joints that follow each other in a circle", got=listed(map(shown, circle)))
+
+
+def _circles(following: Mapping[str, str]) -> Iterator[list[str]]:
+    """Things that lead back to themselves, where each leads to one other at most."""
+    settled: set[str] = set()
+    for name in following:
+        way: dict[str, None] = {}
+        while name in following and name not in settled and name not in way:
+            way[name] = None
+            name = following[name]
+        if name in way:
+            yield list(way)[list(way).index(name) :]
+        settled |= way.keys()

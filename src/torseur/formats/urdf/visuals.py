@@ -59,7 +59,9 @@ def read_visual(element: Element, path: str, colours: Colours, report: Report) -
     report.allowed(geometry, path, {"elements": " ".join(FORMS), "attributes": ""})
     forms = [child for child in geometry.children if child.tag in FORMS]
     if len(forms) > 1:
-        report.fault(forms[1], path, "a second shape in one <geometry>", expected="one", remedy="use a <visual> for each")
+        report.fault(
+            forms[1], path, "a second shape in one <geometry>", expected="one", remedy="use a <visual> for each"
+        )
     if not forms:
         if not geometry.children:
             report.fault(geometry, path, "<geometry> is empty", expected=", ".join(f"<{form}>" for form in FORMS))
@@ -138,7 +140,9 @@ def _colour(material: Element, path: str, report: Report) -> str | None:
     if values is None:
         return None
     if not all(0.0 <= value <= 1.0 for value in values):
-        report.fault(colour, path, "'rgba' of <color> is out of range", expected="4 numbers from 0 to 1", got=shown(text))
+        report.fault(
+            colour, path, "'rgba' of <color> is out of range", expected="4 numbers from 0 to 1", got=shown(text)
+        )
         return None
     if values[3] != 1.0:
         report.group("transparency of colours, left out", path)

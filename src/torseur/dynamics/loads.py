@@ -1,0 +1,151 @@
+"""What the loads of a description do: generalised forces along coordinates, wrenches on links.
+
+A load on coordinates is a force times the derivative of its path's rate by the speeds; a load at a frame, or between two, is
+a wrench that the recursions carry on. Nothing here depends on accelerations: rotors are in `tree`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from torseur.describe import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
+from torseur.describe.fields import Scalar, Table
+from torseur.describe.loads import PathLoad
+from torseur.dynamics.newton_euler import Wrench as LinkWrench
+from torseur.dynamics.tree import Tree
+from torseur.dynamics.velocities import FrameState, Kinematics
+from torseur.errors import ModelError
+from torseur.graph import Expr, Graph, jacobian, sign, sqrt
+from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
+
+__all__ = ["Forces", "forces_of"]
+
+
+@dataclass
+class Forces:
+    """Generalised forces by place in v, and wrenches on links (at their origins, in their axes)."""
+
+    graph: Graph
+    Q: dict[int, Expr] = field(default_factory=dict)
+    wrenches: dict[int, LinkWrench] = field(default_factory=dict)
+
+    def push(self, speed: int, force: Expr) -> None:
+        self.Q[speed] = self.Q.get(speed, self.graph.zero) + force
+
+    def act(self, frame: FrameState, force: Vector, torque: Vector) -> None:
+        """A wrench at a frame's origin, in the frame's axes."""
+        if frame.link < 0:
+            return
+        f, n = rotate(frame.offset.R, force), rotate(frame.offset.R, torque)
+        n = add(n, cross(frame.offset.P, f))
+        old = self.wrenches.get(frame.link)
+        self.wrenches[frame.link] = (f, n) if old is None else (add(old[0], f), add(old[1], n))
+
+
+def forces_of(tree: Tree, names: list[str] | None = None) -> Forces:
+    """The forces of all loads, or of some."""
+    forces, kinematics = Forces(tree.system.graph), Kinematics(tree)
+    for name, load in tree.system.mechanism.loads.items():
+        if names is not None and name not in names:
+            continue
+        law = _LAWS.get(type(load))
+        if law is None:
+            raise ModelError(f"no law for loads of kind '{load.kind}'", where=f"loads.{name}")
+        law(tree, kinematics, forces, load)
+    return forces
+
+
+# -- along a path ------------------------------------------------------------------------------------------------------
+def _along(tree: Tree, kinematics: Kinematics, forces: Forces, load: PathLoad, law: Callable[[Expr, Expr], Expr]) -> None:
+    """Apply force(s, ds/dt) along the path of a load."""
+    system = tree.system
+    if load.between is not None:
+        a, b = (kinematics.frame(name) for name in load.between)
+        span = sub(b.pose.P, a.pose.P)
+        length = sqrt(dot(span, span))
+        unit = (span[0] / length, span[1] / length, span[2] / length)
+        pull = scale(law(length, dot(unit, sub(b.V_world, a.V_world))), unit)
+        still = scale(system.graph.zero, unit)
+        forces.act(b, rotate_back(b.pose.R, pull), still)
+        forces.act(a, rotate_back(a.pose.R, minus(pull)), still)
+        return
+    one: dict[str, Scalar] = {load.coordinate: 1.0} if load.coordinate is not None else {}
+    s, rate = _path(tree, load.combination or one)
+    force = law(s, rate)
+    slopes = jacobian([rate], list(system.v))
+    for place, slope in zip(slopes.columns, slopes.entries, strict=True):
+        forces.push(place, force * slope)
+
+
+def _path(tree: Tree, factors: Table[Scalar] | dict[str, Scalar]) -> tuple[Expr, Expr]:
+    """A sum of coordinates times factors, and its rate."""
+    system, rates = tree.system, _coordinate_rates(tree)
+    s = rate = system.graph.zero
+    for name, factor in factors.items():
+        k = system.scalar(factor)
+        s, rate = s + k * system.scope[name], rate + k * rates[name]
+    return s, rate
+
+
+def _coordinate_rates(tree: Tree) -> dict[str, Expr]:
+    found: dict[str, Expr] = {}
+    for link in tree.links:
+        rates = link.kind.rates(tree.system.graph, link.q, link.v)
+        found |= {tree.system.graph.label(x) or "": r for x, r in zip(link.q, rates, strict=True)}
+    return found
+
+
+def _spring_damper(tree: Tree, kinematics: Kinematics, forces: Forces, load: SpringDamper) -> None:
+    k, rest, c, dry = (tree.system.scalar(x) for x in (load.stiffness, load.rest, load.damping, load.friction))
+
+    def law(s: Expr, rate: Expr) -> Expr:
+        return -(k * (s - rest) + c * rate + (dry * sign(rate) if dry is not tree.system.graph.zero else dry))
+
+    _along(tree, kinematics, forces, load, law)
+
+
+def _effort(tree: Tree, kinematics: Kinematics, forces: Forces, load: Effort) -> None:
+    value = tree.system.scalar(load.value)
+    _along(tree, kinematics, forces, load, lambda s, rate: value)
+
+
+def _motor(tree: Tree, kinematics: Kinematics, forces: Forces, load: Motor) -> None:
+    """ratio times what is left of the torque after the motor's own friction, less the joint's friction (Llibre II)."""
+    scalar = tree.system.scalar
+    place = tree.speed_of(load.coordinate)
+    v, ratio = tree.system.v.symbols[place], scalar(load.ratio)
+    rotor = ratio * v
+    on_rotor = scalar(load.torque) - scalar(load.motor_damping) * rotor - scalar(load.motor_friction) * sign(rotor)
+    forces.push(place, ratio * on_rotor - scalar(load.joint_damping) * v - scalar(load.joint_friction) * sign(v))
+
+
+# -- at a frame --------------------------------------------------------------------------------------------------------
+def _wrench(tree: Tree, kinematics: Kinematics, forces: Forces, load: Wrench) -> None:
+    frame = kinematics.frame(load.frame)
+    force, torque = tree.system.vector(load.force), tree.system.vector(load.torque)
+    if load.axes == "world":
+        force, torque = rotate_back(frame.pose.R, force), rotate_back(frame.pose.R, torque)
+    forces.act(frame, force, torque)
+
+
+def _drag(tree: Tree, kinematics: Kinematics, forces: Forces, load: Drag) -> None:
+    frame, scalar = kinematics.frame(load.frame), tree.system.scalar
+    V = sub(frame.V, rotate_back(frame.pose.R, tree.system.vector(load.wind)))
+    factor = -0.5 * scalar(load.density) * scalar(load.area) * scalar(load.coefficient)
+    force = scale(factor * sqrt(dot(V, V)), V)
+    forces.act(frame, force, scale(tree.system.graph.zero, force))
+
+
+def _no_force(tree: Tree, kinematics: Kinematics, forces: Forces, load: Load) -> None:
+    """A drive's inertia acts through accelerations only."""
+
+
+_LAWS: dict[type[Load], Callable[..., None]] = {
+    SpringDamper: _spring_damper,
+    Effort: _effort,
+    Motor: _motor,
+    Wrench: _wrench,
+    Drag: _drag,
+    Transmission: _no_force,
+}

@@ -1,0 +1,298 @@
+"""Expressions of foreign files, token by token.
+
+Their languages differ from ours in spelling only: capital letters, brackets round arguments, names with an index. A value
+is kept as the tokens of the file, spelled anew in our language, and parsed there: grammar and limits are those of `Formula`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from torseur.describe.fields import Scalar
+from torseur.describe.formulas import FUNCTIONS, RESERVED, Formula
+from torseur.errors import ModelError, TorseurError
+from torseur.formats.faults import FileFault
+
+__all__ = ["Kind", "Source", "Token", "Value", "legal_name", "minus", "read_scalar", "spelled", "tokenize"]
+
+LONGEST_FILE = 2_000_000
+MOST_FAULTS = 100
+LARGEST = 1e100
+
+_OTHER_NAMES = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+    "ln": "log",
+}
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    NUMBER = "number"
+    NAME = "name"
+    STRING = "string"
+    MARK = "mark"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, number or sign of a file, and where it begins."""
+
+    kind: Kind
+    text: str
+    place: int
+
+    @property
+    def ends_operand(self) -> bool:
+        """Whether a sign after it joins two terms."""
+        return self.kind in (Kind.NUMBER, Kind.NAME) or self.text in (")", "]")
+
+
+class Source:
+    """The text of a file, and the faults found in it."""
+
+    def __init__(self, data: str | bytes, where: str) -> None:
+        self.where = where
+        self.text = _decoded(data)
+        self.faults: list[FileFault] = []
+        if len(self.text) > LONGEST_FILE:
+            raise ModelError("the file is too long", where=where, expected=f"at most {LONGEST_FILE} characters")
+        self._lines = [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def at(self, place: int) -> str:
+        """``file:line:column``."""
+        line = bisect_right(self._lines, place)
+        return f"{self.where}:{line}:{place - self._lines[line - 1] + 1}"
+
+    def fault(
+        self,
+        what: str,
+        place: int,
+        path: str = "",
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        """Remember a fault; reading goes on, to find the others."""
+        where = f"{self.at(place)}: {path}" if path else self.at(place)
+        if len(self.faults) < MOST_FAULTS:
+            self.faults.append(FileFault(what, where=where, expected=expected, got=got, remedy=remedy))
+
+    def stop_if_faulty(self) -> None:
+        """Raise what was found so far, in the order of the file."""
+        if self.faults:
+            raise ModelError.of(self.faults)
+
+
+def _decoded(data: str | bytes) -> str:
+    """UTF-8, or latin-1 where it is not; lines end in one character."""
+    if isinstance(data, bytes):
+        try:
+            data = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            data = data.decode("latin-1")
+    return data.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<string>\"[^\"\n]*\"|'[^'\n]*')|(?P<mark>:=|\*\*|[-+*/^()\[\]{},;:=])|(?P<unknown>\S)"
+)
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a text; what belongs to no token is one of its own, to be refused where it stands."""
+    return [Token(Kind(match.lastgroup), match[0], match.start()) for match in _TOKEN.finditer(text)]
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression as it stands in the file."""
+
+    tokens: tuple[Token, ...]
+    place: int
+
+    def __str__(self) -> str:
+        return spelled(self.tokens, {})
+
+    @property
+    def names(self) -> list[str]:
+        """The symbols in it, in order, each once."""
+        return list(dict.fromkeys(t.text for t, called in _calls(self.tokens) if _is_symbol(t, called)))
+
+    @property
+    def number(self) -> float | None:
+        """Its value when it is a plain number, with or without a sign."""
+        match self.tokens:
+            case (Token(kind=Kind.NUMBER, text=text),):
+                return float(text)
+            case (Token(text="-"), Token(kind=Kind.NUMBER, text=text)):
+                return -float(text) or 0.0
+        return None
+
+    @property
+    def is_zero(self) -> bool:
+        return self.number == 0.0
+
+    @property
+    def whole(self) -> int | None:
+        """Its value when it is an integer."""
+        number = self.number
+        return int(number) if number is not None and abs(number) < 1e9 and number == int(number) else None
+
+    @property
+    def symbol(self) -> str | None:
+        """The name, when the value is a name with or without a sign."""
+        rest = self.tokens[1:] if self.tokens and self.tokens[0].text == "-" else self.tokens
+        return rest[0].text if len(rest) == 1 and _is_symbol(rest[0], called=False) else None
+
+    def terms(self) -> list[tuple[str, tuple[Token, ...]]]:
+        """What is added up: each term with its sign."""
+        return list(_terms(self.tokens))
+
+    def without(self, name: str) -> Value | None:
+        """What is left of a sum when a name is taken out; none unless the name is a term of its own with sign +."""
+        terms = self.terms()
+        kept = [(sign, term) for sign, term in terms if not (sign == "+" and len(term) == 1 and term[0].text == name)]
+        if len(kept) != len(terms) - 1 or any(token.text == name for _, term in kept for token in term):
+            return None
+        tokens: list[Token] = []
+        for sign, term in kept:
+            tokens += [*([Token(Kind.MARK, sign, self.place)] if tokens or sign == "-" else []), *term]
+        return Value(tuple(tokens) or (Token(Kind.NUMBER, "0", self.place),), self.place)
+
+
+def _calls(tokens: Iterable[Token]) -> Iterator[tuple[Token, bool]]:
+    """Each token, and whether arguments follow it."""
+    listed = list(tokens)
+    for k, token in enumerate(listed):
+        yield token, k + 1 < len(listed) and listed[k + 1].text in ("(", "[")
+
+
+def _is_symbol(token: Token, called: bool) -> bool:
+    return token.kind is Kind.NAME and not called and token.text.lower() != "pi"
+
+
+def _terms(tokens: tuple[Token, ...]) -> Iterator[tuple[str, tuple[Token, ...]]]:
+    tokens = _without_parentheses(tokens)
+    starts, depth = [], 0
+    for k, token in enumerate(tokens):
+        if depth == 0 and token.text in ("+", "-") and (k == 0 or tokens[k - 1].ends_operand):
+            starts.append(k)
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token.text, 0)
+    if not starts or starts[0] != 0:
+        starts.insert(0, -1)
+    for begin, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        sign = tokens[begin].text if begin >= 0 else "+"
+        term = tokens[begin + 1 : end]
+        if sign == "+" and term != tokens and term != _without_parentheses(term):
+            yield from _terms(term)
+        else:
+            yield sign, term
+
+
+def _without_parentheses(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The inside of an expression that is in parentheses as a whole."""
+    while len(tokens) > 2 and tokens[0].text == "(" and _closing(tokens) == len(tokens) - 1:
+        tokens = tokens[1:-1]
+    return tokens
+
+
+def _closing(tokens: tuple[Token, ...]) -> int:
+    """Where the parenthesis at the beginning is closed."""
+    depth = 0
+    for k, token in enumerate(tokens):
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 0:
+            return k
+    return -1
+
+
+# -- spelling ----------------------------------------------------------------------------------------------------------
+def spelled(tokens: Iterable[Token], spelling: Mapping[str, str]) -> str:
+    """An expression in our language; names are looked up, functions and brackets get our form."""
+    text, before = "", None
+    for token, called in _calls(tokens):
+        word = _word(token, called, spelling)
+        joins = word in ("+", "-") and before is not None and before.ends_operand
+        apart = before is not None and before.ends_operand and token.kind in (Kind.NUMBER, Kind.NAME)
+        text += f" {word} " if joins else f" {word}" if apart else word
+        before = token
+    return text
+
+
+def _word(token: Token, called: bool, spelling: Mapping[str, str]) -> str:
+    if token.kind is not Kind.NAME:
+        return {"[": "(", "]": ")", "**": "^"}.get(token.text, token.text)
+    lower = token.text.lower()
+    if called:
+        function = _OTHER_NAMES.get(lower, lower)
+        return function if function in FUNCTIONS else token.text
+    return "pi" if lower == "pi" else spelling.get(token.text, token.text)
+
+
+def read_scalar(source: Source, value: Value, spelling: Mapping[str, str], path: str) -> Scalar:
+    """A value of the file as a number or a formula; a fault, and zero, if it is neither."""
+    number = value.number
+    if number is not None:
+        if abs(number) <= LARGEST:
+            return number
+        source.fault("a number is too large", value.place, path, expected="less than 1e100", got=str(value)[:40])
+        return 0.0
+    try:
+        formula = Formula(spelled(value.tokens, spelling))
+        if not formula.names and not abs(formula.value()) <= LARGEST:
+            raise ModelError("an expression without a finite value", got=formula.text)
+    except (TorseurError, ArithmeticError, ValueError) as error:
+        told = error if isinstance(error, ModelError) else ModelError("an expression without a value", got=str(value))
+        source.fault(told.what, value.place, path, expected=told.expected, got=told.got)
+        return 0.0
+    return formula
+
+
+def minus(value: Scalar) -> Scalar:
+    """The opposite of a scalar, with no more signs than needed.
+
+    >>> [str(minus(Formula(text))) for text in ("FX6", "-FX6", "a + b", "-(a + b)")]
+    ['-FX6', 'FX6', '-(a + b)', 'a + b']
+    """
+    if not isinstance(value, Formula):
+        return -value or 0.0
+    tokens = tuple(tokenize(value.text))
+    if tokens[0].text == "-":
+        rest = tokens[1:]
+        inner = _without_parentheses(rest)
+        if inner != rest or not any(t.text in ("+", "-") for t in rest):
+            return Formula(spelled(inner, {}))
+    is_sum = any(t.text in ("+", "-") for t in tokens)
+    return Formula(f"-({value.text})" if is_sum else f"-{value.text}")
+
+
+def legal_name(text: str, is_taken: Callable[[str], bool] = lambda _: False) -> str:
+    """A name of ours that is as near as possible to a text.
+
+    >>> legal_name("two-link arm"), legal_name("3R"), legal_name("min")
+    ('two_link_arm', '_3R', 'min_')
+    """
+    name = re.sub("[^A-Za-z0-9_]", "_", text)[:90] or "unnamed"
+    name = f"_{name}" if name[0].isdigit() else name
+    while name in RESERVED or is_taken(name):
+        name += "_"
+    return name
+
+
+def is_finite(value: Scalar) -> bool:
+    return isinstance(value, Formula) or math.isfinite(value)

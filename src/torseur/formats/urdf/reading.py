@@ -1,0 +1,190 @@
+"""From the text of a URDF file to a mechanism.
+
+Each link becomes a body, the root link the base. Bodies follow the order of the joints, so that coordinates do. The
+frame called like a link is the link's frame, always; where a joint's axis is not z, the body is turned to it, is called
+``<link>_b`` and carries the frame of the link.
+"""
+
+from __future__ import annotations
+
+from torseur.describe import (
+    BASE,
+    WORLD,
+    Base,
+    Body,
+    CentralInertia,
+    Constraint,
+    Coordinate,
+    Coupling,
+    Formula,
+    Frame,
+    Joint,
+    Mechanism,
+    Shape,
+    SpringDamper,
+)
+from torseur.describe.fields import FrozenDict
+from torseur.formats.urdf.elements import Mimic, Robot, UrdfJoint, UrdfLink, read_robot
+from torseur.formats.urdf.markup import read_markup
+from torseur.formats.urdf.names import Names
+from torseur.formats.urdf.report import Report, listed
+from torseur.formats.urdf.tree import check_is_urdf, check_mimics, root_of
+from torseur.formats.urdf.turning import frame_of, inertia_in, place_of, turn_to
+from torseur.graph import Graph
+from torseur.spatial.joints import KINDS
+from torseur.spatial.vectors import Matrix
+
+__all__ = ["read_urdf"]
+
+
+def read_urdf(data: bytes, name: str, where: str) -> Mechanism:
+    """The mechanism of a URDF file.
+
+    Args:
+        data: the file's content.
+        name: what to call the mechanism; the name in the file becomes its title.
+        where: how errors call the file.
+
+    >>> text = b'<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+    >>> text += b'<parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>'
+    >>> arm = read_urdf(text, "arm", "arm.urdf")
+    >>> [x.name for x in arm.q], arm.frames
+    (['j'], {'world': 'world', 'base': 'base', 'b': 'b', 'a': 'base'})
+    """
+    root = read_markup(data, where)
+    check_is_urdf(root, where)
+    report = Report(where)
+    robot = read_robot(root, report)
+    top = root_of(robot, report)
+    check_mimics(robot, report)
+    report.stop_at_faults()
+    assert top is not None  # a robot without a root is a fault
+    return _Assembly(robot, top, report).mechanism(Names().give(name))
+
+
+class _Assembly:
+    """Links and joints made into bodies."""
+
+    def __init__(self, robot: Robot, top: str, report: Report) -> None:
+        self.robot, self.report = robot, report
+        self.g = Graph()
+        self.top = robot.links[top]
+        self.frames = Names({BASE, WORLD})
+        self.scope = Names()
+        self.turns = {joint.child: self._turn(joint) for joint in robot.joints.values()} | {top: None}
+        self.frame_names = {top: top} if top in (BASE, WORLD) else {}
+        for link in robot.links:
+            if link not in self.frame_names:
+                self.frame_names[link] = self.frames.give(link)
+        self.body_names = {joint.child: self._body_name(joint.child) for joint in robot.joints.values()} | {top: BASE}
+        self.coordinate_names = {joint.name: self._coordinates(joint) for joint in robot.joints.values()}
+
+    def _turn(self, joint: UrdfJoint) -> Matrix | None:
+        return turn_to(self.g, joint.axis) if joint.type.has_axis else None
+
+    def _body_name(self, link: str) -> str:
+        name = self.frame_names[link]
+        return name if self.turns[link] is None else self.frames.give(f"{name}_b")
+
+    def _coordinates(self, joint: UrdfJoint) -> tuple[str, ...]:
+        """The names of a joint's coordinates: free together with those of its speeds."""
+        kind = KINDS[joint.type.kind]
+        if not kind.nq:
+            return ()
+        endings = [f"_{info.suffix}" if info.suffix else "" for info in kind.coordinates]
+        body = self.body_names[joint.child]
+        speeds = ["d{}"] if kind.nq == 1 else [f"{body}_{info.suffix}" for info in kind.speeds]
+        name = self.scope.give(joint.name, [*(f"{{}}{ending}" for ending in endings), *speeds])
+        return tuple(f"{name}{ending}" for ending in endings)
+
+    # -- the mechanism -------------------------------------------------------------------------------------------------
+    def mechanism(self, name: str) -> Mechanism:
+        joints = self.robot.joints.values()
+        title = self.robot.name
+        return Mechanism(
+            name=name,
+            title=title[:500] if title and title != name else None,
+            base=self._base(),
+            bodies=FrozenDict({self.body_names[joint.child]: self._body(joint) for joint in joints}),
+            constraints=FrozenDict(self._couplings()),
+            loads=FrozenDict(self._losses()),
+            notes=self._notes(),
+        )
+
+    def _base(self) -> Base:
+        own = self.frame_names[self.top.name]
+        frames = {} if own in (BASE, WORLD) else {own: Frame()}
+        return Base(inertia=self._inertia(self.top), shapes=self._shapes(self.top), frames=FrozenDict(frames))
+
+    def _body(self, joint: UrdfJoint) -> Body:
+        link, turn = self.robot.links[joint.child], self.turns[joint.child]
+        frames = {} if turn is None else {self.frame_names[link.name]: Frame(place=frame_of(self.g, turn))}
+        return Body(
+            parent=self.body_names[joint.parent],
+            place=place_of(self.g, joint.origin, before=self.turns[joint.parent], after=turn),
+            joint=self._joint(joint),
+            inertia=self._inertia(link),
+            shapes=self._shapes(link),
+            frames=FrozenDict(frames),
+        )
+
+    def _joint(self, joint: UrdfJoint) -> Joint:
+        limit = joint.limit
+        one = Coordinate(lower=limit.lower, upper=limit.upper, speed_limit=limit.velocity, effort_limit=limit.effort)
+        names = self.coordinate_names[joint.name]
+        coordinates = dict.fromkeys(names, one if joint.type.is_scalar else Coordinate())
+        return Joint(kind=joint.type.kind, coordinates=FrozenDict(coordinates))
+
+    def _inertia(self, link: UrdfLink) -> CentralInertia | None:
+        return inertia_in(self.g, self.turns[link.name], link.inertial)
+
+    def _shapes(self, link: UrdfLink) -> tuple[Shape, ...]:
+        turn = self.turns[link.name]
+        return tuple(
+            Shape.model_validate(
+                {
+                    visual.form: visual.fields,
+                    "place": place_of(self.g, visual.origin, before=turn),
+                    "colour": visual.colour,
+                }
+            )
+            for visual in link.visuals
+        )
+
+    def _couplings(self) -> dict[str, Constraint]:
+        names, found = Names(), {}
+        for joint in self.robot.joints.values():
+            if joint.mimic is not None:
+                (own,), (other,) = self.coordinate_names[joint.name], self.coordinate_names[joint.mimic.joint]
+                coupling = Coupling(coordinate=own, equals=_mimic_formula(joint.mimic, other))
+                found[names.give(f"mimic_{own}")] = Constraint(coupling=coupling)
+        return found
+
+    def _losses(self) -> dict[str, SpringDamper]:
+        names, found = Names(), {}
+        for joint in self.robot.joints.values():
+            if joint.damping or joint.friction:
+                (own,) = self.coordinate_names[joint.name]
+                load = SpringDamper(coordinate=own, damping=joint.damping, friction=joint.friction)
+                found[names.give(f"losses_{own}")] = load
+        return found
+
+    def _notes(self) -> tuple[str, ...]:
+        turned = [name for link, name in self.body_names.items() if self.turns[link] is not None]
+        notes = list(self.report.notes)
+        if turned:
+            text = "bodies turned so that their joint's axis is z; the frame called like a link is still the link's"
+            notes.append(f"{text}: {listed(turned)}")
+        renamed = [f"{old!r} is {new}" for names in (self.frames, self.scope) for old, new in names.changed.items()]
+        if renamed:
+            notes.append(f"names that had to change: {listed(renamed)}")
+        return tuple(notes)
+
+
+def _mimic_formula(mimic: Mimic, other: str) -> Formula | float:
+    """multiplier * other + offset, without what says nothing."""
+    if mimic.multiplier == 0.0:
+        return mimic.offset
+    sign = {1.0: "", -1.0: "-"}.get(mimic.multiplier, f"{mimic.multiplier!r}*")
+    shift = "" if mimic.offset == 0.0 else f" {'-' if mimic.offset < 0.0 else '+'} {abs(mimic.offset)!r}"
+    return Formula(f"{sign}{other}{shift}")
