@@ -97,7 +97,10 @@ class Mechanism(Record):
     def _variables(self, *, speeds: bool) -> Iterator[Variable]:
         kind = self.base.joint_kind
         names = tuple(self.base.coordinates) or self.base.default_names
-        yield from _named(BASE, kind.speeds if speeds else kind.coordinates, names, self.base.coordinates, speeds)
+        infos = kind.speeds if speeds else kind.coordinates
+        if speeds and self.base.kind is BaseKind.CARRIER:
+            infos = tuple(_rate_of(info) for info in kind.coordinates)
+        yield from _named(BASE, infos, names, self.base.coordinates, speeds)
         for body, record in self.bodies.items():
             algebra = record.joint.algebra
             infos = algebra.speeds if speeds else algebra.coordinates
@@ -118,6 +121,11 @@ class Mechanism(Record):
     @property
     def has_moving_base(self) -> bool:
         return self.base.kind is not BaseKind.FIXED
+
+
+def _rate_of(info: CoordinateInfo) -> CoordinateInfo:
+    quantity = Quantity.SPEED if info.quantity is Quantity.LENGTH else Quantity.ANGULAR_SPEED
+    return CoordinateInfo(info.suffix, quantity, f"rate of the {info.meaning}")
 
 
 def default_names(body: str, infos: tuple[CoordinateInfo, ...]) -> tuple[str, ...]:

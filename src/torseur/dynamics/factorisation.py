@@ -17,11 +17,11 @@ Factors = tuple[list[list[Expr]], list[Expr]]
 """L below the diagonal, and the inverses of D."""
 
 
-def factorise(M: Sequence[Sequence[Expr]], parents: Sequence[int]) -> Factors:
-    """L and 1/D; parents[i] is the speed next below i on its branch, -1 at the root."""
+def factorise(M: Sequence[Sequence[Expr]], order: Sequence[int], parents: Sequence[int]) -> Factors:
+    """L and 1/D; `order` lists the speeds from the root on, parents[i] is the one next below i on its branch, or -1."""
     H = [list(row) for row in M]
     inverse: list[Expr] = [row[0] for row in H]
-    for k in reversed(range(len(H))):
+    for k in reversed(order):
         inverse[k] = 1.0 / H[k][k]
         i = parents[k]
         while i >= 0:
@@ -35,16 +35,16 @@ def factorise(M: Sequence[Sequence[Expr]], parents: Sequence[int]) -> Factors:
     return H, inverse
 
 
-def solve_with(factors: Factors, b: Sequence[Expr], parents: Sequence[int]) -> list[Expr]:
+def solve_with(factors: Factors, b: Sequence[Expr], order: Sequence[int], parents: Sequence[int]) -> list[Expr]:
     """x with M x = b."""
     (L, inverse), x = factors, list(b)
-    for i in reversed(range(len(x))):
+    for i in reversed(order):
         j = parents[i]
         while j >= 0:
             x[j] = x[j] - L[i][j] * x[i]
             j = parents[j]
     x = [xi * d for xi, d in zip(x, inverse, strict=True)]
-    for i in range(len(x)):
+    for i in order:
         j = parents[i]
         while j >= 0:
             x[i] = x[i] - L[i][j] * x[j]

@@ -19,7 +19,7 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, jacobian, sign, sqrt
 from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
 
-__all__ = ["Forces", "forces_of"]
+__all__ = ["Forces", "forces_of", "path_of"]
 
 
 @dataclass
@@ -61,21 +61,35 @@ def _along(tree: Tree, kinematics: Kinematics, forces: Forces, load: PathLoad, l
     """Apply force(s, ds/dt) along the path of a load."""
     system = tree.system
     if load.between is not None:
-        a, b = (kinematics.frame(name) for name in load.between)
-        span = sub(b.pose.P, a.pose.P)
-        length = sqrt(dot(span, span))
-        unit = (span[0] / length, span[1] / length, span[2] / length)
-        pull = scale(law(length, dot(unit, sub(b.V_world, a.V_world))), unit)
+        length, rate, unit, a, b = _strut(kinematics, load.between)
+        pull = scale(law(length, rate), unit)
         still = scale(system.graph.zero, unit)
         forces.act(b, rotate_back(b.pose.R, pull), still)
         forces.act(a, rotate_back(a.pose.R, minus(pull)), still)
         return
-    one: dict[str, Scalar] = {load.coordinate: 1.0} if load.coordinate is not None else {}
-    s, rate = _path(tree, load.combination or one)
+    s, rate = path_of(tree, kinematics, load)
     force = law(s, rate)
     slopes = jacobian([rate], list(system.v))
     for place, slope in zip(slopes.columns, slopes.entries, strict=True):
         forces.push(place, force * slope)
+
+
+def path_of(tree: Tree, kinematics: Kinematics, load: PathLoad) -> tuple[Expr, Expr]:
+    """The length of a load's path and its rate."""
+    if load.between is not None:
+        length, rate, _, _, _ = _strut(kinematics, load.between)
+        return length, rate
+    one: dict[str, Scalar] = {load.coordinate: 1.0} if load.coordinate is not None else {}
+    return _path(tree, load.combination or one)
+
+
+def _strut(kinematics: Kinematics, ends: tuple[str, str]) -> tuple[Expr, Expr, Vector, FrameState, FrameState]:
+    """Length, rate, direction from a to b in world axes, and the two ends."""
+    a, b = (kinematics.frame(name) for name in ends)
+    span = sub(b.pose.P, a.pose.P)
+    length = sqrt(dot(span, span))
+    unit = (span[0] / length, span[1] / length, span[2] / length)
+    return length, dot(unit, sub(b.V_world, a.V_world)), unit, a, b
 
 
 def _path(tree: Tree, factors: Table[Scalar] | dict[str, Scalar]) -> tuple[Expr, Expr]:

@@ -91,7 +91,6 @@ class Tree:
         """Body -> the link it belongs to, and the pose of its frame in the link's."""
         self._pending: list[dict[str, object]] = []
         self._inertias: list[Inertia] = []
-        self._next = 0
         self._base()
         for body in system.order:
             self._body(body)
@@ -103,7 +102,12 @@ class Tree:
 
     @property
     def nv(self) -> int:
-        return self._next
+        return len(self.system.v)
+
+    @property
+    def order(self) -> list[int]:
+        """The places in v, those of parents before those of children."""
+        return [link.first + i for link in self.links for i in range(link.kind.nv)]
 
     @property
     def parents(self) -> list[int]:
@@ -137,13 +141,13 @@ class Tree:
                 axis = rotate(pose.R, system.unit(system.vector(load.axis)))
                 yield Rotor(speed, link, axis, system.scalar(load.ratio), system.scalar(load.inertia))
 
-    def _speeds(self, kind: JointKind) -> tuple[tuple[Expr, ...], int]:
-        first = self._next
-        self._next += kind.nv
-        return tuple(self.system.v.symbols[first : self._next]), first
+    def _first(self, owner: str) -> int:
+        return next((k for k, x in enumerate(self.system.mechanism.v) if x.owner == owner), 0)
 
-    def _link(self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr]) -> int:
-        v, first = self._speeds(kind)
+    def _link(
+        self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr], first: int
+    ) -> int:
+        v = tuple(self.system.v.symbols[first : first + kind.nv])
         made = {"name": name, "parent": parent, "kind": kind, "q": tuple(q), "v": v, "first": first}
         self._pending.append({**made, "settings": tuple(settings), "K": K})
         self._inertias.append(Inertia.zero(self.system.graph))
@@ -155,7 +159,8 @@ class Tree:
         if base.kind is BaseKind.CARRIER:
             self._carrier(place, q)
         elif base.kind in (BaseKind.FLOATING, BaseKind.PLANAR):
-            self.home[BASE] = (self._link(BASE, -1, base.joint_kind, q, place, []), Pose.identity(system.graph))
+            k = self._link(BASE, -1, base.joint_kind, q, place, [], self._first(BASE))
+            self.home[BASE] = (k, Pose.identity(system.graph))
         elif base.kind is BaseKind.MOVING:
             raise ModelError(
                 "a base with prescribed motion is not supported by this algorithm yet",
@@ -173,7 +178,7 @@ class Tree:
         for k, (kind, axis) in zip((0, 1, 2, 5, 4, 3), _CARRIER, strict=True):
             turn, quarters = _AXIS_TO_Z[axis]
             way = product(g, [Step(turn, g.number(quarters * 3.141592653589793))])
-            parent = self._link(f"{BASE}_{k}", parent, KINDS[kind], [q[k]], back * way, [])
+            parent = self._link(f"{BASE}_{k}", parent, KINDS[kind], [q[k]], back * way, [], k)
             back = way.inverse()
         self.home[BASE] = (parent, back)
 
@@ -192,7 +197,8 @@ class Tree:
             self.home[name] = (parent, K * after)
         else:
             settings = [] if body.joint.pitch is None else [system.scalar(body.joint.pitch)]
-            k = self._link(name, parent, body.joint.algebra, coordinates_of(system, name), K, settings)
+            q, kind = coordinates_of(system, name), body.joint.algebra
+            k = self._link(name, parent, kind, q, K, settings, self._first(name))
             self.home[name] = (k, after)
         if body.inertia is not None:
             self._melt(*self.home[name], inertia_of(system, body.inertia))

@@ -6,7 +6,6 @@ is kept as the tokens of the file, spelled anew in our language, and parsed ther
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -293,6 +292,3 @@ def legal_name(text: str, is_taken: Callable[[str], bool] = lambda _: False) -> 
         name += "_"
     return name
 
-
-def is_finite(value: Scalar) -> bool:
-    return isinstance(value, Formula) or math.isfinite(value)

@@ -110,11 +110,13 @@ class _Reader:
         return found
 
     def product(self, expr: Any) -> Expr:
-        """Factors with a negative power go below one fraction bar."""
+        """Factors with a negative power, and denominators that are no powers of two, go below one fraction bar."""
         over, under = self.graph.one, self.graph.one
         for arg in expr.args:
             if isinstance(arg, self.sp.Pow) and arg.exp.is_Rational and arg.exp < 0:
                 under = under * self.raised(self.done[id(arg.base)], -arg.exp)
+            elif arg.is_Rational and arg.q & (arg.q - 1):
+                over, under = over * float(arg.p), under * float(arg.q)
             else:
                 over = over * self.done[id(arg)]
         return over / under

@@ -77,6 +77,7 @@ class _Assembly:
             if link not in self.frame_names:
                 self.frame_names[link] = self.frames.give(link)
         self.body_names = {joint.child: self._body_name(joint.child) for joint in robot.joints.values()} | {top: BASE}
+        self.scope.taken |= {speed for joint in robot.joints.values() for speed in self._own_speeds(joint)}
         self.coordinate_names = {joint.name: self._coordinates(joint) for joint in robot.joints.values()}
 
     def _turn(self, joint: UrdfJoint) -> Matrix | None:
@@ -86,16 +87,19 @@ class _Assembly:
         name = self.frame_names[link]
         return name if self.turns[link] is None else self.frames.give(f"{name}_b")
 
-    def _coordinates(self, joint: UrdfJoint) -> tuple[str, ...]:
-        """The names of a joint's coordinates: free together with those of its speeds."""
+    def _own_speeds(self, joint: UrdfJoint) -> list[str]:
+        """Speeds that are called after their body, being no rates of coordinates."""
         kind = KINDS[joint.type.kind]
-        if not kind.nq:
-            return ()
-        endings = [f"_{info.suffix}" if info.suffix else "" for info in kind.coordinates]
-        body = self.body_names[joint.child]
-        speeds = ["d{}"] if kind.nq == 1 else [f"{body}_{info.suffix}" for info in kind.speeds]
-        name = self.scope.give(joint.name, [*(f"{{}}{ending}" for ending in endings), *speeds])
-        return tuple(f"{name}{ending}" for ending in endings)
+        return [] if kind.nq == 1 else [f"{self.body_names[joint.child]}_{info.suffix}" for info in kind.speeds]
+
+    def _coordinates(self, joint: UrdfJoint) -> tuple[str, ...]:
+        """The names of a joint's coordinates; where the speed is a rate its name, with a d before, must be free too."""
+        infos = KINDS[joint.type.kind].coordinates
+        if len(infos) == 1:
+            return (self.scope.give(joint.name, ("{}", "d{}")),)
+        patterns = [f"{{}}_{info.suffix}" for info in infos]
+        name = self.scope.give(joint.name, patterns) if patterns else ""
+        return tuple(pattern.format(name) for pattern in patterns)
 
     # -- the mechanism -------------------------------------------------------------------------------------------------
     def mechanism(self, name: str) -> Mechanism:

@@ -12,7 +12,7 @@ from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.joints.spherical import QUATERNION, TURN, quaternion_rates
 from torseur.spatial.pose import Pose, Step, StepKind, from_quaternion, product
-from torseur.spatial.vectors import rotate
+from torseur.spatial.vectors import add, cross, rotate
 
 __all__ = ["FREE", "FREE_RPY"]
 
@@ -38,6 +38,11 @@ class _Free(JointKind):
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         R = self.pose(g, q).R
         return [*rotate(R, (v[0], v[1], v[2])), *self.turning(q, v[3:6])]
+
+    def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
+        """Kirchhoff: p x w for the linear part, p x V + l x w for the angular one."""
+        V, w, linear, angular = ((x[0], x[1], x[2]) for x in (v[:3], v[3:], p[:3], p[3:]))
+        return [*cross(linear, w), *add(cross(linear, V), cross(angular, w))]
 
 
 class _FreeRollPitchYaw(_Free):

@@ -84,6 +84,10 @@ class JointKind(ABC):
         """dq/dt; v itself unless the kind says otherwise."""
         return list(v)
 
+    def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
+        """ad(v, p): what body-fixed speeds add to the rate of the momenta p; zero where the speeds are rates of q."""
+        return [g.zero] * self.nv
+
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The part of a child's inertia that does not notice the motion: it may as well be the parent's.
 

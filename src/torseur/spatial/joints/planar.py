@@ -40,5 +40,9 @@ class _Planar(JointKind):
         """The part of the tensor that a turn about z leaves alone."""
         return unturned(inertia)
 
+    def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
+        """The axes turn at wz under the momenta."""
+        return [p[1] * v[2], -(p[0] * v[2]), v[1] * p[0] - v[0] * p[1]]
+
 
 PLANAR = _Planar()

@@ -11,7 +11,7 @@ from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, from_quaternion
-from torseur.spatial.vectors import zero_vector
+from torseur.spatial.vectors import cross, zero_vector
 
 __all__ = ["QUATERNION", "SPHERICAL", "TURN", "quaternion_rates"]
 
@@ -56,6 +56,10 @@ class _Spherical(JointKind):
         """The mass: at the centre of the joint it stays where it is."""
         g = inertia.M.graph
         return Inertia(Inertia.zero(g).J, zero_vector(g), inertia.M)
+
+    def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
+        """Euler: p x w."""
+        return list(cross((p[0], p[1], p[2]), (v[0], v[1], v[2])))
 
 
 SPHERICAL = _Spherical()

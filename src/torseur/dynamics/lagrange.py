@@ -1,0 +1,108 @@
+"""The equations of motion from energies: Kanyiki & Ntambwe (14)-(21), free-form kinematics included.
+
+Nothing here is recursive: velocities are derivatives of poses along the motion, the equations are derivatives of the
+Lagrangian. It is the independent check of the recursions, and the way for mechanisms that are not trees of joints.
+
+With dq/dt = G(q) v and Lam = T - U as a function of q and v, Poincare's equations are
+
+    d/dt (dLam/dv) - X(Lam) - ad(v, dLam/dv) = tau        X_i = derivative along column i of G
+
+where `ad` is zero for coordinates whose rates are speeds, and the gyroscopic coupling of body-fixed speeds otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torseur.describe import BASE, BaseKind
+from torseur.dynamics.kinematics import body_poses, coordinates_of
+from torseur.dynamics.system import System
+from torseur.dynamics.tree import inertia_of
+from torseur.graph import Expr, gradient, jacobian, tangents
+from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints import KINDS, JointKind
+from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Vector, add, cross, dot, matmul, rotate, rotate_back, scale, transpose
+
+__all__ = ["Energies", "energies", "equations"]
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic and potential energy as expressions of q and v."""
+
+    T: Expr
+    U: Expr
+
+
+def _joints(system: System) -> list[tuple[JointKind, list[Expr], list[Expr]]]:
+    """Kind, coordinates and speeds of the base and of every joint, in order. A carrier is six plain joints."""
+    mechanism, found, first = system.mechanism, [], 0
+    kinds = [(BASE, mechanism.base.joint_kind), *((n, b.joint.algebra) for n, b in mechanism.bodies.items())]
+    if mechanism.base.kind is BaseKind.CARRIER:
+        plain, q = KINDS["revolute"], coordinates_of(system, BASE)
+        found = [(plain, [x], [v]) for x, v in zip(q, system.v.symbols[:6], strict=True)]
+        kinds, first = kinds[1:], 6
+    for owner, kind in kinds:
+        v = list(system.v.symbols[first : first + kind.nv])
+        found.append((kind, coordinates_of(system, owner), v))
+        first += kind.nv
+    return found
+
+
+def rates(system: System) -> list[Expr]:
+    """dq/dt in the order of q."""
+    found: list[Expr] = []
+    for kind, q, v in _joints(system):
+        found += kind.rates(system.graph, q, v)
+    return [*found, *system.v.symbols[len(system.v) - len(system.mechanism.coordinates) :]] if system.mechanism.coordinates else found
+
+
+def _velocity(pose: Pose, seeds: dict[Expr, Expr]) -> tuple[Vector, Vector]:
+    """V and w in the frame's axes, by differentiating its pose: V = R' dP/dt, [w]x = R' dR/dt."""
+    flat = [*pose.R[0], *pose.R[1], *pose.R[2], *pose.P]
+    d = tangents(flat, seeds)
+    turn = matmul(transpose(pose.R), ((d[0], d[1], d[2]), (d[3], d[4], d[5]), (d[6], d[7], d[8])))
+    return rotate_back(pose.R, (d[9], d[10], d[11])), (turn[2][1], turn[0][2], turn[1][0])
+
+
+def energies(system: System) -> Energies:
+    """T and U of the bodies (gravity only; loads enter the equations as forces)."""
+    g, mechanism = system.graph, system.mechanism
+    seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one}
+    gravity, poses = system.vector(mechanism.gravity), body_poses(system)
+    T = U = g.zero
+    bodies: list[tuple[str, Inertia]] = [
+        (name, inertia_of(system, body.inertia))
+        for name, body in [(BASE, mechanism.base), *mechanism.bodies.items()]
+        if body.inertia is not None
+    ]
+    for name, body in bodies:
+        pose = poses[name]
+        V, w = _velocity(pose, seeds)
+        T = T + 0.5 * (body.M * dot(V, V) + dot(w, rotate(body.J, w))) + dot(V, cross(w, body.MS))
+        U = U - dot(gravity, add(scale(body.M, pose.P), rotate(pose.R, body.MS)))
+    return Energies(T, U)
+
+
+def equations(system: System, vdot: Sequence[Expr], given: Energies | None = None) -> list[Expr]:
+    """tau for a motion q, v, vdot, without loads."""
+    g, q, v = system.graph, list(system.q), list(system.v)
+    e = given or energies(system)
+    lagrangian = e.T - e.U
+    seeds = dict(zip(q, rates(system), strict=True)) | dict(zip(v, vdot, strict=True)) | {system.t: g.one}
+    p = gradient(lagrangian, v)
+    p_dot = tangents(p, seeds)
+    slopes = jacobian(rates(system), v) if q else None
+    by_q = gradient(lagrangian, q)
+    along: list[Expr] = [g.zero] * len(v)
+    if slopes is not None:
+        for i, j, entry in zip(slopes.rows, slopes.columns, slopes.entries, strict=True):
+            along[j] = along[j] + entry * by_q[i]
+    coupling: list[Expr] = []
+    for kind, _, speeds in _joints(system):
+        first = len(coupling)
+        coupling += kind.coupling(g, speeds, p[first : first + kind.nv])
+    coupling += [g.zero] * (len(v) - len(coupling))
+    return [a - b - c for a, b, c in zip(p_dot, along, coupling, strict=True)]
