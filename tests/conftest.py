@@ -1,4 +1,4 @@
-"""What every test shares: hypothesis profiles, a plotting backend without a screen, a cache of compiled code of its own."""
+"""What every test shares: hypothesis profiles, plots without a screen, and a cache of compiled code for itself."""
 
 import os
 import shutil

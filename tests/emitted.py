@@ -58,7 +58,9 @@ class CFunction:
         full = [np.broadcast_to(a, shape).copy() for a, shape in zip(arrays, shapes, strict=True)]
         outputs = [np.empty((*batch, *o.shape), self.dtype) for o in self.function.outputs]
         for index in np.ndindex(*batch):
-            self.once([a[index] for a in full], [o[index] if o.ndim > len(index) else o[(*index, None)] for o in outputs])
+            self.once(
+                [a[index] for a in full], [o[index] if o.ndim > len(index) else o[(*index, None)] for o in outputs]
+            )
         return outputs
 
     def once(self, inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> None:

@@ -40,7 +40,8 @@ def flip_times(
         before, after = angle[flipped, row - 1], angle[flipped, row]
         first[left[flipped]] = motion.time[row - 1] + (np.pi - before) / (after - before) * STEP * EVERY
         q, v, left = q[~flipped, -1], v[~flipped, -1], left[~flipped]
-        progress(done)
+        progress(min(done, until))
+    progress(until)
     half = first.reshape(size - size // 2, size)
     return np.vstack([half[::-1, ::-1][: size // 2], half]), steps
 

@@ -46,7 +46,7 @@ def draw(first: NDArray[np.float64], until: float, path: Path) -> None:
     bar.ax.minorticks_off()
     bar.set_label("time until one arm turns over (s)")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=150, metadata={"Software": None}, pil_kwargs={"optimize": True})
     plt.close(figure)
 
 

@@ -87,7 +87,7 @@ def show_map(rate: Function, size: int, until: float, path: Path) -> None:
     run, began = integrator(rate), time.perf_counter()
     with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         task = bar.add_task(f"{size} x {size} starts, up to", total=until)
-        first, steps = flip_times(run, size, until, THREADS, lambda done: bar.update(task, completed=min(done, until)))
+        first, steps = flip_times(run, size, until, THREADS, lambda done: bar.update(task, completed=done))
     took = time.perf_counter() - began
     share, median = np.isfinite(first).mean(), np.nanmedian(first)
     console.print(f"{steps / 1e6:.0f} million steps in {took:.1f} s, {1e9 * took / steps:.0f} ns a step")

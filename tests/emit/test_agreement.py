@@ -250,6 +250,13 @@ def test_names_of_blocks_and_outputs_do_not_meet_ours():
     assert_agrees(function, args, bound(**dict(zip(names[::2], args[::2], strict=True))))
 
 
+def test_a_sine_of_a_sine_is_not_computed_beside_it():
+    g = Graph()
+    q = g.block("q", 2)
+    s = sin(q[0])
+    assert_all_agree(Function("f", [q], {"y": [sin(s), cos(sin(s)), tan(cos(s)), sin(tan(q[1])) * cos(q[1]), s]}))
+
+
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 

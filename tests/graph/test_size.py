@@ -6,6 +6,7 @@ import gc
 import sys
 import tracemalloc
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -71,32 +72,37 @@ def arguments(g):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_hundred_thousand_nodes_are_built_evaluated_differentiated_counted_printed_and_deleted(shape):
+def test_a_hundred_thousand_nodes_are_built_evaluated_counted_printed_and_deleted(shape):
     g = Graph()
     e = shape(LARGE, g)
     assert len(g) >= 0.7 * LARGE
-    blocks = list(g.blocks.values())
-    wrt = list(blocks[0])
-    f = Function("f", blocks, {"y": e})
+    f = Function("f", list(g.blocks.values()), {"y": e})
     assert np.isfinite(evaluate(f, *arguments(g))[0])
     assert count(f).total > 0.4 * LARGE
     assert len(f.stages) == len(f.nodes)
     assert len(f.digest) == 64
     assert len(repr(e)) < 1000
-    (forward,) = tangents([e], {wrt[0]: 1.0})
-    reverse = gradient(e, wrt)[0]
-    automatic = jacobian([e], wrt).dense()[0][0]
-    values = evaluate(Function("d", blocks, {"d": [forward, reverse, automatic]}), *arguments(g))[0]
-    np.testing.assert_allclose(values, values[0], rtol=1e-9, atol=1e-12)
     watch = weakref.ref(g)
-    del g, e, f, blocks, wrt, forward, reverse, automatic
+    del g, e, f
     gc.collect()
     assert watch() is None
 
 
+@pytest.mark.parametrize("shape", [left_chain, right_chain, wide_sum])
+def test_a_hundred_thousand_nodes_are_differentiated_in_both_modes(shape):
+    g = Graph()
+    e = shape(LARGE, g)
+    blocks = list(g.blocks.values())
+    wrt = list(blocks[0])
+    both = [*tangents([e], {wrt[0]: 1.0}), gradient(e, wrt)[0]]
+    assert jacobian([e], wrt).dense()[0][0] in both
+    forward, reverse = evaluate(Function("d", blocks, {"d": both}), *arguments(g))[0]
+    assert forward == pytest.approx(reverse, rel=1e-9)
+
+
 def test_many_outputs_of_many_inputs_have_a_sparse_jacobian():
     g = Graph()
-    n = 20_000
+    n = 5_000
     x = list(g.block("x", n))
     y = [tg.sin(xi) * xj for xi, xj in zip(x, x[1:] + x[:1], strict=True)]
     for mode in (Mode.AUTOMATIC, Mode.FORWARD, Mode.REVERSE):
@@ -111,7 +117,7 @@ def test_calls_systems_and_roots_by_the_thousand():
     g = Graph()
     x, y = g.symbol("x"), g.symbol("y")
     e, d = x, y
-    for _ in range(3000):
+    for _ in range(1000):
         e, d = tg.call(f, [d, e])
         e, d = tg.solve([[3.0, e], [d, 4.0]], [e, d])
     both = list(g.blocks.values())
@@ -163,30 +169,30 @@ def jobs(shape, n):
     def function(g, e):
         return Function("f", list(g.blocks.values()), {"y": e})
 
-    g, e, wrt = fresh()
-    yield "build", lambda: fresh()
+    g, e, _ = fresh()
+    yield "build", fresh
     yield "function", lambda: function(g, e)
     yield "evaluate", lambda: evaluate(function(g, e), *arguments(g))
     yield "digest", lambda: function(g, e).digest
     yield "count", lambda: count_by_stage(function(g, e))
-    g1, e1, wrt1 = fresh()
-    yield "tangents", lambda: tangents([e1], {wrt1[0]: 1.0})
-    g2, e2, wrt2 = fresh()
-    yield "gradient", lambda: gradient(e2, wrt2)
-    g3, e3, wrt3 = fresh()
-    yield "jacobian", lambda: jacobian([e3, 2 * e3], wrt3)
+    for name, job in {
+        "tangents": lambda e, wrt: tangents([e], {wrt[0]: 1.0}),
+        "gradient": gradient,
+        "jacobian": lambda e, wrt: jacobian([e, 2 * e], wrt),
+    }.items():
+        yield name, partial(job, *fresh()[1:])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_twice_the_size_is_twice_the_work(shape):
-    small, large = ({name: calls_during(job) for name, job in jobs(shape, n)} for n in (2000, 4000))
+    small, large = ({name: calls_during(job) for name, job in jobs(shape, n)} for n in (1000, 2000))
     for name, work in small.items():
         assert large[name] <= 2.2 * work + 500, name
 
 
 @pytest.mark.parametrize("shape", [left_chain, wide_sum])
 def test_twice_the_size_is_twice_the_memory(shape):
-    small, large = ({name: peak_during(job) for name, job in jobs(shape, n)} for n in (2000, 4000))
+    small, large = ({name: peak_during(job) for name, job in jobs(shape, n)} for n in (1000, 2000))
     for name, size in small.items():
         assert large[name] <= 2.6 * size + 50_000, name  # hash tables double in steps
 
@@ -204,7 +210,7 @@ def test_results_of_one_call_are_gathered_in_linear_work():
             total = total + tg.sin(yi)
         return lambda: gradient(total, list(x))
 
-    small, large = calls_during(job(1000)), calls_during(job(2000))
+    small, large = calls_during(job(500)), calls_during(job(1000))
     assert large <= 2.2 * small
 
 
@@ -216,7 +222,7 @@ def test_a_banded_jacobian_costs_its_entries_in_every_mode():
         return lambda: jacobian(y, x, mode)
 
     for mode in Mode:
-        small, large = (calls_during(job(n, mode)) for n in (500, 1000))
+        small, large = (calls_during(job(n, mode)) for n in (200, 400))
         assert large <= 2.2 * small, mode
 
 

@@ -8,8 +8,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Triple
+from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Inertia
+from torseur.describe.marks import BodyName
 from torseur.describe.place import Place
 from torseur.spatial.joints import KINDS, JointKind
 
@@ -102,47 +103,61 @@ class Frame(Record):
 
 
 class Box(Record):
+    """A box, its middle at the origin."""
+
     size: Triple = Field(description="along x, y, z, m")
 
 
 class Cylinder(Record):
-    radius: Scalar
-    length: Scalar = Field(description="along z, m")
+    """A cylinder, its axis along z, its middle at the origin."""
+
+    radius: Scalar = Field(description="m")
+    length: Scalar = Field(description="along z, middle at z = 0, m")
 
 
 class Cone(Record):
+    """A cone, its axis along z."""
+
     radius: Scalar = Field(description="of the foot, m")
     length: Scalar = Field(description="along z, foot at z = 0, m")
 
 
 class Sphere(Record):
-    radius: Scalar
+    """A sphere, its middle at the origin."""
+
+    radius: Scalar = Field(description="m")
 
 
 class Tyre(Record):
+    """A wheel, its axle along z, its middle at the origin."""
+
     radius: Scalar = Field(description="of the tread, m")
     width: Scalar = Field(description="along z, the axle, m")
 
 
 class Line(Record):
+    """Straight lines from point to point."""
+
     points: tuple[Triple, ...] = Field(min_length=2, description="m")
 
 
 class Mesh(Record):
+    """A file of triangles."""
+
     file: str = Field(description="relative to the model file; read only when it is drawn")
-    scale: Triple = (1.0, 1.0, 1.0)
+    scale: Triple = Field((1.0, 1.0, 1.0), description="factors along x, y, z")
 
 
 class Shape(Record):
     """Something to draw, carried by a body."""
 
-    box: Box | None = None
-    cylinder: Cylinder | None = None
-    cone: Cone | None = None
-    sphere: Sphere | None = None
-    tyre: Tyre | None = None
-    line: Line | None = None
-    mesh: Mesh | None = None
+    box: Box | None = Field(None, description="a box, its middle at the origin")
+    cylinder: Cylinder | None = Field(None, description="a cylinder along z")
+    cone: Cone | None = Field(None, description="a cone along z")
+    sphere: Sphere | None = Field(None, description="a sphere")
+    tyre: Tyre | None = Field(None, description="a wheel that turns about z")
+    line: Line | None = Field(None, description="straight lines from point to point")
+    mesh: Mesh | None = Field(None, description="a file of triangles")
     place: Place = Field(Place(), description="in the body's frame")
     colour: str | None = Field(None, description="#rrggbb", pattern=r"^#[0-9a-fA-F]{6}$")
 
@@ -162,12 +177,12 @@ class Body(Record):
     The body's frame is frame b of its joint. A fixed joint whose place depends on coordinates is free-form kinematics.
     """
 
-    parent: Name = Field(BASE, description="a body, 'base' or 'world'")
+    parent: BodyName = Field(BASE, description="a body, 'base' or 'world'")
     place: Place = Field(Place(), description="frame a of the joint in the parent's frame")
     joint: Joint = Field(Joint(), description="how the body moves; fixed by default")
     inertia: Inertia | None = Field(None, description="mass and its spread; none for a massless body")
-    shapes: tuple[Shape, ...] = ()
-    frames: Table[Frame] = FrozenDict()
+    shapes: tuple[Shape, ...] = Field((), description="what to draw")
+    frames: Table[Frame] = Field(FrozenDict(), description="named frames on it")
 
 
 class BaseKind(Enum):
@@ -183,13 +198,13 @@ class BaseKind(Enum):
 class Base(Record):
     """The body the tree hangs on."""
 
-    kind: BaseKind = BaseKind.FIXED
+    kind: BaseKind = Field(BaseKind.FIXED, description="how it moves in the world")
     orientation: Literal["quaternion", "rpy"] = Field("quaternion", description="coordinates of a floating base")
     place: Place = Field(Place(), description="where the base is; of a moving base in terms of t")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="names and starts; x y z ... by default")
-    inertia: Inertia | None = None
-    shapes: tuple[Shape, ...] = ()
-    frames: Table[Frame] = FrozenDict()
+    inertia: Inertia | None = Field(None, description="mass and its spread")
+    shapes: tuple[Shape, ...] = Field((), description="what to draw")
+    frames: Table[Frame] = Field(FrozenDict(), description="named frames on it")
 
     @model_validator(mode="before")
     @classmethod
@@ -218,6 +233,3 @@ class Base(Record):
     @property
     def default_names(self) -> tuple[str, ...]:
         return tuple(info.suffix for info in self.joint_kind.coordinates)
-
-
-

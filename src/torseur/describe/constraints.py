@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.bodies import WORLD
-from torseur.describe.fields import Name, Record, Scalar, Table, Triple
+from torseur.describe.fields import FrozenDict, Record, Scalar
+from torseur.describe.marks import CoordinateName, FrameName, Geometric, GeometricTriple, Positional, Signal, SpeedName
 from torseur.describe.place import exactly_one
 from torseur.spatial.joints import KINDS, JointKind
 
@@ -19,7 +20,7 @@ class Loop(Record):
     """A cut joint: it closes a chain between two frames (bodies' own or named ones)."""
 
     joint: str = Field("revolute", description="its kind", json_schema_extra={"enum": list(KINDS)})
-    between: tuple[Name, Name] = Field(description="frames a and b of the joint")
+    between: tuple[FrameName, FrameName] = Field(description="frames a and b of the joint")
     pitch: Scalar | None = Field(None, description="of a screw, m/rad")
 
     @field_validator("joint")
@@ -38,50 +39,52 @@ class Loop(Record):
 class Rolling(Record):
     """A wheel or disc that rolls without slipping on a plane: its lowest point has no velocity."""
 
-    wheel: Name = Field(description="body or frame at the wheel's centre, with the axle along one of its axes")
+    wheel: FrameName = Field(description="body or frame at the wheel's centre, with the axle along one of its axes")
     axle: Literal["x", "y", "z"] = Field("z", description="the axis of the wheel's frame along the axle")
     radius: Scalar = Field(description="m")
-    ground: Name = Field(WORLD, description="frame whose xy plane is the ground")
-    slides: bool = Field(False, description="true: only the sideways slip is forbidden, as for a locked-out drive")
+    ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
+    slides: bool = Field(False, strict=True, description="true: only the sideways slip is forbidden, as for a locked-out drive")
 
 
 class NoSideSlip(Record):
     """A point that cannot move sideways: knife edge, wheel of a planar vehicle."""
 
-    frame: Name = Field(description="its origin is the point")
-    direction: Triple = Field((0.0, 1.0, 0.0), description="the forbidden direction, in that frame's axes")
+    frame: FrameName = Field(description="its origin is the point")
+    direction: GeometricTriple = Field((0.0, 1.0, 0.0), description="the forbidden direction, in that frame's axes")
 
 
 class SpeedRow(Record):
     """sum of coefficients times speeds = value."""
 
-    coefficients: Table[Scalar] = Field(description="speed -> coefficient, a formula of coordinates and t", min_length=1)
-    equals: Scalar = Field(0.0, description="formula of coordinates and t")
+    coefficients: Annotated[dict[SpeedName, Geometric], AfterValidator(FrozenDict)] = Field(
+        description="speed -> coefficient, a formula of coordinates and t", min_length=1
+    )
+    equals: Geometric = Field(0.0, description="formula of coordinates and t")
 
 
 class Coupling(Record):
     """A coordinate that follows others."""
 
-    coordinate: Name
-    equals: Scalar = Field(description="formula of the other coordinates, e.g. K*roll")
+    coordinate: CoordinateName = Field(description="the one that follows")
+    equals: Positional = Field(description="formula of the other coordinates, e.g. K*roll")
 
 
 class Prescribed(Record):
     """A coordinate with a given motion."""
 
-    coordinate: Name
-    equals: Scalar = Field(description="formula of t and inputs")
+    coordinate: CoordinateName = Field(description="the one whose motion is given")
+    equals: Signal = Field(description="formula of t and inputs")
 
 
 class Constraint(Record):
     """One constraint; exactly one field is given."""
 
-    rolling: Rolling | None = None
-    no_side_slip: NoSideSlip | None = None
-    speeds: SpeedRow | None = None
-    coupling: Coupling | None = None
-    prescribed: Prescribed | None = None
-    zero: Scalar | None = Field(None, description="an equation h = 0: formula of coordinates and t")
+    rolling: Rolling | None = Field(None, description="rolling without slipping")
+    no_side_slip: NoSideSlip | None = Field(None, description="a point that cannot move sideways")
+    speeds: SpeedRow | None = Field(None, description="a row that is linear in the speeds")
+    coupling: Coupling | None = Field(None, description="a coordinate that follows others")
+    prescribed: Prescribed | None = Field(None, description="a coordinate with a given motion")
+    zero: Geometric | None = Field(None, description="an equation h = 0: formula of coordinates and t")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.formulas import RESERVED, Formula
 from torseur.errors import ModelError
 
-__all__ = ["FrozenDict", "Name", "Record", "Scalar", "Table", "Triple", "names_in"]
+__all__ = ["FrozenDict", "Name", "Number", "Record", "Scalar", "Table", "Triple", "names_in"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST = 1e100
@@ -42,6 +42,14 @@ def _scalar(value: Any) -> float | Formula:
     return number
 
 
+def _number(value: Any) -> float:
+    if isinstance(value, (str, Formula)):
+        raise PydanticCustomError("number", "expected a number, got {got}", {"got": _shown(str(value))})
+    number = _scalar(value)
+    assert isinstance(number, float)
+    return number
+
+
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
@@ -67,6 +75,9 @@ Scalar = Annotated[
 
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
 """A name of something in the model."""
+
+Number = Annotated[float, BeforeValidator(_number)]
+"""A number, and no formula."""
 
 Triple = tuple[Scalar, Scalar, Scalar]
 

@@ -32,12 +32,12 @@ class StandardInertia(Record):
 class Tensor(Record):
     """A symmetric inertia tensor, kg m2; xy = -integral of x y dm."""
 
-    xx: Scalar = 0.0
-    yy: Scalar = 0.0
-    zz: Scalar = 0.0
-    xy: Scalar = 0.0
-    xz: Scalar = 0.0
-    yz: Scalar = 0.0
+    xx: Scalar = Field(0.0, description="about x, kg m2")
+    yy: Scalar = Field(0.0, description="about y, kg m2")
+    zz: Scalar = Field(0.0, description="about z, kg m2")
+    xy: Scalar = Field(0.0, description="product of inertia, kg m2")
+    xz: Scalar = Field(0.0, description="product of inertia, kg m2")
+    yz: Scalar = Field(0.0, description="product of inertia, kg m2")
 
 
 class CentralInertia(Record):

@@ -8,12 +8,13 @@ reader, writer or algorithm changes.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from torseur.describe.fields import Name, Record, Scalar, Table, Triple
+from torseur.describe.fields import FrozenDict, Record, Scalar, Triple
+from torseur.describe.marks import AnyTriple, Anything, BodyName, CoordinateName, FrameName, Signal, SignalTriple
 
 __all__ = ["KINDS", "Drag", "Effort", "Load", "Motor", "SpringDamper", "Transmission", "Wrench", "kinds"]
 
@@ -28,9 +29,13 @@ class Load(Record):
 class PathLoad(Load):
     """A load along a path: exactly one of the three says which."""
 
-    coordinate: Name | None = Field(None, description="the path is a coordinate")
-    between: tuple[Name, Name] | None = Field(None, description="the path is the distance between two frames' origins")
-    combination: Table[Scalar] | None = Field(None, description="the path is a sum of coordinates times factors")
+    coordinate: CoordinateName | None = Field(None, description="the path is a coordinate")
+    between: tuple[FrameName, FrameName] | None = Field(
+        None, description="the path is the distance between two frames' origins"
+    )
+    combination: Annotated[dict[CoordinateName, Scalar], AfterValidator(FrozenDict)] | None = Field(
+        None, description="the path is a sum of coordinates times factors"
+    )
 
     @model_validator(mode="after")
     def _one_path(self) -> Self:
@@ -45,7 +50,7 @@ class PathLoad(Load):
 class FrameLoad(Load):
     """A load that acts at the origin of a frame."""
 
-    frame: Name = Field(description="body or named frame")
+    frame: FrameName = Field(description="body or named frame")
 
 
 class SpringDamper(PathLoad):
@@ -65,14 +70,14 @@ class Effort(PathLoad):
     """A given force along a path: what an ideal actuator does."""
 
     kind = "effort"
-    value: Scalar = Field(description="formula of inputs, t, coordinates and speeds, N or N m")
+    value: Anything = Field(description="formula of inputs, t, coordinates and speeds, N or N m")
 
 
 class Transmission(Load):
     """The inertia of a drive seen from its joint (Khalil's IA): adds inertia * acceleration on one coordinate."""
 
     kind = "transmission"
-    coordinate: Name
+    coordinate: CoordinateName = Field(description="the driven coordinate")
     inertia: Scalar = Field(description="kg m2 or kg")
 
 
@@ -84,25 +89,25 @@ class Motor(Load):
     """
 
     kind = "motor"
-    coordinate: Name = Field(description="the driven coordinate")
-    carrier: Name | None = Field(None, description="body that carries the motor; by default the parent of the joint")
+    coordinate: CoordinateName = Field(description="the driven coordinate")
+    carrier: BodyName | None = Field(None, description="body that carries the motor; by default the parent of the joint")
     axis: Triple = Field((0.0, 0.0, 1.0), description="direction of the rotor in the carrier's axes, any length")
     ratio: Scalar = Field(1.0, description="rotor turns per turn of the joint (rad/m for a slide)")
     inertia: Scalar = Field(0.0, description="of the rotor about its axis, kg m2")
     inertia_across: Scalar = Field(0.0, description="of the rotor across its axis, kg m2")
-    torque: Scalar = Field(0.0, description="on the rotor: formula of inputs and t, N m")
+    torque: Signal = Field(0.0, description="on the rotor: formula of inputs and t, N m")
     motor_damping: Scalar = Field(0.0, description="viscous friction on the motor shaft, N m s/rad")
     motor_friction: Scalar = Field(0.0, description="dry friction on the motor shaft, N m")
-    joint_damping: Scalar = Field(0.0, description="viscous friction on the joint shaft")
-    joint_friction: Scalar = Field(0.0, description="dry friction on the joint shaft")
+    joint_damping: Scalar = Field(0.0, description="viscous friction on the joint shaft, N m s/rad or N s/m")
+    joint_friction: Scalar = Field(0.0, description="dry friction on the joint shaft, N m or N")
 
 
 class Wrench(FrameLoad):
     """What the environment does to a body at a frame, as formulas of inputs, t, coordinates and speeds."""
 
     kind = "wrench"
-    force: Triple = Field((0.0, 0.0, 0.0), description="N")
-    torque: Triple = Field((0.0, 0.0, 0.0), description="N m")
+    force: AnyTriple = Field((0.0, 0.0, 0.0), description="N")
+    torque: AnyTriple = Field((0.0, 0.0, 0.0), description="N m")
     axes: Literal["frame", "world"] = Field("frame", description="whose axes the components are in")
 
 
@@ -110,10 +115,10 @@ class Drag(FrameLoad):
     """Air drag at a frame: -1/2 density area coefficient |V| V, V the velocity of the frame relative to the wind."""
 
     kind = "drag"
-    coefficient: Scalar
+    coefficient: Scalar = Field(description="of drag, without unit")
     area: Scalar = Field(description="m2")
     density: Scalar = Field(1.225, description="kg/m3")
-    wind: Triple = Field((0.0, 0.0, 0.0), description="in world axes, m/s")
+    wind: SignalTriple = Field((0.0, 0.0, 0.0), description="in world axes, m/s")
 
 
 def kinds(*loads: type[Load]) -> dict[str, type[Load]]:

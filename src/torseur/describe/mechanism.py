@@ -9,8 +9,9 @@ from pydantic import Field, SerializeAsAny
 
 from torseur.describe.bodies import BASE, WORLD, Base, BaseKind, Body, Coordinate
 from torseur.describe.constraints import Constraint, Loop
-from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Triple
+from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple
 from torseur.describe.loads import Load
+from torseur.describe.marks import Anything
 from torseur.spatial.joints import CoordinateInfo, Quantity
 
 __all__ = ["Input", "Mechanism", "Output", "Parameter", "Variable"]
@@ -20,24 +21,24 @@ class Parameter(Record):
     """A named number of the model; without a value it stays a symbol until one is given."""
 
     value: Scalar | None = Field(None, description="a number, or a formula of other parameters")
-    unit: str | None = Field(None, max_length=40)
-    description: str | None = Field(None, max_length=500)
+    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    description: str | None = Field(None, max_length=500, description="what it is")
 
 
 class Input(Record):
     """A signal from outside."""
 
-    default: float = 0.0
-    unit: str | None = Field(None, max_length=40)
-    description: str | None = Field(None, max_length=500)
+    default: Number = Field(0.0, description="its value while nothing drives it")
+    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    description: str | None = Field(None, max_length=500, description="what it is")
 
 
 class Output(Record):
     """A named quantity to record."""
 
-    value: Scalar = Field(description="formula of coordinates, speeds, inputs, parameters and t")
-    unit: str | None = Field(None, max_length=40)
-    description: str | None = Field(None, max_length=500)
+    value: Anything = Field(description="formula of coordinates, speeds, inputs, parameters and t")
+    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    description: str | None = Field(None, max_length=500, description="what it is")
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,18 @@ class Mechanism(Record):
     order, then those declared for free-form kinematics; v likewise.
     """
 
-    name: Name
-    title: str | None = Field(None, max_length=500)
-    parameters: Table[Parameter] = FrozenDict()
+    name: Name = Field(description="what the mechanism is called")
+    title: str | None = Field(None, max_length=500, description="what it is, in words")
+    parameters: Table[Parameter] = Field(FrozenDict(), description="named numbers")
     gravity: Triple = Field((0.0, 0.0, -9.81), description="acceleration of gravity in world axes, m/s2")
-    base: Base = Base()
+    base: Base = Field(Base(), description="the body the tree hangs on")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="coordinates of free-form kinematics")
-    bodies: Table[Body] = FrozenDict()
-    loops: Table[Loop] = FrozenDict()
-    constraints: Table[Constraint] = FrozenDict()
-    loads: Table[SerializeAsAny[Load]] = FrozenDict()
-    inputs: Table[Input] = FrozenDict()
-    outputs: Table[Output] = FrozenDict()
+    bodies: Table[Body] = Field(FrozenDict(), description="the bodies, in the order of their coordinates in q")
+    loops: Table[Loop] = Field(FrozenDict(), description="cut joints, which close chains")
+    constraints: Table[Constraint] = Field(FrozenDict(), description="what else ties the bodies")
+    loads: Table[SerializeAsAny[Load]] = Field(FrozenDict(), description="what pushes, pulls and turns them")
+    inputs: Table[Input] = Field(FrozenDict(), description="signals from outside")
+    outputs: Table[Output] = Field(FrozenDict(), description="quantities to record")
     notes: tuple[str, ...] = Field((), description="what a reader had to decide")
 
     @property

@@ -246,7 +246,11 @@ class Jacobian:
 def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUTOMATIC) -> Jacobian:
     """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent."""
     if not outputs or not wrt:
-        raise GraphError("a Jacobian needs outputs and variables", got=f"{len(outputs)} outputs, {len(wrt)} variables")
+        raise GraphError(
+            "a Jacobian needs outputs and variables",
+            expected="at least one of each",
+            got=f"{len(outputs)} outputs, {len(wrt)} variables",
+        )
     if not isinstance(mode, Mode):
         raise GraphError("no such mode", expected="a Mode, such as Mode.FORWARD", got=repr(mode))
     g = _common_graph(outputs, wrt)

@@ -36,10 +36,10 @@ _DOMAINS = {
     ops.ACOSH: "x < 1",
     ops.ATANH: "abs(x) > 1",
 }
-_HELPERS = {op: f"real_{op.name}(x) = {outside} ? oftype(x, NaN) : {op.name}(x)" for op, outside in _DOMAINS.items()}
+_HELPERS = {op: f"real_{op.name}(x) = {outside} ? NaN : {op.name}(x)" for op, outside in _DOMAINS.items()}
 _HELPERS[ops.POW] = """function real_pow(x, y)
     if x < 0 && !isinteger(y)
-        return isinf(x) || isinf(y) ? (-x)^y : oftype(x, NaN)
+        return isinf(x) || isinf(y) ? (-x)^y : NaN
     end
     return x^y
 end"""
@@ -53,7 +53,7 @@ JULIA = Dialect(
     truths=("false", "true"),
     choice=Rank.CHOICE,
     keywords=_KEYWORDS,
-    library=words("count oftype isinteger isinf pi im sqrt log asin acos acosh atanh"),
+    library=words("count isinteger isinf pi im sqrt log asin acos acosh atanh"),
     helpers=_HELPERS,
     spell=lambda name: f"x{name}" if not name.strip("_") else name,
 )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from torseur.emit.text.dialect import Dialect, Rank
 from torseur.emit.text.statements import Plan
@@ -19,8 +19,7 @@ from torseur.graph.piecewise import Piecewise
 __all__ = ["Phrase", "Writer"]
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """A text, how tightly it binds, and the bases and exponents it is a product of, if that was kept."""
 
     text: str

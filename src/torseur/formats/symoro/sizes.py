@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from torseur.formats.expressions import Kind, Source, Token, Value
-from torseur.formats.symoro.text import BASE_KEYS, COUNTS, FRAME_KEYS, INERTIA, JOINT_KEYS, LINK_KEYS, Entries
+from torseur.formats.symoro.text import BASE_KEYS, COUNTS, FLAGS, FRAME_KEYS, INERTIA, JOINT_KEYS, LINK_KEYS, Entries
 
 __all__ = ["Sheet", "measure"]
 
@@ -26,12 +26,17 @@ class Sheet:
     links: int
     joints: int
     frames: int
-    has_link_0: bool
+    flags: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
 
     @property
     def source(self) -> Source:
         return self.entries.source
+
+    @property
+    def has_link_0(self) -> bool:
+        """Whether vectors of links begin with the base."""
+        return bool(self.flags)
 
     @property
     def loops(self) -> int:
@@ -71,8 +76,8 @@ def measure(entries: Entries) -> Sheet:
     source.stop_if_faulty()
     frames = len(entries.values("ant"))
     links, joints = _links_and_joints(entries, header, frames, notes)
-    has_link_0 = _flag(entries, "is_floating") or _flag(entries, "is_mobile")
-    sheet = Sheet(entries, links, joints, frames, has_link_0, notes)
+    flags = frozenset(key for key in FLAGS if _flag(entries, key))
+    sheet = Sheet(entries, links, joints, frames, flags, notes)
     _check_lengths(sheet)
     source.stop_if_faulty()
     _check_structure(sheet, header["Type"])

@@ -112,8 +112,10 @@ class Report:
     def angles(self, element: Element, path: str, attribute: str) -> tuple[float, float, float]:
         """Three angles; those that were meant to be right angles are."""
         text = element.attributes.get(attribute, "0 0 0")
-        values = self.numbers(element, path, attribute, text, 3) or (0.0, 0.0, 0.0)
-        roll, pitch, yaw = map(self._exact, values, text.split() if values else (), [path] * 3)
+        values = self.numbers(element, path, attribute, text, 3)
+        if values is None:
+            return (0.0, 0.0, 0.0)
+        roll, pitch, yaw = map(self._exact, values, text.split(), [path] * 3)
         return (roll, pitch, yaw)
 
     def _exact(self, value: float, word: str, path: str) -> float:

@@ -60,6 +60,9 @@ class JointKind(ABC):
     settings: tuple[str, ...] = ()
     """Numbers a joint of this kind needs besides its coordinates, such as the pitch of a screw."""
 
+    turns_its_columns: bool = False
+    """Whether S changes with q in the child's axes."""
+
     @property
     def nq(self) -> int:
         return len(self.coordinates)

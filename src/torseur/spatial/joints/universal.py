@@ -27,6 +27,8 @@ class _Universal(JointKind):
         CoordinateInfo("y", Quantity.ANGULAR_SPEED, "rate of the second rotation"),
     )
 
+    turns_its_columns = True
+
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
         return product(g, [Step(StepKind.ROTATE_X, q[0]), Step(StepKind.ROTATE_Y, q[1])])
 

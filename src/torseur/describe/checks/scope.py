@@ -1,0 +1,132 @@
+"""The names of a mechanism: what stands for what, and where it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from torseur.describe.bodies import BASE, WORLD
+from torseur.describe.checks.fault import Fault, Path
+from torseur.describe.formulas import Formula
+from torseur.describe.marks import Symbols
+from torseur.describe.mechanism import Mechanism, Variable
+from torseur.errors import TorseurError
+
+__all__ = ["Definition", "Scope"]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A name, what it stands for, and where."""
+
+    name: str
+    what: str
+    path: Path
+    symbols: Symbols = Symbols.NONE
+
+
+class Scope:
+    """What every check needs to know of a mechanism's names and numbers."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+
+    def variable_path(self, variable: Variable) -> Path:
+        """Where a coordinate or its joint is described."""
+        name, owner = variable.name, variable.owner
+        if owner == BASE:
+            return ("base", "coordinates", name) if name in self.mechanism.base.coordinates else ("base",)
+        if owner not in self.mechanism.bodies:
+            return ("coordinates", name)
+        given = name in self.mechanism.bodies[owner].joint.coordinates
+        return ("bodies", owner, "joint", *(("coordinates", name) if given else ()))
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """All that formulas and recordings can name, in order of precedence; the same name may come twice."""
+        return tuple(self._definitions())
+
+    def _definitions(self) -> Iterator[Definition]:
+        mechanism = self.mechanism
+        for name in mechanism.parameters:
+            yield Definition(name, "a parameter", ("parameters", name))
+        for name in mechanism.inputs:
+            yield Definition(name, "an input", ("inputs", name), Symbols.INPUTS)
+        for variable in mechanism.q:
+            owner = variable.owner if variable.owner in (BASE, *mechanism.bodies) else "the free-form kinematics"
+            yield Definition(
+                variable.name, f"a coordinate of {owner}", self.variable_path(variable), Symbols.COORDINATES
+            )
+        paths = {variable.owner: self.variable_path(variable)[:3] for variable in mechanism.q}
+        for variable in mechanism.v:
+            path = paths.get(variable.owner, ())
+            if variable.owner not in (BASE, *mechanism.bodies):
+                path = ("coordinates", variable.name.removeprefix("d"))
+            yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
+
+    @cached_property
+    def symbols(self) -> dict[str, Definition]:
+        """Name -> what it stands for, in formulas."""
+        found = {"t": Definition("t", "time", (), Symbols.TIME)}
+        for definition in self.definitions:
+            found.setdefault(definition.name, definition)
+        return found
+
+    @cached_property
+    def coordinates(self) -> dict[str, Variable]:
+        return {variable.name: variable for variable in self.mechanism.q}
+
+    @cached_property
+    def speeds(self) -> dict[str, Variable]:
+        return {variable.name: variable for variable in self.mechanism.v}
+
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        return (*self.mechanism.bodies, BASE, WORLD)
+
+    @cached_property
+    def frames(self) -> dict[str, str]:
+        return self.mechanism.frames
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The parameters that have a number, by themselves or by formula."""
+        known: dict[str, float] = {}
+        waiting: dict[str, Formula] = {}
+        for name, parameter in self.mechanism.parameters.items():
+            if isinstance(parameter.value, Formula):
+                waiting[name] = parameter.value
+            elif parameter.value is not None:
+                known[name] = parameter.value
+        while True:
+            ready = {name: value for name, formula in waiting.items() if (value := _value(formula, known)) is not None}
+            if not ready:
+                return known
+            known |= ready
+            waiting = {name: formula for name, formula in waiting.items() if name not in known}
+
+    def value(self, scalar: float | Formula | None) -> float | None:
+        """The number of a scalar, if it has one."""
+        return _value(scalar, self.numbers) if isinstance(scalar, Formula) else scalar
+
+    def values(self, scalars: tuple[float | Formula, ...] | None) -> tuple[float, ...] | None:
+        """The numbers of several scalars, if all have one."""
+        found = tuple(self.value(scalar) for scalar in scalars or ())
+        numbers = tuple(number for number in found if number is not None)
+        return numbers if scalars is not None and len(numbers) == len(found) else None
+
+
+def _value(formula: Formula, known: dict[str, float]) -> float | None:
+    if not formula.names <= known.keys():
+        return None
+    try:
+        return formula.value({name: known[name] for name in formula.names})
+    except TorseurError:  # it has no value at all: 1/0, sqrt(-1)
+        return None
+
+
+def fault_without_value(path: Path, formula: Formula) -> Fault:
+    """A formula of numbers that gives none."""
+    return Fault(path, "this formula has no value", got=formula.text[:80], remedy="look for divisions by zero and roots")

@@ -1,0 +1,5 @@
+"""SYMORO .par files, in both dialects: SYMORO+ (Mathematica) and OpenSYMORO (Python)."""
+
+from torseur.formats.symoro.reader import read_par
+
+__all__ = ["read_par"]

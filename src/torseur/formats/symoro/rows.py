@@ -1,0 +1,147 @@
+"""The frames of a .par file: what each hangs on, how it moves, and what becomes of it in a description."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from torseur.formats.expressions import Value
+from torseur.formats.symoro.sizes import Sheet
+
+__all__ = ["COORDINATE", "PLACE_KEYS", "Role", "Row", "read_rows"]
+
+COORDINATE = re.compile(r"(?:th|[tqr])([0-9]+)")
+"""How the coordinate of a joint is called in theta or r."""
+PLACE_KEYS = ("gamma", "b", "alpha", "d", "theta", "r")
+_KINDS = ("revolute", "prismatic", "fixed")
+
+
+class Role(Enum):
+    """What a frame of the file becomes."""
+
+    BODY = "a body with its joint"
+    POINT = "a named frame on the body before it"
+    CUT = "the first frame of a loop"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A frame of the file; theta or r without the coordinate, which has its own place."""
+
+    number: int
+    parent: int
+    kind: str
+    role: Role
+    coordinate: str | None
+    place: dict[str, Value]
+
+    @property
+    def name(self) -> str:
+        return f"body{self.number}" if self.role is Role.BODY else f"frame{self.number}"
+
+
+def read_rows(sheet: Sheet) -> dict[int, Row]:
+    """The frames by number; a file whose tree or coordinates make no sense is refused."""
+    numbers = range(1, sheet.frames + 1)
+    parents = {j: sheet.whole("ant", j, range(sheet.frames + 1)) for j in numbers}
+    sigmas = {j: sheet.whole("sigma", j, range(3)) for j in numbers}
+    _check_tree(sheet, parents)
+    sheet.source.stop_if_faulty()
+    rows = {}
+    for j in numbers:
+        role = _role(sheet, j, sigmas[j], is_parent=j in parents.values())
+        place = {key: sheet.value(key, j) for key in PLACE_KEYS}
+        coordinate = _coordinate(sheet, j, sigmas[j], place)
+        rows[j] = Row(j, parents[j], _KINDS[sigmas[j]], role, coordinate, place)
+    _check_loops(sheet, rows)
+    _check_coordinates(sheet, rows)
+    sheet.source.stop_if_faulty()
+    return rows
+
+
+def _check_tree(sheet: Sheet, parents: dict[int, int]) -> None:
+    for j, parent in parents.items():
+        seen, at = {j}, parent
+        while at in parents and at not in seen:
+            seen.add(at)
+            at = parents[at]
+        if at == j:
+            value = sheet.value("ant", j)
+            sheet.source.fault(f"frame {j} hangs on itself", value.place, f"ant[{j}]", expected="a way to frame 0")
+
+
+def _role(sheet: Sheet, j: int, sigma: int, *, is_parent: bool) -> Role:
+    if sheet.links < j <= sheet.joints:
+        return Role.CUT
+    is_point = sigma == 2 and not is_parent and not sheet.has_inertia(j)
+    return Role.POINT if is_point else Role.BODY
+
+
+def _coordinate(sheet: Sheet, j: int, sigma: int, place: dict[str, Value]) -> str | None:
+    """Find the coordinate of frame j, and leave in the place what is added to it."""
+    if sigma == 2:
+        return None
+    key = ("theta", "r")[sigma]
+    value, path = place[key], f"{key}[{j}]"
+    found = [name for name in value.names if COORDINATE.fullmatch(name)]
+    own = [name for name in found if (match := COORDINATE.fullmatch(name)) and int(match[1]) == j]
+    if not found:
+        return f"q{j}"
+    if len(found) > 1 and len(own) != 1:
+        remedy = f"call it t{j}, th{j}, q{j} or r{j}, and the others differently"
+        sheet.source.fault("which of these is the coordinate?", value.place, path, got=", ".join(found), remedy=remedy)
+        return None
+    name = found[0] if len(found) == 1 else own[0]
+    rest = value.without(name)
+    if rest is None:
+        sheet.source.fault(
+            f"the coordinate '{name}' does not stand alone with sign +",
+            value.place,
+            path,
+            expected=f"{name}, or {name} + offset",
+            got=str(value)[:60],
+            remedy="turn the axis round, or rename the symbol if it is not the coordinate",
+        )
+        return None
+    place[key] = rest
+    return name
+
+
+def _check_loops(sheet: Sheet, rows: dict[int, Row]) -> None:
+    for row in rows.values():
+        path = f"ant[{row.number}]"
+        if row.parent and rows[row.parent].role is Role.CUT:
+            place = sheet.value("ant", row.number).place
+            partner = row.parent + sheet.loops
+            sheet.source.fault("a frame hangs on a cut joint", place, path, remedy=f"hang it on frame {partner}, which is the same")
+        if row.number > sheet.joints and row.kind != "fixed":
+            value = sheet.value("sigma", row.number)
+            sheet.source.fault("the second frame of a loop moves", value.place, f"sigma[{row.number}]", expected="2", got=str(value))
+
+
+def _check_coordinates(sheet: Sheet, rows: dict[int, Row]) -> None:
+    """No coordinate twice; only frames that carry nothing may follow the coordinates of others."""
+    owners: dict[str, int] = {}
+    for row in rows.values():
+        if row.coordinate is None:
+            continue
+        key = "theta" if row.kind == "revolute" else "r"
+        if row.coordinate in owners:
+            place = sheet.value(key, row.number).place
+            what = f"'{row.coordinate}' is already the coordinate of frame {owners[row.coordinate]}"
+            sheet.source.fault(what, place, f"{key}[{row.number}]", remedy="every joint has its own")
+        owners.setdefault(row.coordinate, row.number)
+    cut = {row.coordinate for row in rows.values() if row.role is Role.CUT}
+    for row in rows.values():
+        for key, value in row.place.items():
+            used = [name for name in value.names if name in owners]
+            if not used or (row.role is Role.POINT and not cut & set(used)):
+                continue
+            sheet.source.fault(
+                f"the place of frame {row.number} depends on the coordinate of another joint",
+                value.place,
+                f"{key}[{row.number}]",
+                got=", ".join(used),
+                remedy="only a fixed frame without mass and without frames after it may, and not on a cut joint",
+            )
