@@ -58,6 +58,7 @@ def test_an_entity_out_of_nowhere_is_not_well_formed():
 def test_size_depth_and_number_of_elements_are_bounded(monkeypatch):
     assert "too large" in fault_of(b" " * (LARGEST + 1))
     assert "too deeply" in fault_of("<robot>" + "<a>" * DEEPEST + "</a>" * DEEPEST + "</robot>")
+    assert "too many links" in fault_of(robot(*(f'<link name="a{k}"/>' for k in range(5001))))
     monkeypatch.setattr("torseur.formats.urdf.markup.MOST", 50)
     assert "too many elements" in fault_of("<robot>" + "<a/>" * 50 + "</robot>")
 

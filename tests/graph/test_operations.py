@@ -7,7 +7,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
@@ -44,6 +44,7 @@ def same(a: float, b: float) -> bool:
 
 
 @pytest.mark.parametrize("name", UNARY)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_function_of_one_argument_is_right_to_four_units_in_the_last_place(name, data):
     x = data.draw(st.floats(*DOMAINS.get(name, (-50.0, 50.0))))
@@ -55,6 +56,7 @@ def test_function_of_one_argument_is_right_to_four_units_in_the_last_place(name,
 
 
 @pytest.mark.parametrize("name", BINARY)
+@settings(max_examples=40)
 @given(a=st.floats(-30, 30), b=st.floats(-30, 30))
 def test_function_of_two_arguments_is_right_to_four_units_in_the_last_place(name, a, b):
     a, b = (abs(a) + 1e-3 if name == "pow" else a), (b or 1.0)
@@ -212,6 +214,7 @@ def test_sine_and_cosine_of_huge_angles_are_reduced_fully():
 
 
 @pytest.mark.parametrize("n", [*range(-9, 10), 64, 1000, -1000])
+@settings(max_examples=15)
 @given(x=st.floats(0.5, 1.5), negative=st.booleans())
 def test_integer_power_is_right_to_its_number_of_products(n, x, negative):
     x = -x if negative else x

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Inertia
-from torseur.describe.marks import BodyName
+from torseur.describe.marks import BodyName, Symbols, Uses
 from torseur.describe.place import Place
 from torseur.spatial.joints import KINDS, JointKind
 
@@ -37,6 +37,10 @@ WORLD = "world"
 """The frame that does not move."""
 BASE = "base"
 """The body the tree hangs on; the world itself when the base is fixed."""
+
+
+PositionalPlace = Annotated[Place, Uses(Symbols.COORDINATES)]
+SignalPlace = Annotated[Place, Uses(Symbols.TIME | Symbols.INPUTS)]
 
 
 class Coordinate(Record):
@@ -99,7 +103,7 @@ class Joint(Record):
 class Frame(Record):
     """A named frame on a body. If its place depends on coordinates, only its position is meant (no velocity of its own)."""
 
-    place: Place = Field(Place(), description="in the body's frame")
+    place: PositionalPlace = Field(Place(), description="in the body's frame")
 
 
 class Box(Record):
@@ -178,7 +182,7 @@ class Body(Record):
     """
 
     parent: BodyName = Field(BASE, description="a body, 'base' or 'world'")
-    place: Place = Field(Place(), description="frame a of the joint in the parent's frame")
+    place: PositionalPlace = Field(Place(), description="frame a of the joint in the parent's frame")
     joint: Joint = Field(Joint(), description="how the body moves; fixed by default")
     inertia: Inertia | None = Field(None, description="mass and its spread; none for a massless body")
     shapes: tuple[Shape, ...] = Field((), description="what to draw")
@@ -200,7 +204,7 @@ class Base(Record):
 
     kind: BaseKind = Field(BaseKind.FIXED, description="how it moves in the world")
     orientation: Literal["quaternion", "rpy"] = Field("quaternion", description="coordinates of a floating base")
-    place: Place = Field(Place(), description="where the base is; of a moving base in terms of t")
+    place: SignalPlace = Field(Place(), description="where the base is; of a moving base in terms of t")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="names and starts; x y z ... by default")
     inertia: Inertia | None = Field(None, description="mass and its spread")
     shapes: tuple[Shape, ...] = Field((), description="what to draw")

@@ -90,7 +90,7 @@ class FrozenDict(dict[str, T]):
     def _refuse(self, *args: object, **kwargs: object) -> Never:
         raise TypeError("a description is frozen; make a new one with model_copy(update=...)")
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self.items()))

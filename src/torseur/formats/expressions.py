@@ -64,7 +64,7 @@ class Source:
     def __init__(self, data: str | bytes, where: str) -> None:
         self.where = where
         self.text = _decoded(data)
-        self.faults: list[FileFault] = []
+        self._faults: list[tuple[int, FileFault]] = []
         if len(self.text) > LONGEST_FILE:
             raise ModelError("the file is too long", where=where, expected=f"at most {LONGEST_FILE} characters")
         self._lines = [0, *(match.end() for match in re.finditer("\n", self.text))]
@@ -86,13 +86,13 @@ class Source:
     ) -> None:
         """Remember a fault; reading goes on, to find the others."""
         where = f"{self.at(place)}: {path}" if path else self.at(place)
-        if len(self.faults) < MOST_FAULTS:
-            self.faults.append(FileFault(what, where=where, expected=expected, got=got, remedy=remedy))
+        if len(self._faults) < MOST_FAULTS:
+            self._faults.append((place, FileFault(what, where=where, expected=expected, got=got, remedy=remedy)))
 
     def stop_if_faulty(self) -> None:
         """Raise what was found so far, in the order of the file."""
-        if self.faults:
-            raise ModelError.of(self.faults)
+        if self._faults:
+            raise ModelError.of(fault for _, fault in sorted(self._faults, key=lambda found: found[0]))
 
 
 def _decoded(data: str | bytes) -> str:

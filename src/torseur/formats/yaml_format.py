@@ -68,9 +68,7 @@ def read_document(text: str | bytes, where: str = "text", *, loads: Mapping[str,
     source = Source(where)
     root = parse(text, source)
     _check_version(root, source)
-    root = Node(
-        {key: item for key, item in root.items.items() if key != VERSION_KEY}, root.mark, root.path, root.keys
-    )
+    root = Node({key: item for key, item in root.items.items() if key != VERSION_KEY}, root.mark, root.path, root.keys)
     root = shape(root, Mechanism, source)
     root, made = _loads(root, loads, source)
     data = plain(root)
@@ -87,7 +85,9 @@ def _check_version(root: Node, source: Source) -> None:
         source.stop(root.mark, "this is not a model", expected="a mapping that begins with 'torseur: 1'", got=root.kind)
     version = root.items.get(VERSION_KEY)
     if version is None:
-        source.fault(Mark(1, 1), (), "the version of the format is missing", remedy=f"begin with '{VERSION_KEY}: {VERSION}'")
+        source.fault(
+            Mark(1, 1), (), "the version of the format is missing", remedy=f"begin with '{VERSION_KEY}: {VERSION}'"
+        )
     elif version.value != VERSION or isinstance(version.value, bool):
         source.stop(version.mark, "a version of the format that is not known", expected=str(VERSION), got=version.kind)
 

@@ -61,7 +61,9 @@ def shape_load(node: Node, kinds: Mapping[str, type[Load]], source: Source) -> t
     """The kind of a load and its contents: ``{spring: {...}}``."""
     if len(node.items) != 1:
         got = ", ".join(node.items) if node.items else node.kind
-        source.fault(node.mark, node.path, "a load has exactly one kind", expected=f"one of {', '.join(kinds)}", got=got)
+        source.fault(
+            node.mark, node.path, "a load has exactly one kind", expected=f"one of {', '.join(kinds)}", got=got
+        )
         return None
     ((name, inner),) = node.items.items()
     if name not in kinds:
@@ -71,7 +73,13 @@ def shape_load(node: Node, kinds: Mapping[str, type[Load]], source: Source) -> t
 
 
 def _known_keys(kind: type[Record]) -> tuple[str, ...]:
-    extra = tuple(Place.model_fields) if kind in HOISTED else ("coordinate", *Coordinate.model_fields) if kind is Joint else ()
+    extra = (
+        tuple(Place.model_fields)
+        if kind in HOISTED
+        else ("coordinate", *Coordinate.model_fields)
+        if kind is Joint
+        else ()
+    )
     return (*kind.model_fields, *extra)
 
 
@@ -195,7 +203,7 @@ def _full_joint(node: Node, source: Source) -> Node:
     one = {key: item for key, item in node.items.items() if key in Coordinate.model_fields}
     inner = Node(one, name.mark, node.path, {key: node.keys[key] for key in one})
     table = Node({name.value: inner}, name.mark, node.path, {name.value: name.mark})
-    rest = {key: item for key, item in node.items.items() if key not in one and key not in ("coordinate", "coordinates")}
+    rest = {
+        key: item for key, item in node.items.items() if key not in one and key not in ("coordinate", "coordinates")
+    }
     return Node({**rest, "coordinates": table}, node.mark, node.path, {**node.keys, "coordinates": name.mark})
-
-

@@ -35,7 +35,9 @@ def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
         return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": _quotes(kind, value)}
     if kind in ("too_short", "too_long"):
         bound = context.get("min_length" if kind == "too_short" else "max_length")
-        return f"expected {'at least' if kind == 'too_short' else 'at most'} {bound}", {"got": str(context["actual_length"])}
+        return f"expected {'at least' if kind == 'too_short' else 'at most'} {bound}", {
+            "got": str(context["actual_length"])
+        }
     if kind in ("literal_error", "enum"):
         return f"expected {context['expected']}", {"got": _got(value)}
     if kind == "string_too_long":

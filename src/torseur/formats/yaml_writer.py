@@ -83,7 +83,11 @@ def _short(record: Record) -> Any:
 def _hoisted(given: dict[str, Any]) -> dict[str, Any]:
     """The keys of the place, where the place itself would stand."""
     place = given["place"]
-    return {key: item for name, value in given.items() for key, item in (place if name == "place" else {name: value}).items()}
+    return {
+        key: item
+        for name, value in given.items()
+        for key, item in (place if name == "place" else {name: value}).items()
+    }
 
 
 def _short_joint(joint: Joint) -> dict[str, Any]:

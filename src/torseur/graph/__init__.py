@@ -35,6 +35,7 @@ from torseur.graph.linear import minimum_norm_solve, solve
 from torseur.graph.nodes import Expr, Graph, Truth
 from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
 from torseur.graph.roots import root
+from torseur.graph.substitution import substitute
 
 __all__ = [
     "Block",
@@ -83,6 +84,7 @@ __all__ = [
     "sinh",
     "solve",
     "sqrt",
+    "substitute",
     "table",
     "tan",
     "tangents",

@@ -12,6 +12,8 @@ __all__ = ["Fault", "Path", "Severity", "guess", "nearest", "written"]
 Path = tuple[str | int, ...]
 """The way to something in a mechanism: fields and names, numbers in lists."""
 
+MOST_LOOKED_AT = 1000
+
 
 class Severity(Enum):
     """How bad a fault is."""
@@ -51,7 +53,7 @@ def written(path: Path) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that looks most like a wrong one, if any does."""
-    names = list(known)
+    names = list(known)[:MOST_LOOKED_AT]
     close = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.6)
     if close:
         return close[0]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torseur.describe.bodies import BASE, WORLD, BaseKind
+from torseur.describe.bodies import BASE, WORLD, BaseKind, Frame
 from torseur.describe.checks.fault import Fault, Path, guess
+from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope, fault_without_value
 from torseur.describe.checks.walk import FoundFormula, FoundName, walk
+from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
 from torseur.describe.marks import Symbols, Thing
 
@@ -41,9 +43,10 @@ def _double_frames(scope: Scope) -> Iterator[Fault]:
         if body in seen:
             yield _taken(("bodies", body), body, "a body", seen[body])
         seen[body] = "a body"
-    carriers = [(("base",), scope.mechanism.base), *((("bodies", n), b) for n, b in scope.mechanism.bodies.items())]
-    for path, carrier in carriers:
-        for frame in carrier.frames:
+    tables: list[tuple[Path, dict[str, Frame]]] = [(("base",), scope.mechanism.base.frames)]
+    tables += [(("bodies", name), body.frames) for name, body in scope.mechanism.bodies.items()]
+    for path, table in tables:
+        for frame in table:
             if frame in seen:
                 yield _taken((*path, "frames", frame), frame, "a frame", seen[frame])
             seen[frame] = f"a frame of {path[-1]}"
@@ -86,7 +89,8 @@ def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
         if definition is None:
             allowed = [n for n, d in scope.symbols.items() if d.symbols in found.uses]
             expected, remedy = guess(name, allowed)
-            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=found.formula.text[:80], remedy=remedy)
+            got = found.formula.text[:80]
+            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy)
         elif definition.symbols not in found.uses:
             words = ", ".join(["parameters", *(word for symbol, word in _WORDS.items() if symbol in found.uses)])
             yield Fault(found.path, f"'{name}' is {definition.what}; it cannot be used here", expected=f"only {words}")
@@ -97,7 +101,7 @@ def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
 def _misplaced(scope: Scope) -> Iterator[Fault]:
     """Places of which the field alone cannot say what they may use."""
     for name, body in scope.mechanism.bodies.items():
-        used = _used(scope, body.place) & scope.coordinates.keys()
+        used = names_in(body.place) & scope.coordinates.keys()
         if used and body.joint.kind != "fixed":
             yield Fault(
                 ("bodies", name, "place"),
@@ -106,16 +110,10 @@ def _misplaced(scope: Scope) -> Iterator[Fault]:
                 remedy="make the joint fixed, and write its motion as a step of the place",
             )
     base = scope.mechanism.base
-    used = _used(scope, base.place) & ({"t"} | scope.mechanism.inputs.keys())
+    used = names_in(base.place) & ({"t"} | scope.mechanism.inputs.keys())
     if used and base.kind is not BaseKind.MOVING:
         text = f"the place of a {base.kind.value} base depends on {', '.join(sorted(used))}"
         yield Fault(("base", "place"), text, remedy="a base whose motion is given has 'kind: moving'")
-
-
-def _used(scope: Scope, place: object) -> set[str]:
-    from torseur.describe.fields import names_in
-
-    return set(names_in(place))
 
 
 def circles(scope: Scope) -> Iterator[Fault]:
@@ -125,37 +123,18 @@ def circles(scope: Scope) -> Iterator[Fault]:
         for name, parameter in scope.mechanism.parameters.items()
         if isinstance(parameter.value, Formula)
     }
-    for circle in _circles(parameters):
-        text = " -> ".join((*circle, circle[0]))
-        yield Fault(("parameters", circle[0]), "parameters defined in a circle", got=text)
+    for circle in ordered(parameters)[1]:
+        yield Fault(("parameters", circle[0]), "parameters defined in a circle", got=_drawn(circle))
     couplings = {
-        constraint.coupling.coordinate: (name, constraint.coupling.equals)
+        coupling.coordinate: (name, coupling.equals)
         for name, constraint in scope.mechanism.constraints.items()
-        if constraint.coupling is not None
+        if (coupling := constraint.coupling) is not None
     }
-    needs = {c: e.names for c, (_, e) in couplings.items() if isinstance(e, Formula)}
-    for circle in _circles(needs):
-        text = " -> ".join((*circle, circle[0]))
+    for circle in ordered({c: equals.names for c, (_, equals) in couplings.items() if isinstance(equals, Formula)})[1]:
         path = ("constraints", couplings[circle[0]][0], "coupling", "equals")
-        yield Fault(path, "coordinates that follow each other in a circle", got=text)
+        yield Fault(path, "coordinates that follow each other in a circle", got=_drawn(circle))
 
 
-def _circles(needs: dict[str, frozenset[str]]) -> Iterator[tuple[str, ...]]:
-    """The circles of a table name -> names it needs, each once."""
-    done: set[str] = set()
-    for start in needs:
-        way: list[str] = []
-        stack = [(start, iter(sorted(needs[start])))] if start not in done else []
-        while stack:
-            name, rest = stack[-1]
-            if name not in way:
-                way.append(name)
-            following = next((n for n in rest if n in needs and n not in done), None)
-            if following is None:
-                done.add(name)
-                way.remove(name)
-                stack.pop()
-            elif following in way:
-                yield tuple(way[way.index(following) :])
-            else:
-                stack.append((following, iter(sorted(needs[following]))))
+def _drawn(circle: tuple[str, ...]) -> str:
+    names = circle if len(circle) <= 10 else (*circle[:9], "...")
+    return " -> ".join((*names, circle[0]))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from torseur.describe.bodies import BASE, WORLD
 from torseur.describe.checks.fault import Fault, Path
+from torseur.describe.checks.order import ordered
 from torseur.describe.formulas import Formula
 from torseur.describe.marks import Symbols
 from torseur.describe.mechanism import Mechanism, Variable
@@ -93,19 +94,16 @@ class Scope:
     @cached_property
     def numbers(self) -> dict[str, float]:
         """The parameters that have a number, by themselves or by formula."""
-        known: dict[str, float] = {}
-        waiting: dict[str, Formula] = {}
-        for name, parameter in self.mechanism.parameters.items():
-            if isinstance(parameter.value, Formula):
-                waiting[name] = parameter.value
-            elif parameter.value is not None:
-                known[name] = parameter.value
-        while True:
-            ready = {name: value for name, formula in waiting.items() if (value := _value(formula, known)) is not None}
-            if not ready:
-                return known
-            known |= ready
-            waiting = {name: formula for name, formula in waiting.items() if name not in known}
+        given = {name: parameter.value for name, parameter in self.mechanism.parameters.items()}
+        formulas = {name: value.names for name, value in given.items() if isinstance(value, Formula)}
+        known = {name: value for name, value in given.items() if isinstance(value, float)}
+        for name in ordered(formulas)[0]:
+            formula = given[name]
+            assert isinstance(formula, Formula)
+            number = _value(formula, known)
+            if number is not None:
+                known[name] = number
+        return known
 
     def value(self, scalar: float | Formula | None) -> float | None:
         """The number of a scalar, if it has one."""
@@ -129,4 +127,5 @@ def _value(formula: Formula, known: dict[str, float]) -> float | None:
 
 def fault_without_value(path: Path, formula: Formula) -> Fault:
     """A formula of numbers that gives none."""
-    return Fault(path, "this formula has no value", got=formula.text[:80], remedy="look for divisions by zero and roots")
+    remedy = "look for divisions by zero, and roots of negative numbers"
+    return Fault(path, "this formula has no value", got=formula.text[:80], remedy=remedy)

@@ -47,8 +47,7 @@ def base_motion(sheet: Sheet) -> Base:
         return Base(kind=BaseKind.PLANAR)
     if free:
         _note_still(sheet, free, _ALL)
-    is_vehicle = bool(free) or "is_mobile" in flags
-    return Base(kind=BaseKind.FLOATING, orientation="rpy" if is_vehicle else "quaternion")
+    return Base(kind=BaseKind.FLOATING, orientation="quaternion" if "is_floating" in flags else "rpy")
 
 
 def _note_still(sheet: Sheet, free: set[str], expected: Sequence[str]) -> None:
@@ -102,7 +101,7 @@ def read_gravity(sheet: Sheet, symbols: Symbols, base: Base, place: Place) -> Tr
     x, y, z = (symbols.parameter(value, f"G[{k}]", "m/s2") for k, value in enumerate(values, 1))
     names = dict.fromkeys(name for value in values for name in value.names)
     if names:
-        sheet.notes.append(f"gravity is made of {', '.join(names)}, to be given a value (negative along a z axis that points up)")
+        sheet.notes.append(f"gravity is made of {', '.join(names)}: give a value (negative on an axis that points up)")
     matrix = place.pose.matrix if place.pose is not None else None
     return turned(matrix, (x, y, z)) if matrix is not None else (x, y, z)
 

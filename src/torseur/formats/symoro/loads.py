@@ -125,6 +125,7 @@ def _note_idle(sheet: Sheet, row: Row) -> None:
 def _check_cut(sheet: Sheet, row: Row) -> None:
     """A cut joint has no coordinate, so nothing can act on it."""
     j = row.number
+    sheet.notes.append(f"joint {j} is cut; {row.coordinate or 'it'} is not among the coordinates")
     for key in (*INERTIA, *_DRIVE, *WRENCH, "eta", "mu"):
         value = sheet.value(key, j)
         if not value.is_zero:

@@ -35,6 +35,7 @@ LEAVES = {
     "dynamics": "damping friction",
     "mimic": "joint multiplier offset",
 }
+MOST_LINKS = 5000
 ALONG = 1e-9
 """An axis this close to x, y or z (rad) is along it."""
 
@@ -139,8 +140,9 @@ def read_robot(root: Element, report: Report) -> Robot:
         joint = None if name is None else _joint(element, name, report)
         if joint is not None:
             joints[joint.name] = joint
-    if not links:
-        report.fault(root, "", "the robot has no link")
+    if not 0 < len(links) <= MOST_LINKS:
+        what = "too many links" if links else "the robot has no link"
+        report.fault(root, "", what, expected=f"from 1 to {MOST_LINKS}", got=str(len(links)))
     _say_what_is_ignored(root, report)
     return Robot(root.attributes.get("name"), root, links, joints)
 

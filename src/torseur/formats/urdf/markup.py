@@ -17,7 +17,7 @@ __all__ = ["Element", "read_markup"]
 LARGEST = 20_000_000
 """Bytes of a file."""
 DEEPEST = 60
-MOST = 300_000
+MOST = 100_000
 """Elements of a file."""
 ENCODINGS = ("utf-8", "utf-16", "iso-8859-1", "us-ascii")
 

@@ -1,0 +1,50 @@
+"""What can be wrong with a description, found without computing any motion.
+
+Faults are structural: names, the tree, numbers that cannot be, masses that are missing. How many degrees of freedom
+loops and constraints leave is a question of rank, and of a later step.
+
+>>> from torseur.describe import Body, Mechanism
+>>> [fault.what for fault in faults(Mechanism(name="arm", bodies={"link": Body(parent="bse")}))]
+["no body 'bse'"]
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from torseur.describe.checks.fault import Fault, Severity, written
+from torseur.describe.checks.masses import impossible_inertias, massless_motions
+from torseur.describe.checks.names import circles, double_names, unknown_names
+from torseur.describe.checks.numbers import axes, limits, orientations, sizes
+from torseur.describe.checks.scope import Scope
+from torseur.describe.checks.tree import closures, driven_coordinates, parents
+from torseur.describe.checks.unused import unused_names
+from torseur.describe.mechanism import Mechanism
+
+__all__ = ["Fault", "Severity", "faults", "written"]
+
+MOST_OF_A_KIND = 50
+
+_CHECKS = (
+    double_names,
+    unknown_names,
+    circles,
+    parents,
+    closures,
+    driven_coordinates,
+    limits,
+    orientations,
+    axes,
+    sizes,
+    impossible_inertias,
+    massless_motions,
+    unused_names,
+)
+
+
+def faults(mechanism: Mechanism) -> list[Fault]:
+    """All structural faults of a mechanism, the worst first (at most fifty of a kind)."""
+    scope = Scope(mechanism)
+    found = [fault for check in _CHECKS for fault in islice(check(scope), MOST_OF_A_KIND)]
+    rank = {severity: k for k, severity in enumerate(Severity)}
+    return sorted(found, key=lambda fault: rank[fault.severity])

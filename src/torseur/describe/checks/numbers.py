@@ -1,0 +1,111 @@
+"""Numbers that cannot be: limits upside down, directions of no length, matrices that do not rotate, negative sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from torseur.describe.bodies import Box, Cone, Coordinate, Cylinder, Sphere, Tyre
+from torseur.describe.checks.fault import Fault, Path, Severity
+from torseur.describe.checks.scope import Scope
+from torseur.describe.checks.walk import records
+from torseur.describe.constraints import NoSideSlip, Rolling
+from torseur.describe.loads import Motor
+from torseur.describe.mechanism import Variable
+from torseur.describe.place import AxisTurn, RigidPose
+from torseur.spatial.joints import Quantity
+
+__all__ = ["axes", "limits", "orientations", "sizes"]
+
+UNIT_TOLERANCE = 1e-6
+
+
+def limits(scope: Scope) -> Iterator[Fault]:
+    """Stops are in order, limits positive, starts between the stops, units those of the joint."""
+    for path, coordinate in records(scope.mechanism, Coordinate):
+        lower, upper, start = (scope.value(x) for x in (coordinate.lower, coordinate.upper, coordinate.start))
+        if lower is not None and upper is not None and lower > upper:
+            yield Fault(path, "the lower stop is above the upper one", got=f"{lower:g} > {upper:g}")
+        elif start is not None and not (lower is None or start >= lower):
+            yield Fault(path, "it starts below its lower stop", got=f"{start:g} < {lower:g}", severity=Severity.WARNING)
+        elif start is not None and not (upper is None or start <= upper):
+            yield Fault(path, "it starts above its upper stop", got=f"{start:g} > {upper:g}", severity=Severity.WARNING)
+        for field in ("speed_limit", "effort_limit"):
+            limit = scope.value(getattr(coordinate, field))
+            if limit is not None and limit < 0:
+                yield Fault((*path, field), "a limit is a magnitude", expected="at least 0", got=f"{limit:g}")
+        yield from _unit(scope, path, coordinate)
+    yield from _quaternions(scope)
+
+
+def _unit(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
+    variable = scope.coordinates.get(str(path[-1]))
+    expected = ("m", "rad") if path[0] == "coordinates" or variable is None else (variable.unit,)
+    if coordinate.unit is not None and coordinate.unit not in expected:
+        text = "not the unit of this coordinate"
+        yield Fault((*path, "unit"), text, expected=" or ".join(expected), got=coordinate.unit)
+
+
+def _quaternions(scope: Scope) -> Iterator[Fault]:
+    """The quaternions that joints start with have unit length."""
+    groups: dict[str, list[Variable]] = {}
+    for variable in scope.mechanism.q:
+        if variable.quantity is Quantity.NUMBER:
+            groups.setdefault(variable.owner, []).append(variable)
+    for parts in groups.values():
+        starts = scope.values(tuple(part.start for part in parts))
+        if starts is not None and abs(math.hypot(*starts) - 1.0) > UNIT_TOLERANCE:
+            path = scope.variable_path(parts[0])
+            yield Fault(path, "the quaternion at the start has not unit length", got=f"length {math.hypot(*starts):g}")
+
+
+def orientations(scope: Scope) -> Iterator[Fault]:
+    """Quaternions have unit length, matrices are rotations."""
+    for path, pose in records(scope.mechanism, RigidPose):
+        quaternion = scope.values(pose.quaternion)
+        if quaternion is not None and abs(math.hypot(*quaternion) - 1.0) > UNIT_TOLERANCE:
+            length = math.hypot(*quaternion)
+            unit = ", ".join(repr(x / length) for x in quaternion) if length > 0 else ""
+            remedy, got = f"its direction is [{unit}]" if unit else None, f"length {length:g}"
+            yield Fault((*path, "quaternion"), "a quaternion of unit length is needed", got=got, remedy=remedy)
+        rows = None if pose.matrix is None else [scope.values(row) for row in pose.matrix]
+        if rows is not None and all(row is not None for row in rows):
+            yield from _rotation((*path, "matrix"), [row for row in rows if row is not None])
+
+
+def _rotation(path: Path, rows: list[tuple[float, ...]]) -> Iterator[Fault]:
+    R = np.array(rows)
+    with np.errstate(all="ignore"):  # formulas may give anything
+        error = float(np.max(np.abs(R @ R.T - np.eye(3))))
+    if not error <= UNIT_TOLERANCE:
+        yield Fault(path, "not a rotation: its rows are not orthonormal", got=f"off by {error:.3g}")
+    elif np.linalg.det(R) < 0:
+        yield Fault(path, "not a rotation but a reflection", got="determinant -1")
+
+
+def axes(scope: Scope) -> Iterator[Fault]:
+    """Directions have a length."""
+    found = [
+        *((path, "axis", turn.axis) for path, turn in records(scope.mechanism, AxisTurn)),
+        *((path, "axis", motor.axis) for path, motor in records(scope.mechanism, Motor)),
+        *((path, "direction", slip.direction) for path, slip in records(scope.mechanism, NoSideSlip)),
+    ]
+    for path, field, triple in found:
+        values = scope.values(triple)
+        if values is not None and not any(values):
+            yield Fault((*path, field), "a direction of no length", got="[0, 0, 0]")
+
+
+def sizes(scope: Scope) -> Iterator[Fault]:
+    """Radii and lengths are positive."""
+    for kind in (Box, Cylinder, Cone, Sphere, Tyre, Rolling):
+        for path, record in records(scope.mechanism, kind):
+            for field in ("size", "radius", "length", "width"):
+                given = getattr(record, field, None)
+                for k, scalar in enumerate(given if isinstance(given, tuple) else (given,)):
+                    value = scope.value(scalar)
+                    if value is not None and value <= 0:
+                        place = (*path, field, k) if isinstance(given, tuple) else (*path, field)
+                        yield Fault(place, "a size must be positive", got=f"{value:g}")
