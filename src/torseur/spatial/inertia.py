@@ -87,11 +87,12 @@ def _turned_about(axis: int, J: Matrix, R: Matrix) -> Matrix:
     """
     a, b = (axis + 1) % 3, (axis + 2) % 3
     c, s = R[a][a], R[b][a]
-    e = s * (J[a][a] - J[b][b]) + c * (2.0 * J[a][b])
-    f = s * e
     new = [list(row) for row in J]
-    new[a][a], new[b][b] = J[a][a] - f, J[b][b] + f
-    new[a][b] = new[b][a] = c * e - J[a][b]
+    if s is not s.graph.zero:
+        e = s * (J[a][a] - J[b][b]) + c * (2.0 * J[a][b])
+        f = s * e
+        new[a][a], new[b][b] = J[a][a] - f, J[b][b] + f
+        new[a][b] = new[b][a] = c * e - J[a][b]
     new[a][axis] = new[axis][a] = c * J[a][axis] - s * J[b][axis]
     new[b][axis] = new[axis][b] = s * J[a][axis] + c * J[b][axis]
     return ((new[0][0], new[0][1], new[0][2]), (new[1][0], new[1][1], new[1][2]), (new[2][0], new[2][1], new[2][2]))

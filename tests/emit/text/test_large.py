@@ -72,7 +72,7 @@ def test_text_grows_in_proportion_and_never_nests_deeply(build, n, emit):
 
 
 def test_a_large_function_computes_the_same_as_python():
-    function = deep(100_000)
+    function = deep(10_000)
     args = np.linspace(-1, 1, 4), 0.3
     np.testing.assert_allclose(run_python(function, *args)[0], evaluate(function, *args)[0], rtol=1e-12)
 

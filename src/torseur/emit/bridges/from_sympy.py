@@ -113,8 +113,8 @@ class _Reader:
         """Factors with a negative power, and denominators that are no powers of two, go below one fraction bar."""
         over, under = self.graph.one, self.graph.one
         for arg in expr.args:
-            if isinstance(arg, self.sp.Pow) and arg.exp.is_Rational and arg.exp < 0:
-                under = under * self.raised(self.done[id(arg.base)], -arg.exp)
+            if isinstance(arg, self.sp.Pow) and self.is_below(arg.exp):
+                under = under * self.done[id(arg.base)] ** -float(arg.exp)
             elif arg.is_Rational and arg.q & (arg.q - 1):
                 over, under = over * float(arg.p), under * float(arg.q)
             else:
@@ -122,19 +122,16 @@ class _Reader:
         return over / under
 
     def power(self, expr: Any) -> Expr:
-        base = self.done[id(expr.base)]
-        if expr.exp.is_Rational:
-            return self.raised(base, expr.exp) if expr.exp > 0 else 1.0 / self.raised(base, -expr.exp)
+        base: Expr = self.done[id(expr.base)]
+        if self.is_below(expr.exp):
+            return 1.0 / base ** -float(expr.exp)
         if expr.base is self.sp.E:
             return f.exp(self.done[id(expr.exp)])
-        result: Expr = base ** self.done[id(expr.exp)]
-        return result
+        return base ** self.done[id(expr.exp)]
 
-    def raised(self, base: Expr, exponent: Any) -> Expr:
-        """base to a positive rational power; halves by a square root."""
-        if exponent.q == 2:
-            return f.sqrt(base) ** int(exponent.p)
-        return base ** float(exponent)
+    def is_below(self, exponent: Any) -> bool:
+        """Whether a power is the inverse of products or of a square root."""
+        return bool(exponent.is_Rational and exponent < 0 and (exponent.q == 1 or exponent == -self.sp.S.Half))
 
 
 def _float(expr: Any) -> float:

@@ -1,0 +1,289 @@
+"""A model: the quantities of a mechanism as native functions.
+
+>>> import numpy as np
+>>> from torseur.describe import Mechanism
+>>> pendulum = Mechanism(
+...     name="pendulum",
+...     gravity=(0.0, -9.81, 0.0),
+...     bodies={"rod": {"joint": {"kind": "revolute", "coordinate": "q"}, "inertia": {"M": 2.0, "MX": 1.0, "ZZ": 0.6}}},
+... )
+>>> model = build(pendulum)
+>>> model.inverse_dynamics(np.zeros(1), np.zeros(1), np.zeros(1))
+array([9.81])
+>>> model.mass_matrix(np.zeros((5, 1))).shape
+(5, 1, 1)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.describe import Formula, Mechanism, Variable
+from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.emit.native import NativeFunction, compile_keyed
+from torseur.errors import ArgumentError, ModelError
+from torseur.graph import Function, Role
+
+__all__ = ["Model", "ModelFunction", "build"]
+
+
+def build(mechanism: Mechanism, *, parameters: Mapping[str, float] | None = None, base_parameters: bool = True) -> Model:
+    """The native model of a mechanism; functions are derived and compiled when first used, and kept on disk.
+
+    Args:
+        mechanism: the description.
+        parameters: values for parameters, in place of those of the description or where it has none.
+        base_parameters: regroup inertial parameters before deriving (same motion, fewer operations).
+    """
+    known = mechanism.parameters
+    unknown = [n for n in parameters or {} if n not in known]
+    if unknown:
+        near = {n: difflib.get_close_matches(n, known, 1) for n in unknown}
+        hints = ", ".join(f"{n} (did you mean {c[0]}?)" if c else n for n, c in near.items())
+        raise ArgumentError("no such parameters", where=mechanism.name, got=hints, expected=", ".join(known) or "none")
+    derived = [n for n in parameters or {} if isinstance(known[n].value, Formula)]
+    if derived:
+        raise ArgumentError("parameters that follow from others cannot be set", got=", ".join(derived))
+    return Model(mechanism, dict(parameters or {}), Options(base_parameters=base_parameters))
+
+
+class ModelFunction:
+    """One quantity of a model. Call it with arrays (..., n); the rest by keyword."""
+
+    def __init__(self, model: Model, quantity: str, options: Options) -> None:
+        self._model, self._quantity, self._options = model, quantity, options
+        self._ready: NativeFunction | None = None
+        self._tail: tuple[Any, ...] = ()
+        self.__name__ = quantity
+
+    def __repr__(self) -> str:
+        return f"<{self._quantity}({', '.join(QUANTITIES[self._quantity].of)}) of {self._model.mechanism.name}>"
+
+    def __call__(
+        self,
+        *args: ArrayLike,
+        t: ArrayLike | None = None,
+        inputs: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        parameters: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        out: Any = None,
+        threads: int = 1,
+    ) -> Any:
+        """The quantity for one state or a batch.
+
+        Args:
+            args: q, v, ... of shape (..., n).
+            t: time, s (0 by default).
+            inputs: by name, or an array (..., number of inputs).
+            parameters: by name (the others keep their values), or an array of all free ones.
+            out: where to write.
+            threads: how many share a batch.
+        """
+        ready = self._ready or self._prepare()
+        if t is None and inputs is None and parameters is None:
+            return ready(*args, *self._tail, out=out, threads=threads)
+        return self._with(args, t, inputs, parameters, out, threads)
+
+    @cached_property
+    def native(self) -> NativeFunction:
+        """The compiled function, parameters unbound."""
+        model = self._model
+        key = f"{model.key}:{self._quantity}:{self._options}"
+        return compile_keyed(key, lambda: self.function)
+
+    @property
+    def function(self) -> Function:
+        """The expressions behind it (derived anew)."""
+        return function_of(self._model.mechanism, self._quantity, self._options)
+
+    def _prepare(self) -> NativeFunction:
+        native, model = self.native, self._model
+        roles = {a.role for a in native.interface.inputs}
+        self._ready = native.bind(model.parameter_values) if Role.PARAMETER in roles else native
+        tail: list[Any] = []
+        if Role.TIME in roles:
+            tail.append(np.zeros(()))
+        if Role.INPUT in roles:
+            tail.append(model.input_values)
+        self._tail = tuple(tail)
+        return self._ready
+
+    def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int) -> Any:
+        native, model = self.native, self._model
+        values = list(args)
+        for argument in native.interface.inputs[len(args) :]:
+            if argument.role is Role.TIME:
+                values.append(np.asarray(0.0 if t is None else t, dtype=float))
+            elif argument.role is Role.INPUT:
+                values.append(_named(inputs, model.input_values, list(model.mechanism.inputs), "input"))
+            elif argument.role is Role.PARAMETER:
+                default = model.parameter_values if not _is_complete(parameters, model) else None
+                values.append(_named(parameters, default, model.free_parameters, "parameter"))
+        return native(*values, out=out, threads=threads)
+
+
+def _is_complete(parameters: Any, model: Model) -> bool:
+    if parameters is None:
+        return False
+    return not isinstance(parameters, Mapping) or set(model.free_parameters) <= set(parameters)
+
+
+def _named(given: Any, default: NDArray[np.float64] | None, names: list[str], what: str) -> NDArray[np.float64]:
+    """An array of all, from an array or from some of them by name."""
+    if given is None:
+        assert default is not None
+        return default
+    if not isinstance(given, Mapping):
+        return np.asarray(given, dtype=float)
+    unknown = [n for n in given if n not in names]
+    if unknown:
+        raise ArgumentError(f"no such {what}s", got=", ".join(unknown), expected=", ".join(names))
+    arrays = {n: np.asarray(x, dtype=float) for n, x in given.items()}
+    whole = np.empty((*np.broadcast_shapes(*(x.shape for x in arrays.values())), len(names)))
+    if default is not None:
+        whole[...] = default
+    for n, x in arrays.items():
+        whole[..., names.index(n)] = x
+    return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The functions of a mechanism. Arrays have shape (..., n): one state or a million, same call."""
+
+    mechanism: Mechanism
+    given: dict[str, float]
+    options: Options
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+    @cached_property
+    def coordinates(self) -> tuple[Variable, ...]:
+        """q: names, units, meaning, in order."""
+        return self.mechanism.q
+
+    @cached_property
+    def speeds(self) -> tuple[Variable, ...]:
+        """v: names, units, meaning, in order."""
+        return self.mechanism.v
+
+    @property
+    def nq(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        return len(self.speeds)
+
+    @cached_property
+    def free_parameters(self) -> list[str]:
+        """The parameters that have no formula, in order."""
+        return [n for n, p in self.mechanism.parameters.items() if not isinstance(p.value, Formula)]
+
+    @cached_property
+    def parameter_values(self) -> NDArray[np.float64]:
+        """Their values; every one that is not set is named in the error."""
+        values = {n: self.given.get(n, self.mechanism.parameters[n].value) for n in self.free_parameters}
+        unset = [n for n, value in values.items() if value is None]
+        if unset:
+            raise ModelError(
+                f"{len(unset)} parameters have no value",
+                where=self.mechanism.name,
+                got=", ".join(unset),
+                remedy="build(mechanism, parameters={name: value, ...})",
+            )
+        return np.array(list(values.values()), dtype=float)
+
+    @cached_property
+    def input_values(self) -> NDArray[np.float64]:
+        return np.array([x.default for x in self.mechanism.inputs.values()])
+
+    @cached_property
+    def key(self) -> str:
+        """All of the description that decides the equations."""
+        return self.mechanism.model_dump_json(exclude={"title", "notes", "outputs"}, exclude_defaults=True)
+
+    @cached_property
+    def _functions(self) -> dict[tuple[str, Options], ModelFunction]:
+        return {}
+
+    def function(self, quantity: str, frame: str | None = None, axes: Axes = Axes.OWN) -> ModelFunction:
+        """A quantity by name; see `torseur.dynamics.quantities`."""
+        if quantity not in QUANTITIES:
+            raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
+        if frame is not None and frame not in self.mechanism.frames:
+            near = difflib.get_close_matches(frame, self.mechanism.frames, 3)
+            raise ArgumentError(
+                f"no frame '{frame}'",
+                where=self.mechanism.name,
+                expected=", ".join(self.mechanism.frames),
+                remedy=f"did you mean {' or '.join(near)}?" if near else None,
+            )
+        options = replace(self.options, frame=frame, axes=axes)
+        return self._functions.setdefault((quantity, options), ModelFunction(self, quantity, options))
+
+    # -- the contract --------------------------------------------------------------------------------------------------
+    @cached_property
+    def inverse_dynamics(self) -> ModelFunction:
+        """(q, v, vdot) -> tau: what must be added to the loads of the description to get vdot."""
+        return self.function("inverse_dynamics")
+
+    @cached_property
+    def forward_dynamics(self) -> ModelFunction:
+        """(q, v, tau) -> vdot."""
+        return self.function("forward_dynamics")
+
+    @cached_property
+    def mass_matrix(self) -> ModelFunction:
+        """(q) -> M (nv, nv)."""
+        return self.function("mass_matrix")
+
+    @cached_property
+    def bias(self) -> ModelFunction:
+        """(q, v) -> tau at vdot = 0."""
+        return self.function("bias")
+
+    @cached_property
+    def kinetic_energy(self) -> ModelFunction:
+        """(q, v) -> T, J."""
+        return self.function("kinetic_energy")
+
+    @cached_property
+    def potential_energy(self) -> ModelFunction:
+        """(q) -> U of gravity and springs, J."""
+        return self.function("potential_energy")
+
+    @cached_property
+    def momentum(self) -> ModelFunction:
+        """(q, v) -> linear, angular momentum about the world origin, in world axes (6)."""
+        return self.function("momentum")
+
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> ModelFunction:
+        """(q, v, vdot) -> dtau_dq, dtau_dv."""
+        return self.function("inverse_dynamics_derivatives")
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> ModelFunction:
+        """(q, v, tau) -> vdot, dvdot_dq, dvdot_dv, dvdot_dtau."""
+        return self.function("forward_dynamics_derivatives")
+
+    def pose(self, q: ArrayLike, frame: str, **keywords: Any) -> Any:
+        """The pose of a frame in the world (..., 4, 4)."""
+        return self.function("pose", frame)(q, **keywords)
+
+    def jacobian(self, q: ArrayLike, frame: str, axes: Axes = Axes.OWN, **keywords: Any) -> Any:
+        """The Jacobian of a frame (..., 6, nv), linear rows first."""
+        return self.function("jacobian", frame, axes)(q, **keywords)
+
+    def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
+        """The velocity of a frame in its own axes (..., 6)."""
+        return self.function("velocity", frame)(q, v, **keywords)
+
+

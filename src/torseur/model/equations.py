@@ -1,0 +1,78 @@
+"""Equations of a mechanism, to read, print and copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torseur.describe import Mechanism
+from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
+from torseur.errors import ArgumentError
+from torseur.graph import Count, Function, Stage, count, count_by_stage
+
+__all__ = ["Equations", "equations"]
+
+
+@dataclass(frozen=True)
+class Equations:
+    """One quantity of one mechanism, with its intermediate results."""
+
+    function: Function
+
+    @property
+    def count(self) -> Count:
+        """The operations of one evaluation, after what needs parameters only has been done."""
+        return self.counts[Stage.STATE]
+
+    @property
+    def counts(self) -> dict[Stage, Count]:
+        return count_by_stage(self.function)
+
+    @property
+    def total(self) -> Count:
+        """The operations as if nothing were done beforehand."""
+        return count(self.function)
+
+    def text(self) -> str:
+        """A listing, one intermediate result a line."""
+        return to_listing(self.function)
+
+    def latex(self) -> str:
+        return to_latex(self.function)
+
+    def python(self) -> str:
+        return to_python(self.function)
+
+    def c(self) -> str:
+        return to_c(self.function)
+
+    def matlab(self) -> str:
+        return to_matlab(self.function)
+
+    def julia(self) -> str:
+        return to_julia(self.function)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def equations(
+    mechanism: Mechanism,
+    quantity: str = "inverse_dynamics",
+    *,
+    base_parameters: bool = False,
+    frame: str | None = None,
+    axes: Axes = Axes.OWN,
+) -> Equations:
+    """The equations of a quantity.
+
+    Args:
+        mechanism: the description; parameters stay symbols.
+        quantity: inverse_dynamics, mass_matrix, ...
+        base_parameters: with regrouped inertial parameters.
+        frame, axes: for quantities of a frame.
+    """
+    if quantity not in QUANTITIES:
+        raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
+    return Equations(function_of(mechanism, quantity, Options(base_parameters=base_parameters, frame=frame, axes=axes)))
