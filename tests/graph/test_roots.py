@@ -132,6 +132,16 @@ def test_lanes_of_a_batch_converge_separately():
     assert np.isnan(together[4:]).all()
 
 
+def test_a_lane_that_is_done_waits_for_the_others_untouched():
+    """A coarse tolerance leaves visible room for improvement, which a done lane must not take."""
+    f = scalar(lambda x, a: x * x * x - a, tolerance=0.05)
+    guess, a = np.array([2.05, 1000.0]), np.array([8.0, 8.0])
+    together = evaluate(f, guess, a)[0]
+    alone = [evaluate(f, *args)[0] for args in zip(guess, a, strict=True)]
+    np.testing.assert_array_equal(together, alone)
+    assert together[0] != 2.0
+
+
 def test_batches_of_any_shape_broadcast():
     f = scalar(lambda x, a: x * x * x + x - a)
     x = evaluate(f, np.zeros((2, 1)), np.linspace(-1, 1, 3))[0]

@@ -214,10 +214,15 @@ class Tree:
             kind, parent = made["kind"], made["parent"]
             assert isinstance(kind, JointKind) and isinstance(parent, int)
             part = kind.unnoticed(inertia)
-            self._inertias[k] = inertia - part
+            self._inertias[k] = self._named(inertia - part, k + 1)
             K = made["K"]
             assert isinstance(K, Pose)
             self._melt(parent, K, part)
+
+    def _named(self, inertia: Inertia, number: int) -> Inertia:
+        """XXR1, ... as SYMORO calls regrouped parameters."""
+        g, names = self.system.graph, StandardInertia.model_fields
+        return Inertia.from_ten(*(g.name(x, f"{n}R{number}") for n, x in zip(names, inertia.ten(), strict=True)))
 
 
 def inertia_of(system: System, inertia: StandardInertia | CentralInertia) -> Inertia:

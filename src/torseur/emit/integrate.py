@@ -152,7 +152,8 @@ class Integrator:
             threads: how many share a batch.
             progress: called now and then with the rows done and the rows wanted; an exception from it, or Ctrl-C, ends
                 the run, and the rows done so far are in `out`.
-            out: where to record, one array ``(..., rows, *shape)`` of doubles per block of states, 1 + steps / every rows.
+            out: where to record, one array ``(..., rows, *shape)`` of doubles per block of states; there are
+                1 + steps / every rows.
         """
         course, threads = _Course(step, steps, every, time), checked_threads(threads)
         run = _Run(self, ordered(self.rate.name, self.inputs, args, named), course, out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -48,6 +49,9 @@ class Library:
 
     def __getitem__(self, name: str) -> int:
         return self._addresses[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._addresses
 
 
 _lock = Lock()
@@ -133,12 +137,14 @@ def _simplify(llvm: Any, module: Any, target: Any) -> None:
     passes.run(module, builder)
 
 
-def link(code: bytes, names: tuple[str, ...]) -> Library:
-    """Load an object file and resolve what it needs from this process (the C library's functions)."""
+def link(code: bytes, names: tuple[str, ...], imports: Mapping[str, int] | None = None) -> Library:
+    """Load an object file and resolve what it needs from this process (the C library's functions) and from `imports`."""
     llvm = _llvm()
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         builder.export_symbol(name)
+    for name, address in (imports or {}).items():
+        builder.import_symbol(name, address)
     with _lock:
         try:
             return Library(builder.link(_engine(), f"torseur{next(_serial)}"), names)

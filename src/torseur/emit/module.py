@@ -58,6 +58,17 @@ class Module:
     def free(self, body: Body, block: str) -> None:
         body.do(f"call void @{self.declare('void', 'free', ['ptr'])}(ptr {block})")
 
+    def integers(self, values: Sequence[int]) -> str:
+        """The name of a global array of whole numbers."""
+        name = f"data.{next(self._serial)}"
+        text = ", ".join(f"i64 {v}" for v in values)
+        self._globals[name] = f"@{name} = internal constant [{len(values)} x i64] [{text}]"
+        return name
+
+    def external(self, name: str) -> None:
+        """Make a variable from outside known; only its address is used."""
+        self._globals[name] = f"@{name} = external global i8"
+
     def all_lanes(self, body: Body, truth: str) -> str:
         """Whether a condition holds in every lane."""
         if self.lanes.width == 1:

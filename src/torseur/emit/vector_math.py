@@ -1,8 +1,8 @@
 """Elementary functions on lanes, without leaving the vector registers.
 
-Written with a thin wrapper that makes a formula look like one. The polynomials are those of fdlibm (Sun Microsystems 1993:
-e_exp.c, e_log.c, s_atan.c, e_atan2.c) and of Cephes (Moshier: tanh.c); what those choose by branches is chosen here by
-selects. Errors stay within two units in the last place.
+Written with a thin wrapper that makes a formula look like one. The polynomials are those of fdlibm (Sun Microsystems
+1993: e_exp.c, e_log.c, s_atan.c, e_atan2.c) and of Cephes (Moshier: tanh.c); what those choose by branches is chosen
+here by selects. Errors stay within two units in the last place.
 """
 
 from __future__ import annotations

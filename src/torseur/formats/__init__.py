@@ -1,32 +1,84 @@
-"""Reading and writing mechanisms: our own YAML, SYMORO+ (.par), URDF, CAGeM (.mu).
+"""Reading and writing mechanisms: our own YAML, SYMORO+ (.par), URDF, CAGeM (.mu, .txt).
 
-The ending of a file says its format; the reader of a format is imported when it is needed.
+The ending of a file says its format. The reader of a format is imported when it is needed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from torseur.describe.checks import Fault, Severity, faults, written
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
+from torseur.formats.faults import FileFault
 
-__all__ = ["load", "save"]
+__all__ = ["Reading", "load", "read", "save"]
+
+READABLE = (".yaml", ".yml", ".par", ".urdf", ".mu", ".txt")
+WRITABLE = (".yaml", ".yml", ".par")
+LARGEST_FILE = 5_000_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mechanism out of a file, and the faults the checks find in it."""
+
+    mechanism: Mechanism
+    faults: tuple[Fault, ...]
+    place: Callable[[Fault], str]
+    """Where a fault stands: ``file:line:column: path`` if the format knows lines, else ``file: path``."""
+
+    @property
+    def errors(self) -> list[ModelError]:
+        """The faults that leave the mechanism without meaning."""
+        return [self.error(fault) for fault in self.faults if fault.severity is Severity.ERROR]
+
+    def error(self, fault: Fault) -> FileFault:
+        """A fault with its place in the file."""
+        parts = {"expected": fault.expected, "got": fault.got, "remedy": fault.remedy}
+        return FileFault(fault.what, where=self.place(fault), **parts)
 
 
 def load(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KINDS) -> Mechanism:
-    """The mechanism in a file; the format is told from the ending (.yaml .yml .par .urdf .mu .txt)."""
-    file = Path(path)
-    data = file.read_bytes()
-    name = file.stem
-    ending = file.suffix.lower()
-    where = str(path)
-    if ending in (".yaml", ".yml"):
-        from torseur.formats.yaml_format import read_yaml
+    """The mechanism in a file; all faults of the file at once, as one ModelError.
 
-        return read_yaml(data, where, loads=loads)
+    Args:
+        path: a file whose ending says its format: .yaml .yml .par .urdf .mu .txt
+        loads: the kinds of loads a YAML file may hold.
+    """
+    reading = read(path, loads=loads)
+    if reading.errors:
+        raise ModelError.of(reading.errors)
+    return reading.mechanism
+
+
+def read(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KINDS) -> Reading:
+    """The mechanism in a file even if it has structural faults; an error only if there is no mechanism at all."""
+    file, where = Path(path), str(path)
+    ending = file.suffix.lower()
+    if ending not in READABLE:
+        raise ModelError(
+            "a file of a kind that is not known",
+            where=where,
+            expected=f"one of {' '.join(READABLE)}",
+            got=ending or "none",
+        )
+    data = _contents(file)
+    if ending in (".yaml", ".yml"):
+        from torseur.formats.yaml_format import read_document
+
+        document = read_document(data, where, loads=loads)
+        return Reading(document.mechanism, document.faults, document.place)
+    mechanism = _read_other(ending, data, file.stem, where)
+    return Reading(mechanism, tuple(faults(mechanism)), lambda fault: f"{where}: {written(fault.path)}")
+
+
+def _read_other(ending: str, data: bytes, name: str, where: str) -> Mechanism:
     if ending == ".par":
         from torseur.formats.symoro import read_par
 
@@ -35,16 +87,34 @@ def load(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KIND
         from torseur.formats.urdf import read_urdf
 
         return read_urdf(data, name, where)
-    if ending in (".mu", ".txt"):
-        from torseur.formats.cagem import read_mu
+    from torseur.formats.cagem import read_mu
 
-        return read_mu(data, name, where)
-    raise ModelError("a file of a kind that is not known", where=where, expected=".yaml .par .urdf .mu", got=ending)
+    return read_mu(data, name, where)
+
+
+def _contents(file: Path) -> bytes:
+    """What is in a file, of which not more is read than a model can need."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise ModelError(
+            "the file cannot be read", where=str(file), got=error.strerror or type(error).__name__
+        ) from error
+    if len(data) > LARGEST_FILE:
+        raise ModelError("the file is too large for a model", where=str(file), expected=f"at most {LARGEST_FILE} bytes")
+    return data
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a mechanism to a file; the format is told from the ending (.yaml .yml .par)."""
-    ending = Path(path).suffix.lower()
+    """Write a mechanism to a file, all of it or nothing.
+
+    Args:
+        mechanism: what to write.
+        path: a file whose ending says the format: .yaml and .yml hold every mechanism, .par those of SYMORO+.
+    """
+    file = Path(path)
+    ending = file.suffix.lower()
     if ending in (".yaml", ".yml"):
         from torseur.formats.yaml_writer import write_yaml
 
@@ -54,5 +124,25 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
         text = write_par(mechanism)
     else:
-        raise ModelError("a file of a kind that cannot be written", where=str(path), expected=".yaml .par", got=ending)
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+        expected = f"one of {' '.join(WRITABLE)}"
+        raise ModelError(
+            "a file of a kind that is not written", where=str(path), expected=expected, got=ending or "none"
+        )
+    replace_file(file, text.encode("utf-8"))
+
+
+def replace_file(file: Path, data: bytes) -> None:
+    """Put data into a file: written beside it first, then moved into its place in one go."""
+    target = file.resolve()
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        try:
+            with beside.open("xb") as stream:
+                stream.write(data)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(
+            "the file cannot be written", where=str(file), got=error.strerror or type(error).__name__
+        ) from error

@@ -1,7 +1,8 @@
 """Expressions of foreign files, token by token.
 
-Their languages differ from ours in spelling only: capital letters, brackets round arguments, names with an index. A value
-is kept as the tokens of the file, spelled anew in our language, and parsed there: grammar and limits are those of `Formula`.
+Their languages differ from ours in spelling only: capital letters, brackets round arguments, names with an index. A
+value is kept as the tokens of the file, spelled anew in our language, and parsed there: grammar and limits are those of
+`Formula`.
 """
 
 from __future__ import annotations
@@ -97,12 +98,15 @@ class Source:
 
 def _decoded(data: str | bytes) -> str:
     """UTF-8, or latin-1 where it is not; lines end in one character."""
-    if isinstance(data, bytes):
-        try:
-            data = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            data = data.decode("latin-1")
-    return data.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = data if isinstance(data, str) else _text_of(data)
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _text_of(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------------
@@ -291,4 +295,3 @@ def legal_name(text: str, is_taken: Callable[[str], bool] = lambda _: False) -> 
     while name in RESERVED or is_taken(name):
         name += "_"
     return name
-

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
+from torseur.describe.checks.fault import nearest
 from torseur.errors import ModelError
 
-__all__ = ["FileFault", "Path", "nearest", "shown", "written"]
-
-Path = tuple[str | int, ...]
-"""The way to something in a model: names of fields and things, numbers in lists."""
+__all__ = ["FileFault", "nearest", "shown"]
 
 
 class FileFault(ModelError):
@@ -27,24 +22,7 @@ class FileFault(ModelError):
         return "\n  ".join([first, *(f"{label}: {text}" for label, text in parts if text is not None)])
 
 
-def written(path: Path) -> str:
-    """A path as text: ``bodies.arm.shapes[0]``."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
 def shown(value: object, longest: int = 60) -> str:
     """A value as it appears in a message: quoted if it is text, cut if it is long."""
-    text = repr(value)
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that looks most like a wrong one, if any does."""
-    names = list(known)
-    close = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.6)
-    if close:
-        return close[0]
-    return next((other for other in names if other.lower() == name.lower()), None)

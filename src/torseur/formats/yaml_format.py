@@ -22,34 +22,37 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from torseur.describe.checks import Fault, Severity, faults
+from torseur.describe.checks.fault import Path
 from torseur.describe.fields import Record
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.formats.faults import Path
 from torseur.formats.yaml_forms import shape, shape_load
 from torseur.formats.yaml_messages import message
 from torseur.formats.yaml_nodes import Mark, Node, Source, parse, plain
 
-__all__ = ["VERSION", "Document", "read_document", "read_yaml"]
+__all__ = ["VERSION", "VERSION_KEY", "Document", "read_document", "read_yaml"]
 
 VERSION = 1
 VERSION_KEY = "torseur"
+MOST_ROUNDS = 20
 
 R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A mechanism and the text it came from."""
+    """A mechanism, the structural faults in it, and the text it came from."""
 
     mechanism: Mechanism
+    faults: tuple[Fault, ...]
+    source: Source
     root: Node
-    where: str
 
-    def place(self, path: Path) -> tuple[Mark, Path]:
-        """Where something of the mechanism is written, and how the file calls it."""
-        mark, node = find(self.root, path)
-        return mark, node.path
+    def place(self, fault: Fault) -> str:
+        """Where a fault stands: ``file:line:column: path``, the path as the file writes it."""
+        mark, node = find(self.root, fault.path)
+        return self.source.place(mark, node.path)
 
 
 def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS) -> Mechanism:
@@ -60,24 +63,39 @@ def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, typ
         where: its name, for messages.
         loads: the kinds of loads it may hold.
     """
-    return read_document(text, where, loads=loads).mechanism
+    document = read_document(text, where, loads=loads)
+    for fault in document.faults:
+        if fault.severity is Severity.ERROR:
+            _take_down(document.source, document.root, fault)
+    if document.source.faults:
+        raise document.source.error()
+    return document.mechanism
 
 
 def read_document(text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS) -> Document:
-    """The mechanism with the places of its parts; only faults that leave no mechanism at all are raised."""
+    """The mechanism with the places of its parts, even if it has structural faults.
+
+    If there are faults of form, they are raised, with the structural ones of what can be read in spite of them.
+    """
     source = Source(where)
     root = parse(text, source)
     _check_version(root, source)
-    root = Node({key: item for key, item in root.items.items() if key != VERSION_KEY}, root.mark, root.path, root.keys)
-    root = shape(root, Mechanism, source)
-    root, made = _loads(root, loads, source)
-    data = plain(root)
-    if made is not None:
-        data["loads"] = made
-    mechanism = _validated(Mechanism, data, root, source)
-    source.check()
-    assert mechanism is not None
-    return Document(mechanism, root, where)
+    items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
+    root = shape(Node(items, root.mark, root.path, root.keys), Mechanism, source)
+    made = _loads(root, loads, source)
+    mechanism = _validated(Mechanism, _data(root, made), root, source)
+    if source.faults or mechanism is None:
+        rest = _rest(root, made, source)
+        for fault in [] if rest is None else faults(rest):
+            if fault.severity is Severity.ERROR and not _is_consequence(fault, source):
+                _take_down(source, root, fault)
+        raise source.error()
+    return Document(mechanism, tuple(faults(mechanism)), source, root)
+
+
+def _take_down(source: Source, root: Node, fault: Fault) -> None:
+    mark, node = find(root, fault.path)
+    source.fault(mark, node.path, fault.what, expected=fault.expected, got=fault.got, remedy=fault.remedy)
 
 
 def _check_version(root: Node, source: Source) -> None:
@@ -85,29 +103,36 @@ def _check_version(root: Node, source: Source) -> None:
         source.stop(root.mark, "this is not a model", expected="a mapping that begins with 'torseur: 1'", got=root.kind)
     version = root.items.get(VERSION_KEY)
     if version is None:
-        source.fault(
-            Mark(1, 1), (), "the version of the format is missing", remedy=f"begin with '{VERSION_KEY}: {VERSION}'"
-        )
+        text = "the version of the format is missing"
+        source.fault(root.mark, (), text, remedy=f"begin with '{VERSION_KEY}: {VERSION}'")
     elif version.value != VERSION or isinstance(version.value, bool):
         source.stop(version.mark, "a version of the format that is not known", expected=str(VERSION), got=version.kind)
 
 
-def _loads(root: Node, kinds: Mapping[str, type[Load]], source: Source) -> tuple[Node, dict[str, Load] | None]:
+def _loads(root: Node, kinds: Mapping[str, type[Load]], source: Source) -> dict[str, Load]:
     """The loads, each validated as its own kind; the tree then holds their contents without the name of the kind."""
     table = root.items.get("loads")
-    if table is None or not isinstance(table.value, dict):
-        return root, None
     made: dict[str, Load] = {}
-    inner: dict[str, Node] = {}
-    for name, node in table.value.items():
+    if table is None or not isinstance(table.value, dict):
+        return made
+    for name, node in list(table.value.items()):
         found = shape_load(node, kinds, source)
+        load = None
         if found is not None:
-            kind, inner[name] = found
-            load = _validated(kind, plain(inner[name]), inner[name], source)
-            if load is not None:
-                made[name] = load
-    loads = Node(inner, table.mark, table.path, table.keys)
-    return Node({**root.items, "loads": loads}, root.mark, root.path, root.keys), made
+            kind, table.value[name] = found
+            load = _validated(kind, plain(table.value[name]), table.value[name], source)
+        if load is not None:
+            made[name] = load
+        else:
+            source.leave_out(name, table.value.pop(name))
+    return made
+
+
+def _data(root: Node, loads: Mapping[str, Load]) -> Any:
+    data = plain(root)
+    if isinstance(data.get("loads"), dict):
+        data["loads"] = {name: loads[name] for name in data["loads"]}
+    return data
 
 
 def _validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
@@ -133,3 +158,40 @@ def find(root: Node, path: Path) -> tuple[Mark, Node]:
             mark = node.mark
     is_scalar = not isinstance(node.value, (dict, list)) and node.value is not None
     return (node.mark if is_scalar else mark), node
+
+
+# -- what can be said of a file that has faults of form ----------------------------------------------------------------
+
+
+def _rest(root: Node, loads: Mapping[str, Load], source: Source) -> Mechanism | None:
+    """The mechanism without what is wrong in form; none if nothing is left of it."""
+    for _ in range(MOST_ROUNDS):
+        if "name" not in root.items:
+            root.items["name"] = Node("nameless", root.mark)
+        try:
+            return Mechanism.model_validate(_data(root, loads))
+        except ValidationError as error:
+            left_out = [_leave_out(root, fault["loc"], source) for fault in error.errors(include_url=False)]
+            if not all(left_out):
+                return None
+    return None
+
+
+def _leave_out(root: Node, path: Path, source: Source) -> bool:
+    """Remove the deepest node on the way to a fault; the fields around it are then as if it had not been given."""
+    node, last = root, None
+    for step in path:
+        if isinstance(node.value, dict) and step in node.value:
+            last, node = (node.value, str(step)), node.value[str(step)]
+        elif isinstance(node.value, list) and isinstance(step, int) and step < len(node.value):
+            break
+    if last is None:
+        return bool(path) and path[0] in Mechanism.model_fields  # already gone
+    source.leave_out(last[1], last[0].pop(last[1]))
+    return True
+
+
+def _is_consequence(fault: Fault, source: Source) -> bool:
+    """Whether a fault may only be there because something was left out."""
+    names = source.left_out | {f"d{name}" for name in source.left_out}
+    return any(f"'{name}'" in fault.what for name in names)

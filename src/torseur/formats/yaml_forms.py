@@ -1,7 +1,7 @@
 """The short forms of model files, turned into the full ones the records know.
 
-The walk follows the records' own types. On the way it names keys that no record has, so that what is left can be validated
-as it stands; every node keeps the place and the path it has in the file.
+The walk follows the records' own types. On the way it names keys that no record has, so that what is left can be
+validated as it stands; every node keeps the place and the path it has in the file.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from torseur.describe.bodies import Base, Body, Box, Coordinate, Frame, Joint, Line, Mesh, Shape, Sphere
+from torseur.describe.checks.fault import guess
 from torseur.describe.fields import Record
 from torseur.describe.inertia import Tensor
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Input, Output, Parameter
 from torseur.describe.place import Place, RigidPose
-from torseur.formats.faults import nearest
 from torseur.formats.yaml_nodes import Node, Source
 
 __all__ = ["HOISTED", "LISTED", "NAMED", "shape", "shape_load"]
@@ -61,9 +61,9 @@ def shape_load(node: Node, kinds: Mapping[str, type[Load]], source: Source) -> t
     """The kind of a load and its contents: ``{spring: {...}}``."""
     if len(node.items) != 1:
         got = ", ".join(node.items) if node.items else node.kind
-        source.fault(
-            node.mark, node.path, "a load has exactly one kind", expected=f"one of {', '.join(kinds)}", got=got
-        )
+        text = "a load has exactly one kind"
+        source.fault(node.mark, node.path, text, expected=f"one of {', '.join(kinds)}", got=got)
+        source.leave_out(str(node.path[-1]), node)
         return None
     ((name, inner),) = node.items.items()
     if name not in kinds:
@@ -73,27 +73,18 @@ def shape_load(node: Node, kinds: Mapping[str, type[Load]], source: Source) -> t
 
 
 def _known_keys(kind: type[Record]) -> tuple[str, ...]:
-    extra = (
-        tuple(Place.model_fields)
-        if kind in HOISTED
-        else ("coordinate", *Coordinate.model_fields)
-        if kind is Joint
-        else ()
-    )
+    extra: tuple[str, ...] = tuple(Place.model_fields) if kind in HOISTED else ()
+    if kind is Joint:
+        extra = ("coordinate", *Coordinate.model_fields)
     return (*kind.model_fields, *extra)
 
 
 def _unknown(
     node: Node, item: Node, key: str, known: tuple[str, ...], source: Source, what: str = "unknown key"
 ) -> None:
-    guess = nearest(key, known)
-    source.fault(
-        node.keys.get(key, item.mark),
-        item.path,
-        what,
-        expected=None if guess else f"one of {', '.join(known)}",
-        remedy=f"did you mean '{guess}'?" if guess else None,
-    )
+    expected, remedy = guess(key, known)
+    source.fault(node.keys.get(key, item.mark), item.path, what, expected=expected, remedy=remedy)
+    source.leave_out(key, item)
 
 
 def _shape_as(node: Node, annotation: Any, source: Source) -> Node:

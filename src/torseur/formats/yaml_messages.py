@@ -29,15 +29,16 @@ def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     if isinstance(context.get("error"), ModelError):
         error = context["error"]
         return error.what, {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+    if kind == "missing" and isinstance(fault["loc"][-1], int):
+        return "the list is too short", {"got": _got(value)}
     if kind == "missing":
         return f"'{fault['loc'][-1]}' is missing", {}
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": _quotes(kind, value)}
     if kind in ("too_short", "too_long"):
+        word = "short" if kind == "too_short" else "long"
         bound = context.get("min_length" if kind == "too_short" else "max_length")
-        return f"expected {'at least' if kind == 'too_short' else 'at most'} {bound}", {
-            "got": str(context["actual_length"])
-        }
+        return f"the list is too {word}", {"expected": f"{bound} values", "got": str(context["actual_length"])}
     if kind in ("literal_error", "enum"):
         return f"expected {context['expected']}", {"got": _got(value)}
     if kind == "string_too_long":

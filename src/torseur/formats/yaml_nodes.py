@@ -1,21 +1,22 @@
 """YAML text as a tree of nodes that know their line and column.
 
-Only the parser of PyYAML is used: it turns text into events and knows nothing of Python objects. The rest is ours, so that a
-file means what it looks like: numbers are what looks like a decimal number, ``true``, ``false`` and ``null`` are what they say,
-everything else is text (``no``, ``on``, ``1:30``, dates). Tags, anchors, aliases, doubled keys, several documents, depth and
-size beyond bounds are refused.
+Only the parser of PyYAML is used: it turns text into events and knows nothing of Python objects. The rest is ours, so
+that a file means what it looks like: what looks like a decimal number is one, ``true``, ``false`` and ``null`` are what
+they say, everything else is text (``no``, ``on``, ``1:30``, dates). Tags, anchors, aliases, doubled keys, several
+documents, and more depth or size than a model can need are refused.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
+from torseur.describe.checks.fault import Path, written
 from torseur.errors import ModelError
-from torseur.formats.faults import FileFault, Path, shown, written
+from torseur.formats.faults import FileFault, shown
 
 __all__ = ["Mark", "Node", "Source", "Value", "parse", "plain"]
 
@@ -28,6 +29,7 @@ LONGEST_KEY = 200
 
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
 
 
@@ -67,46 +69,61 @@ class Node:
 
 
 class Source:
-    """A text with a name, and the faults found in it so far."""
+    """A text with a name, the faults found in it so far, and the words of what had to be left out because of them."""
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.faults: list[ModelError] = []
+        self.faults: list[tuple[Mark, ModelError]] = []
+        self.left_out: set[str] = set()
+
+    def place(self, mark: Mark, path: Path) -> str:
+        """How a place reads: ``file:line:column: path``."""
+        where = f"{self.where}:{mark.line}:{mark.column}"
+        return f"{where}: {written(path)}" if path else where
 
     def fault(self, mark: Mark, path: Path, what: str, **parts: str | None) -> None:
         """Take down a fault; after the hundredth, give up."""
-        where = f"{self.where}:{mark.line}:{mark.column}"
-        self.faults.append(FileFault(what, where=f"{where}: {written(path)}" if path else where, **parts))
         if len(self.faults) >= MOST_FAULTS:
             self.stop(mark, "too many faults; the rest is not looked at")
+        self.faults.append((mark, FileFault(what, where=self.place(mark, path), **parts)))
 
-    def stop(self, mark: Mark, what: str, **parts: str | None) -> None:
+    def leave_out(self, key: str, node: Node) -> None:
+        """Something is not read: what its words may have named is not known."""
+        self.left_out.add(key)
+        if isinstance(node.value, str):
+            self.left_out.update(_WORD.findall(node.value))
+        for name, item in node.items.items():
+            self.leave_out(name, item)
+        for item in node.value if isinstance(node.value, list) else ():
+            self.leave_out(key, item)
+
+    def stop(self, mark: Mark, what: str, **parts: str | None) -> NoReturn:
         """Nothing can be read after this fault: raise it and all before it."""
-        self.faults.append(FileFault(what, where=f"{self.where}:{mark.line}:{mark.column}", **parts))
-        self.check()
+        self.faults.append((mark, FileFault(what, where=self.place(mark, ()), **parts)))
+        raise self.error()
 
-    def check(self) -> None:
-        """Raise what has been found."""
-        if self.faults:
-            raise ModelError.of(self.faults)
+    def error(self) -> ModelError:
+        """All faults as one error, in the order of the text."""
+        return ModelError.of(fault for _, fault in sorted(self.faults, key=lambda found: found[0]))
 
 
 def decode(data: str | bytes, source: Source) -> str:
     """The text of a file: UTF-8, of bounded size, without control characters."""
     if len(data) > LARGEST_FILE:
         source.stop(Mark(1, 1), "the file is too large", expected=f"at most {LARGEST_FILE} bytes", got=str(len(data)))
-    if isinstance(data, bytes):
-        try:
-            data = data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            before = data[: error.start].decode("utf-8", errors="replace")
-            source.stop(_place(before, len(before)), "the file is not UTF-8", got=f"byte {data[error.start]:#04x}")
-    assert isinstance(data, str)
-    text = data.removeprefix("\ufeff")
+    text = (data if isinstance(data, str) else _utf8(data, source)).removeprefix("\ufeff")
     bad = _CONTROL.search(text)
     if bad is not None:
         source.stop(_place(text, bad.start()), "a character that is not text", got=f"U+{ord(bad[0]):04X}")
     return text
+
+
+def _utf8(data: bytes, source: Source) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", errors="replace")
+        source.stop(_place(before, len(before)), "the file is not UTF-8", got=f"byte {data[error.start]:#04x}")
 
 
 def _place(text: str, offset: int) -> Mark:
@@ -129,7 +146,6 @@ def parse(data: str | bytes, source: Source) -> Node:
         source.stop(Mark(1, 1), f"this is not YAML: {error}")
     finally:
         loader.dispose()
-    raise AssertionError("unreachable")
 
 
 class _Composer:
@@ -217,7 +233,7 @@ class _Composer:
         number = float(text)
         if not abs(number) <= LARGEST_NUMBER:
             self.source.fault(mark, path, "a number is too large", expected="at most 1e100", got=shown(text))
-            return 0.0
+            return 1.0
         return int(text) if text.lstrip("+-").isdecimal() else number
 
 

@@ -76,8 +76,10 @@ def _short(record: Record) -> Any:
         given = _short_joint(record)
     if isinstance(record, Tensor) and not given.keys() - {"xx", "yy", "zz"}:
         return [_plain(entry) for entry in (record.xx, record.yy, record.zz)]
+    if isinstance(record, Parameter) and not given:
+        return None
     one = NAMED.get(kind) or LISTED.get(kind)
-    return given[one] if given.keys() == {one} else given or ({} if kind is not Parameter else None)
+    return given[one] if one is not None and given.keys() == {one} else given
 
 
 def _hoisted(given: dict[str, Any]) -> dict[str, Any]:

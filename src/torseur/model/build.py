@@ -17,7 +17,7 @@ array([9.81])
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -60,7 +60,7 @@ class ModelFunction:
 
     def __init__(self, model: Model, quantity: str, options: Options) -> None:
         self._model, self._quantity, self._options = model, quantity, options
-        self._ready: NativeFunction | None = None
+        self._ready: Callable[..., Any] | None = None
         self._tail: tuple[Any, ...] = ()
         self.__name__ = quantity
 
@@ -86,8 +86,8 @@ class ModelFunction:
             out: where to write.
             threads: how many share a batch.
         """
-        ready = self._ready or self._prepare()
         if t is None and inputs is None and parameters is None:
+            ready = self._ready or self._prepare()
             return ready(*args, *self._tail, out=out, threads=threads)
         return self._with(args, t, inputs, parameters, out, threads)
 
@@ -103,17 +103,22 @@ class ModelFunction:
         """The expressions behind it (derived anew)."""
         return function_of(self._model.mechanism, self._quantity, self._options)
 
-    def _prepare(self) -> NativeFunction:
+    def _prepare(self) -> Callable[..., Any]:
+        """Bind the parameters; from now on the model's attribute is the quickest form of this function there is."""
         native, model = self.native, self._model
         roles = {a.role for a in native.interface.inputs}
-        self._ready = native.bind(model.parameter_values) if Role.PARAMETER in roles else native
+        ready = self._ready = native.bind(model.parameter_values) if Role.PARAMETER in roles else native
         tail: list[Any] = []
         if Role.TIME in roles:
             tail.append(np.zeros(()))
         if Role.INPUT in roles:
             tail.append(model.input_values)
         self._tail = tuple(tail)
-        return self._ready
+        if self._quantity in model.__dict__ and not QUANTITIES[self._quantity].needs_frame:
+            quick = ready.direct(self._quantity, repr(self), defaults=self._tail, fallback=self)
+            if quick is not None:
+                model.__dict__[self._quantity] = quick
+        return ready
 
     def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int) -> Any:
         native, model = self.native, self._model
@@ -230,47 +235,47 @@ class Model:
 
     # -- the contract --------------------------------------------------------------------------------------------------
     @cached_property
-    def inverse_dynamics(self) -> ModelFunction:
+    def inverse_dynamics(self) -> Callable[..., Any]:
         """(q, v, vdot) -> tau: what must be added to the loads of the description to get vdot."""
         return self.function("inverse_dynamics")
 
     @cached_property
-    def forward_dynamics(self) -> ModelFunction:
+    def forward_dynamics(self) -> Callable[..., Any]:
         """(q, v, tau) -> vdot."""
         return self.function("forward_dynamics")
 
     @cached_property
-    def mass_matrix(self) -> ModelFunction:
+    def mass_matrix(self) -> Callable[..., Any]:
         """(q) -> M (nv, nv)."""
         return self.function("mass_matrix")
 
     @cached_property
-    def bias(self) -> ModelFunction:
+    def bias(self) -> Callable[..., Any]:
         """(q, v) -> tau at vdot = 0."""
         return self.function("bias")
 
     @cached_property
-    def kinetic_energy(self) -> ModelFunction:
+    def kinetic_energy(self) -> Callable[..., Any]:
         """(q, v) -> T, J."""
         return self.function("kinetic_energy")
 
     @cached_property
-    def potential_energy(self) -> ModelFunction:
+    def potential_energy(self) -> Callable[..., Any]:
         """(q) -> U of gravity and springs, J."""
         return self.function("potential_energy")
 
     @cached_property
-    def momentum(self) -> ModelFunction:
+    def momentum(self) -> Callable[..., Any]:
         """(q, v) -> linear, angular momentum about the world origin, in world axes (6)."""
         return self.function("momentum")
 
     @cached_property
-    def inverse_dynamics_derivatives(self) -> ModelFunction:
+    def inverse_dynamics_derivatives(self) -> Callable[..., Any]:
         """(q, v, vdot) -> dtau_dq, dtau_dv."""
         return self.function("inverse_dynamics_derivatives")
 
     @cached_property
-    def forward_dynamics_derivatives(self) -> ModelFunction:
+    def forward_dynamics_derivatives(self) -> Callable[..., Any]:
         """(q, v, tau) -> vdot, dvdot_dq, dvdot_dv, dvdot_dtau."""
         return self.function("forward_dynamics_derivatives")
 

@@ -7,10 +7,10 @@ import pytest
 import sympy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from planar import planar_inertia
-from strategies import KINDS, arguments, assert_close, evaluate_with_bounds, functions
 
 import torseur.graph as tg
+from planar import planar_inertia
+from strategies import KINDS, arguments, assert_close, evaluate_with_bounds, functions
 from torseur.emit.bridges import from_sympy, to_sympy, to_sympy_statements
 from torseur.errors import CompileError, GraphError, MissingExtra
 from torseur.graph import Function, Graph, evaluate
@@ -115,7 +115,7 @@ def test_statements_keep_the_names_of_intermediates():
 
 
 @settings(max_examples=30)
-@given(functions(kinds=PLAIN, nested=False))
+@given(functions(kinds=[k for k in PLAIN if k != "pow"], nested=False))
 def test_statements_put_together_are_the_outputs(function):
     found = to_sympy_statements(function, evaluate=False)
     known: dict = {}
@@ -127,8 +127,7 @@ def test_statements_put_together_are_the_outputs(function):
         converted = found.outputs[output.name]
         items = list(converted) if output.shape else [converted]
         back = [from_sympy(item, graph, inputs | known) for item in items]
-        if not any("**" in str(e) for _, e in found.statements) and "**" not in str(items):
-            assert tuple(back) == output.exprs
+        assert tuple(back) == output.exprs
 
 
 # -- from sympy --------------------------------------------------------------------------------------------------------
@@ -152,9 +151,9 @@ def test_statements_put_together_are_the_outputs(function):
 )
 def test_sympy_expressions_keep_their_value(text):
     g = Graph()
-    x, y = g.symbol("x"), g.symbol("y")
+    blocks = [g.block("x"), g.block("y")]
     expr = sympy.sympify(text)
-    f = Function("f", [g.blocks["x"], g.blocks["y"]], {"r": from_sympy(expr, g)})
+    f = Function("f", blocks, {"r": from_sympy(expr, g)})
     for point in ((0.7, 1.9), (2.4, 0.3), (1.5, 1.5)):
         expected = float(expr.subs(dict(zip(sympy.symbols("x y"), point, strict=True))))
         np.testing.assert_allclose(evaluate(f, *point)[0], expected, rtol=1e-12)
@@ -203,7 +202,9 @@ def test_a_name_of_two_inputs_must_be_given():
         from_sympy(sympy.Symbol("x"), g)
 
 
-@pytest.mark.parametrize("text", ["gamma(x)", "I*x", "zoo*x", "Integral(x, (x, 0, 1))", "Derivative(x**2, x)", "10**400"])
+@pytest.mark.parametrize(
+    "text", ["gamma(x)", "I*x", "zoo*x", "Integral(x, (x, 0, 1))", "Derivative(x**2, x)", "10**400"]
+)
 def test_what_has_no_counterpart_is_refused(text):
     g = Graph()
     g.symbol("x")
@@ -246,7 +247,7 @@ def test_depth_costs_no_recursion():
     g = Graph()
     value = g.symbol("x")
     for k in range(20_000):
-        value = value * 1.25 + tg.sin(value) if k % 2 else value - 0.3
+        value = value * 1.25 + tg.sin(value) if k % 2 else tg.select(value < 0.1 * k, value, -value) - 0.3
     there = to_sympy(value, evaluate=False)
     assert from_sympy(there, g) is value
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emitted import CFunction, compiled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import KINDS, arguments, assert_agrees, functions, showcase
 
+from emitted import CFunction, compiled
+from strategies import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import Precision, to_c, to_c_header
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt
 
@@ -146,7 +146,9 @@ def test_empty_arrays_and_constant_results_are_written(folder):
 def test_constants_without_a_value_become_nan_and_infinity(folder):
     g = Graph()
     q, zero = g.symbol("q"), g.zero
-    f = Function("f", [g.blocks["q"]], {"y": [1 / zero, -1 / zero, zero / zero, q / (1 / zero), sqrt(g.number(-1.0)) + q]})
+    f = Function(
+        "f", [g.blocks["q"]], {"y": [1 / zero, -1 / zero, zero / zero, q / (1 / zero), sqrt(g.number(-1.0)) + q]}
+    )
     np.testing.assert_array_equal(CFunction(f, folder)(2.0)[0], [np.inf, -np.inf, np.nan, 0.0, np.nan])
 
 

@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from emitted import run_python
 
+from emitted import run_python
 from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.graph import Function, Graph, Role, evaluate, minimum, select, sin
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+
 from planar import planar_inertia
 from strategies import assert_agrees, showcase
-
 from torseur.emit.text import to_julia, to_matlab
 from torseur.graph import Function, Graph, Role, maximum, minimum, select, solve, sqrt, table
 
@@ -168,10 +168,7 @@ def numbers(program: Sequence[str], script: str, folder) -> list[float]:
 
 def split(function: Function, flat: Sequence[float]) -> list[np.ndarray]:
     sizes = np.cumsum([0, *(len(o.exprs) for o in function.outputs)])
-    return [
-        np.array(flat[i:j]).reshape(o.shape)
-        for o, i, j in zip(function.outputs, sizes, sizes[1:], strict=False)
-    ]
+    return [np.array(flat[i:j]).reshape(o.shape) for o, i, j in zip(function.outputs, sizes, sizes[1:], strict=False)]
 
 
 @pytest.mark.parametrize("build", [showcase, carried, planar_inertia])

@@ -4,11 +4,11 @@ import ast
 
 import numpy as np
 import pytest
-from emitted import run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import KINDS, arguments, assert_agrees, functions, showcase
 
+from emitted import run_python
+from strategies import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import to_python
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, sin, sqrt
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -136,9 +137,12 @@ class _Reader:
 
 def _float(expr: Any) -> float:
     try:
-        return float(expr)
+        value = float(expr)
     except (OverflowError, TypeError):
         raise _unsupported(expr) from None
+    if math.isinf(value) and expr.is_finite:
+        raise _unsupported(expr)
+    return value
 
 
 def _unsupported(expr: Any) -> GraphError:

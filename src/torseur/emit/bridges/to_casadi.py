@@ -2,7 +2,8 @@
 
 What has no loop becomes one casadi expression of scalars (SX), linear systems written out; a function with a root in it
 becomes a graph of matrices (MX) that calls such functions, its loop unrolled to the limit. Derivatives are then
-casadi's own: through the iterations of a root, not by the implicit-function rule.
+casadi's own: through the iterations of a root, not by the implicit-function rule. casadi simplifies while it builds;
+where a function is singular its answer may be another infinity or nan than ours.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ are solved symbolically; roots and rank-revealing solutions have no closed form 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -84,8 +84,8 @@ def to_sympy_statements(function: Function, *, evaluate: bool = True) -> SympySt
     SympyStatements(statements=((C, cos(x)),), outputs={'y': C**2 + C})
     """
     converter = _Converter(evaluate)
-    layout, names = Layout(prologue=False, squares=True), Names()
-    planned = plan(function, layout, names)
+    symbols = _symbols(converter.sp, function)
+    planned = plan(function, Layout(prologue=False, squares=True), Names(s.name for s in symbols))
     found: list[tuple[Any, Any]] = []
     inner = converter.of(function)
 
@@ -97,7 +97,7 @@ def to_sympy_statements(function: Function, *, evaluate: bool = True) -> SympySt
         found.append((symbol, value))
         return symbol
 
-    values = iter(walk(function, _symbols(converter.sp, function), apply))
+    values = iter(walk(function, symbols, apply))
     outputs = {o.name: _shaped(converter.sp, [next(values) for _ in o.exprs], o.shape) for o in function.outputs}
     return SympyStatements(tuple(found), outputs)
 
@@ -170,8 +170,16 @@ class _Converter:
         rules[ops.SUB] = lambda a, b: sp.Add(a, sp.Mul(minus, b, **o), **o)
         rules[ops.DIV] = lambda a, b: sp.Mul(a, sp.Pow(b, minus, **o), **o)
         rules[ops.SQRT] = lambda x: sp.Pow(x, sp.S.Half, **o)
-        rules[ops.SELECT] = lambda c, a, b: sp.Piecewise((a, c), (b, sp.true), **o)
+        rules[ops.SELECT] = lambda c, a, b: self.choice([(a, c), (b, sp.true)])
         return rules
+
+    def choice(self, cases: Sequence[tuple[Any, Any]]) -> Any:
+        """A Piecewise. Without evaluation it is put together by hand: sympy's own way takes conditions apart."""
+        sp = self.sp
+        if not self.options:
+            return sp.Piecewise(*cases)
+        pair = sp.functions.elementary.piecewise.ExprCondPair
+        return sp.Basic.__new__(sp.Piecewise, *(sp.Tuple.__new__(pair, *case) for case in cases))
 
     def table(self, curve: Piecewise, x: Any) -> Any:
         sp, o = self.sp, self.options
@@ -183,7 +191,7 @@ class _Converter:
                 value = sp.Add(sp.Mul(value, u, **o), self.number(c), **o)
             last = k == len(curve.breaks)
             cases.append((value, sp.true if last else sp.Lt(x, self.number(curve.breaks[k]), **o)))
-        return sp.Piecewise(*cases, **o)
+        return self.choice(cases)
 
     def call(self, callee: Any, args: list[Any]) -> Any:
         sp = self.sp

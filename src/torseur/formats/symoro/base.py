@@ -53,7 +53,8 @@ def base_motion(sheet: Sheet) -> Base:
 def _note_still(sheet: Sheet, free: set[str], expected: Sequence[str]) -> None:
     still = [name for name in expected if name not in free]
     if still:
-        sheet.notes.append(f"V0 and W0 give a symbol to {', '.join(sorted(free))} only; the base is free along {', '.join(still)} too")
+        given, also = ", ".join(sorted(free)), ", ".join(still)
+        sheet.notes.append(f"V0 and W0 give a symbol to {given} only; the base is free along {also} too")
 
 
 def read_place(sheet: Sheet, symbols: Symbols) -> Place:
@@ -69,7 +70,8 @@ def read_place(sheet: Sheet, symbols: Symbols) -> Place:
         got = ", ".join(str(x) for x in entries[12:])
         sheet.source.fault("the last row of Z is wrong", place, "Z", expected="0, 0, 0, 1", got=got)
     if not _is_rotation(entries):
-        sheet.source.fault("Z does not hold a rotation", place, "Z", expected="a 4x4 pose by rows, its rows of unit length and at right angles")
+        expected = "a 4x4 pose by rows, its rotation of unit rows at right angles"
+        sheet.source.fault("Z does not hold a rotation", place, "Z", expected=expected)
     matrix = (rows[0], rows[1], rows[2])
     if matrix == IDENTITY:
         return Place(pose=RigidPose(position=position)) if any(x != 0.0 for x in position) else Place()
@@ -84,13 +86,17 @@ def _is_rotation(entries: Sequence[Scalar]) -> bool:
     (a, b, c), (d, e, f), (g, h, i) = rows
     if max(abs(x) for row in rows for x in row) > 2.0:
         return False
-    products = [sum(x * y for x, y in zip(rows[m], rows[n], strict=True)) - (m == n) for m in range(3) for n in range(3)]
+    pairs = [(m, n) for m in range(3) for n in range(3)]
+    errors = [abs(sum(x * y for x, y in zip(rows[m], rows[n], strict=True)) - (m == n)) for m, n in pairs]
     determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    return max(abs(x) for x in products) < 1e-6 and determinant > 0.0
+    return max(errors) < 1e-6 and determinant > 0.0
 
 
 def read_gravity(sheet: Sheet, symbols: Symbols, base: Base, place: Place) -> Triple:
-    """Gravity in the world. Components printed in the axes of a moving base say nothing: there it is the Earth's, z up."""
+    """Gravity in the world.
+
+    Components in the axes of a moving base, several symbols, tell nothing of the world: there it is the Earth's, z up.
+    """
     values = sheet.entries.values("G")
     if not values:
         sheet.notes.append("G is absent; gravity is 9.81 m/s2 along -z")

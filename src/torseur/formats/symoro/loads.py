@@ -29,16 +29,16 @@ def read_loads(sheet: Sheet, rows: dict[int, Row], symbols: Symbols) -> dict[str
     """The loads by name, numbered as their frames: friction, spring, drive, effort, wrench."""
     _name_speeds(sheet, rows, symbols)
     found: dict[str, Load] = {}
+    moving = [(row, row.coordinate) for row in rows.values() if row.coordinate is not None and row.role is Role.BODY]
     for row in rows.values():
-        if row.role is Role.CUT:
-            _check_cut(sheet, row)
+        if row.number > sheet.links:
+            _check_closing(sheet, row)
         elif row.coordinate is None:
             _note_idle(sheet, row)
-        else:
-            found |= _at_joint(sheet, row, symbols)
-    for row in rows.values():
-        if row.coordinate is not None and row.role is not Role.CUT:
-            found |= _effort(sheet, row, symbols)
+    for row, coordinate in moving:
+        found |= _at_joint(sheet, row, coordinate, symbols)
+    for row, coordinate in moving:
+        found |= _effort(sheet, row, coordinate, symbols)
     for j in range(0 if sheet.has_link_0 else 1, sheet.links + 1):
         found |= _wrench(sheet, j, rows[j].name if j else BASE, symbols)
     return found
@@ -56,11 +56,9 @@ def _name_speeds(sheet: Sheet, rows: dict[int, Row], symbols: Symbols) -> None:
                 symbols.rename(value.symbol, f"{key[0].lower()}{axis}")
 
 
-def _at_joint(sheet: Sheet, row: Row, symbols: Symbols) -> dict[str, Load]:
+def _at_joint(sheet: Sheet, row: Row, coordinate: str, symbols: Symbols) -> dict[str, Load]:
     """Friction, elasticity and the inertia of the drive."""
-    j, coordinate = row.number, row.coordinate
-    assert coordinate is not None
-    found: dict[str, Load] = {}
+    j, found = row.number, dict[str, Load]()
     read = {key: _of_joint(sheet, row, key, symbols) for key in _DRIVE}
     is_flexible = bool(sheet.entries.values("eta")) and sheet.whole("eta", j, range(2)) == 1
     stiffness: Scalar = _of_joint(sheet, row, "k", symbols) if is_flexible else 0.0
@@ -78,10 +76,9 @@ def _of_joint(sheet: Sheet, row: Row, key: str, symbols: Symbols) -> Scalar:
     return symbols.parameter(sheet.value(key, row.number), f"{key}[{row.number}]", _UNITS[row.kind][key])
 
 
-def _effort(sheet: Sheet, row: Row, symbols: Symbols) -> dict[str, Load]:
+def _effort(sheet: Sheet, row: Row, coordinate: str, symbols: Symbols) -> dict[str, Load]:
     """An active joint is driven by an input that is called as GAM says, GAM<j> if it does not."""
-    j, coordinate = row.number, row.coordinate
-    assert coordinate is not None
+    j = row.number
     if not sheet.entries.values("mu"):
         return {}
     value = sheet.value("GAM", j)
@@ -119,21 +116,22 @@ def _note_idle(sheet: Sheet, row: Row) -> None:
     if not sheet.value("mu", j).is_zero:
         idle.append("mu")
     if idle:
-        sheet.notes.append(f"frame {j} is fixed; there {', '.join(idle)} {'has' if len(idle) == 1 else 'have'} no effect")
+        sheet.notes.append(f"frame {j} is fixed; no effect there of {', '.join(idle)}")
 
 
-def _check_cut(sheet: Sheet, row: Row) -> None:
-    """A cut joint has no coordinate, so nothing can act on it."""
-    j = row.number
-    sheet.notes.append(f"joint {j} is cut; {row.coordinate or 'it'} is not among the coordinates")
-    for key in (*INERTIA, *_DRIVE, *WRENCH, "eta", "mu"):
+def _check_closing(sheet: Sheet, row: Row) -> None:
+    """The frames of a loop carry nothing; a cut joint has no coordinate, so nothing can act on it."""
+    j, is_cut = row.number, row.role is Role.CUT
+    if is_cut and row.coordinate is not None:
+        sheet.notes.append(f"joint {j} is cut; {row.coordinate} is not among the coordinates")
+    for key in (*INERTIA, *WRENCH, *(_DRIVE if is_cut else ()), "eta", "mu"):
         value = sheet.value(key, j)
         if not value.is_zero:
             sheet.source.fault(
-                f"joint {j} is cut and cannot have {key}",
+                f"frame {j} closes a loop and cannot have {key}",
                 value.place,
                 f"{key}[{j}]",
                 expected="0",
                 got=str(value)[:60],
-                remedy="cut the loop at a joint that is passive and without friction",
+                remedy="cut the loop at a joint that is passive and without friction" if is_cut else None,
             )

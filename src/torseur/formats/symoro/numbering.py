@@ -16,6 +16,7 @@ from torseur.errors import ModelError
 __all__ = ["Item", "Losses", "items", "number"]
 
 _SIGMA = {"revolute": 0, "prismatic": 1, "fixed": 2}
+_JOINTS = "only revolute, prismatic and fixed joints can"
 _ANNOTATIONS = {"unit", "meaning"}
 
 
@@ -100,13 +101,14 @@ def _in_order(mechanism: Mechanism, losses: Losses) -> list[str]:
 def _body_item(mechanism: Mechanism, name: str, losses: Losses) -> Item:
     body, where = mechanism.bodies[name], f"bodies.{name}"
     if body.parent == WORLD and mechanism.base.kind is not BaseKind.FIXED:
-        losses.add(f"{where}.parent", "a body on the world, beside a base that moves", "only one tree, on the base, can be held")
+        losses.add(f"{where}.parent", "a body on the world, beside a base that moves, cannot be held")
     if body.shapes:
         losses.add(f"{where}.shapes", "shapes cannot be held")
     if body.joint.kind not in _SIGMA:
-        losses.add(f"{where}.joint", f"a {body.joint.kind} joint cannot be held", "use revolute, prismatic and fixed joints")
+        losses.add(f"{where}.joint", f"a {body.joint.kind} joint cannot be held", _JOINTS)
     if body.inertia is not None and not isinstance(body.inertia, StandardInertia):
-        losses.add(f"{where}.inertia", "inertia at the centre of mass cannot be held", "give the ten standard parameters at the frame")
+        remedy = "give the ten standard parameters at the frame"
+        losses.add(f"{where}.inertia", "inertia at the centre of mass cannot be held", remedy)
     coordinate = _coordinate(mechanism, name, body, losses)
     return Item(
         name,
@@ -138,7 +140,7 @@ def _row(place: Place, where: str, losses: Losses) -> Mdh:
     if place.mdh is not None:
         return place.mdh
     if place != Place():
-        losses.add(where, "a pose that is not a row of modified Denavit-Hartenberg parameters cannot be held", "write it as mdh")
+        losses.add(where, "a pose that is not a modified Denavit-Hartenberg row cannot be held", "write it as mdh")
     return Mdh()
 
 
@@ -156,7 +158,7 @@ def _loop_items(mechanism: Mechanism, losses: Losses) -> tuple[list[Item], list[
     first, second = list[Item](), list[Item]()
     for name, loop in mechanism.loops.items():
         if loop.joint not in _SIGMA:
-            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held", "cut at revolute, prismatic or fixed joints")
+            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held", _JOINTS)
         a, b = (_loop_end(mechanism, end, f"loops.{name}", losses) for end in loop.between)
         first.append(replace(a, sigma=_SIGMA.get(loop.joint, 2)))
         second.append(b)

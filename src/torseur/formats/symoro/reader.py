@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from torseur.describe.bodies import BASE, Base, Body, Coordinate, Frame, Joint
 from torseur.describe.constraints import Loop
+from torseur.describe.fields import FrozenDict
 from torseur.describe.inertia import StandardInertia
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Mdh, Place
@@ -53,7 +54,7 @@ def _assemble(sheet: Sheet, rows: dict[int, Row], name: str) -> Mechanism:
     frames = {j: _frames(rows, j, symbols) for j in [0, *rows]}
     bodies = {row.name: _body(sheet, rows, row, frames, symbols) for row in rows.values() if row.role is Role.BODY}
     place = read_place(sheet, symbols)
-    base = base.model_copy(update={"place": place, "inertia": _inertia(sheet, 0, symbols) if sheet.has_link_0 else None})
+    inertia = _inertia(sheet, 0, symbols) if sheet.has_link_0 else None
     gravity = read_gravity(sheet, symbols, base, place)
     loads = read_loads(sheet, rows, symbols)
     content: dict[str, Any] = {
@@ -61,7 +62,7 @@ def _assemble(sheet: Sheet, rows: dict[int, Row], name: str) -> Mechanism:
         "title": sheet.entries.robot,
         "parameters": symbols.parameters,
         "gravity": gravity,
-        "base": {**{key: getattr(base, key) for key in Base.model_fields}, "frames": frames[0]},
+        "base": base.model_copy(update={"place": place, "inertia": inertia, "frames": FrozenDict(frames[0])}),
         "bodies": bodies,
         "loops": _loops(sheet, rows),
         "loads": loads,
@@ -82,10 +83,11 @@ def _base_names(base: Base, rows: dict[int, Row]) -> list[str]:
 
 
 def _place(row: Row, symbols: Symbols) -> Place:
-    row_values = {
-        key: symbols.place(value, f"{key}[{row.number}]", "m" if key in _LENGTHS else "rad") for key, value in row.place.items()
+    read = {
+        key: symbols.place(value, f"{key}[{row.number}]", "m" if key in _LENGTHS else "rad")
+        for key, value in row.place.items()
     }
-    return Place(mdh=Mdh(**row_values)) if any(x != 0.0 for x in row_values.values()) else Place()
+    return Place(mdh=Mdh(**read)) if any(x != 0.0 for x in read.values()) else Place()
 
 
 def _frames(rows: dict[int, Row], parent: int, symbols: Symbols) -> dict[str, Frame]:
@@ -111,15 +113,14 @@ def _inertia(sheet: Sheet, number: int, symbols: Symbols) -> StandardInertia | N
     if not sheet.has_inertia(number):
         return None
     units = {"M": "kg", "MX": "kg m", "MY": "kg m", "MZ": "kg m"}
-    read = {key: symbols.parameter(sheet.value(key, number), f"{key}[{number}]", units.get(key, "kg m2")) for key in INERTIA}
+    read = {
+        key: symbols.parameter(sheet.value(key, number), f"{key}[{number}]", units.get(key, "kg m2")) for key in INERTIA
+    }
     return StandardInertia(**read)
 
 
 def _loops(sheet: Sheet, rows: dict[int, Row]) -> dict[str, Loop]:
     """Cut joint k ties frame k, on the one body, to frame k + B, on the other."""
     cut = [row for row in rows.values() if row.role is Role.CUT]
-    return {
-        f"loop{row.number}": Loop(joint=row.kind, between=(row.name, rows[row.number + sheet.loops].name)) for row in cut
-    }
-
-
+    ends = [(row.name, rows[row.number + sheet.loops].name) for row in cut]
+    return {f"loop{row.number}": Loop(joint=row.kind, between=between) for row, between in zip(cut, ends, strict=True)}

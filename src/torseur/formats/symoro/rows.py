@@ -114,10 +114,12 @@ def _check_loops(sheet: Sheet, rows: dict[int, Row]) -> None:
         if row.parent and rows[row.parent].role is Role.CUT:
             place = sheet.value("ant", row.number).place
             partner = row.parent + sheet.loops
-            sheet.source.fault("a frame hangs on a cut joint", place, path, remedy=f"hang it on frame {partner}, which is the same")
+            remedy = f"hang it on frame {partner}, which is the same"
+            sheet.source.fault("a frame hangs on a cut joint", place, path, remedy=remedy)
         if row.number > sheet.joints and row.kind != "fixed":
             value = sheet.value("sigma", row.number)
-            sheet.source.fault("the second frame of a loop moves", value.place, f"sigma[{row.number}]", expected="2", got=str(value))
+            path = f"sigma[{row.number}]"
+            sheet.source.fault("the second frame of a loop moves", value.place, path, expected="2", got=str(value))
 
 
 def _check_coordinates(sheet: Sheet, rows: dict[int, Row]) -> None:

@@ -56,7 +56,8 @@ class Sheet:
         if whole is not None and whole in allowed:
             return whole
         expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
-        self.source.fault("not one of the values allowed here", value.place, f"{key}[{number}]", expected=expected, got=str(value))
+        path = f"{key}[{number}]"
+        self.source.fault("a value that means nothing here", value.place, path, expected=expected, got=str(value)[:60])
         return allowed.start
 
     def has_inertia(self, number: int) -> bool:
@@ -91,7 +92,8 @@ def _count(entries: Entries, key: str) -> int | None:
     value = entries.values(key)[0]
     top = len(_STRUCTURES) - 1 if key == "Type" else 2000
     if value.whole is None or not 0 <= value.whole <= top:
-        entries.source.fault(f"'{key}' has a wrong value", value.place, expected=f"an integer from 0 to {top}", got=str(value)[:60])
+        expected = f"an integer from 0 to {top}"
+        entries.source.fault(f"'{key}' has a wrong value", value.place, expected=expected, got=str(value)[:60])
         return None
     return value.whole
 
@@ -106,7 +108,9 @@ def _flag(entries: Entries, key: str) -> bool:
     return text in ("1", "true")
 
 
-def _links_and_joints(entries: Entries, header: dict[str, int | None], frames: int, notes: list[str]) -> tuple[int, int]:
+def _links_and_joints(
+    entries: Entries, header: dict[str, int | None], frames: int, notes: list[str]
+) -> tuple[int, int]:
     """NL and NJ; NF is what the vectors of frames hold."""
     NL, NJ, NF = header["NL"], header["NJ"], header["NF"]
     said = ", ".join(f"{key} = {value}" for key, value in (("NL", NL), ("NJ", NJ), ("NF", NF)) if value is not None)
@@ -117,9 +121,9 @@ def _links_and_joints(entries: Entries, header: dict[str, int | None], frames: i
         NJ = NJ if NJ is not None else (frames + (NL or 0)) // 2
         NL = NL if NL is not None else 2 * NJ - frames
         notes.append(f"the header says only {said}; with {frames} frames that means NL = {NL}, NJ = {NJ}")
-    if 2 * NJ - NL == frames and 0 <= NL <= NJ:
+    if frames == 2 * NJ - NL and 0 <= NL <= NJ:
         if NF is not None and frames != NF:
-            notes.append(f"the header says NF = {NF}, but there are 2 NJ - NL = {frames} frames, and so many are listed")
+            notes.append(f"the header says NF = {NF}, but lists 2 NJ - NL = {frames} frames")
         return NL, NJ
     if NL == NJ:
         notes.append(f"the header says {said}, but the vectors list {frames} frames; read as a tree of {frames}")

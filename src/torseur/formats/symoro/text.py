@@ -5,11 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+from torseur.describe.checks.fault import nearest
 from torseur.formats.expressions import Kind, Source, Token, Value, tokenize
-from torseur.formats.faults import nearest
 
-__all__ = ["BASE_KEYS", "COUNTS", "FLAGS", "FRAME_KEYS", "INERTIA", "JOINT_KEYS", "LINK_KEYS", "Entries", "Entry", "parse"]
+__all__ = [
+    "BASE_KEYS",
+    "COUNTS",
+    "FLAGS",
+    "FRAME_KEYS",
+    "INERTIA",
+    "JOINT_KEYS",
+    "LINK_KEYS",
+    "Entries",
+    "Entry",
+    "parse",
+]
 
 COUNTS = ("NL", "NJ", "NF", "Type")
 FLAGS = ("is_floating", "is_mobile")
@@ -84,9 +96,7 @@ def _without_comments(source: Source) -> str:
 
 def _statements(source: Source, tokens: list[Token]) -> Iterator[tuple[Token, list[Token]]]:
     """Each key with the tokens after its equals sign, up to the next key."""
-    starts = [
-        k for k in range(len(tokens) - 1) if tokens[k].kind is Kind.NAME and tokens[k + 1].text == "=" and k + 1 < len(tokens)
-    ]
+    starts = [k for k, (a, b) in enumerate(pairwise(tokens)) if a.kind is Kind.NAME and b.text == "="]
     before = tokens[: starts[0]] if starts else tokens
     if before:
         source.fault("expected an entry", before[0].place, expected="key = value", got=before[0].text[:40])
@@ -103,7 +113,8 @@ def _entry(source: Source, key: Token, value: list[Token]) -> Entry | None:
         return None
     if name is None:
         near = nearest(key.text, _KEYS.values())
-        source.fault(f"no entry is called '{key.text[:40]}'", key.place, remedy=f"did you mean {near}?" if near else None)
+        remedy = f"did you mean {near}?" if near else None
+        source.fault(f"no entry is called '{key.text[:40]}'", key.place, remedy=remedy)
         return None
     if not value:
         source.fault(f"'{key.text}' has no value", key.place)
@@ -119,7 +130,8 @@ def _entry(source: Source, key: Token, value: list[Token]) -> Entry | None:
         return None
     if closing != len(value) - 1:
         extra = value[closing + 1]
-        source.fault(f"something after the vector '{key.text}'", extra.place, expected="the next entry", got=extra.text[:40])
+        what = f"something after the vector '{key.text}'"
+        source.fault(what, extra.place, expected="the next entry", got=extra.text[:40])
     return Entry(name, _items(source, key, value[1:closing], value[closing].place), key.place)
 
 

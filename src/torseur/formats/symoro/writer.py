@@ -1,9 +1,9 @@
 """Writing .par files, in the dialect of OpenSYMORO, which both programs read.
 
 A file holds a tree of revolute, prismatic and fixed joints placed by modified Denavit-Hartenberg rows, with standard
-inertias, loops cut at such joints, friction, springs and inertia of joints, efforts, wrenches at frames, and a base that is
-fixed, planar or floating. Parameters are symbols without values. Units, descriptions and notes are left out; names of
-bodies, frames, loads and, where they would not be recognised, of coordinates change; anything else is an error.
+inertias; loops cut at such joints; friction, springs and inertia of joints, efforts, wrenches at frames; and a base that
+is fixed, planar or floating. Parameters are symbols without values. Units, descriptions and notes are left out. Names of
+bodies, frames, loads and, where they would not be recognised, of coordinates change. Anything else is an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from torseur.formats.symoro.text import FRAME_KEYS, INERTIA, JOINT_KEYS, LINK_KE
 __all__ = ["write_par"]
 
 _FOREIGN = re.compile(r"\b(?:min|max|floor|pow|if|t)\b|[<>=]")
-_SPEEDS = {"V0": ("vx", "vy", "vz"), "W0": ("wx", "wy", "wz"), "VP0": ("vpx", "vpy", "vpz"), "WP0": ("wpx", "wpy", "wpz")}
+_SPEEDS = {"V0": "v", "W0": "w", "VP0": "vp", "WP0": "wp"}
 
 
 def write_par(mechanism: Mechanism) -> str:
@@ -62,7 +62,11 @@ def _check_rest(mechanism: Mechanism, losses: Losses) -> None:
         losses.add("base.place", "this form of a pose cannot be held", "give position and rotation matrix")
     for name, parameter in mechanism.parameters.items():
         if parameter.value is not None:
-            losses.add(f"parameters.{name}.value", "a parameter with a value cannot be held", "put the number in its place")
+            where = f"parameters.{name}.value"
+            losses.add(where, "a parameter with a value cannot be held", "put the number in its place")
+    for name in (*mechanism.parameters, *mechanism.inputs):
+        if name.lower() == "pi":
+            losses.add(name, "a symbol of this name cannot be held: there it means 3.14159...", "rename it")
     for name, signal in mechanism.inputs.items():
         if signal.default != 0.0:
             losses.add(f"inputs.{name}.default", "a default of an input cannot be held")
@@ -77,11 +81,13 @@ class _Page:
         self.used: set[str] = set()
         # A frame may serve in the tree and in loops: what is written last here, the tree, is what loads refer to.
         self.numbers = {item.name: item.number for item in reversed(frames)} | {BASE: 0}
+        self.owners = {item.coordinate: item.number for item in frames if item.coordinate is not None}
         self.spelling = self._coordinates()
         base = mechanism.base
         self.is_floating = base.kind is BaseKind.FLOATING and base.orientation == "quaternion"
         on_base = any(isinstance(load, Wrench) and load.frame == BASE for load in mechanism.loads.values())
-        self.is_mobile = not self.is_floating and base.kind is not BaseKind.FIXED and (base.inertia is not None or on_base)
+        has_link_0 = base.kind is not BaseKind.FIXED and (base.inertia is not None or on_base)
+        self.is_mobile = has_link_0 and not self.is_floating
         self.cells: dict[str, dict[int, str]] = {key: {} for key in (*FRAME_KEYS, *LINK_KEYS, *JOINT_KEYS)}
 
     def _coordinates(self) -> dict[str, str]:
@@ -96,17 +102,18 @@ class _Page:
             free = [name for name in names if name not in taken | kept]
             spelling[item.coordinate] = item.coordinate if item.coordinate in kept else free[0] if free else names[0]
             spelling[f"d{item.coordinate}"] = f"QP{item.number}"
-            if item.coordinate not in kept and not free:
-                self.losses.add(f"coordinates.{item.coordinate}", "every name this could have in the file is taken", "rename a parameter")
+            if (item.coordinate not in kept and not free) or f"QP{item.number}" in taken:
+                remedy = f"rename the parameter or input q{item.number} or QP{item.number}"
+                self.losses.add(f"coordinates.{item.coordinate}", "its name in the file is taken", remedy)
         return spelling
 
-    # -- values ------------------------------------------------------------------------------------------------------------
+    # -- values --------------------------------------------------------------------------------------------------------
     def word(self, value: Scalar, where: str) -> str:
         """A scalar as the file writes it."""
         if not isinstance(value, Formula):
             return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
         if _FOREIGN.search(value.text):
-            self.losses.add(where, "a formula cannot be held", "min, max, floor, pow, if, t and comparisons are not known there")
+            self.losses.add(where, "a formula with min, max, floor, pow, if, t or a comparison cannot be held")
         self.used |= value.names
         return spelled(tokenize(value.text), {**self.spelling, "deg": "(pi/180)"})
 
@@ -117,13 +124,13 @@ class _Page:
             self.losses.add(where, f"a second {key} on one frame cannot be held")
         self.cells[key][item] = self.word(value, where)
 
-    # -- contents ----------------------------------------------------------------------------------------------------------
+    # -- contents ------------------------------------------------------------------------------------------------------
     def text(self) -> str:
         loops = self.joints - self.links
         is_chain = all(item.number == k and self.numbers[item.parent] == k - 1 for k, item in enumerate(self.frames, 1))
         title = re.sub(r"['*()\n\r]", " ", self.mechanism.title or self.mechanism.name).strip()
-        lines = [f"(* Robotname = '{title}' *)", f"NL = {self.links}", f"NJ = {self.joints}", f"NF = {len(self.frames)}"]
-        lines += [f"Type = {2 if loops else 0 if is_chain else 1}"]
+        lines = [f"(* Robotname = '{title}' *)", f"NL = {self.links}", f"NJ = {self.joints}"]
+        lines += [f"NF = {len(self.frames)}", f"Type = {2 if loops else 0 if is_chain else 1}"]
         lines += [f"is_floating = {int(self.is_floating)}", f"is_mobile = {int(self.is_mobile)}"]
         for item in self.frames:
             self._frame(item)
@@ -150,7 +157,8 @@ class _Page:
             self.put(key, j, getattr(item.place, key), f"{where}.place.{key}")
         follows = names_in(item.place) & {x.name for x in self.mechanism.q}
         if follows and (item.is_body or item.sigma != 2):
-            self.losses.add(f"{where}.place", "a moving place of a body or loop cannot be held", "only of a named frame")
+            remedy = "only the place of a named frame may depend on coordinates"
+            self.losses.add(f"{where}.place", "a moving place of a body or loop cannot be held", remedy)
         if item.sigma != 2:
             self._join(item)
         for key in INERTIA if item.inertia is not None else ():
@@ -163,22 +171,25 @@ class _Page:
         offset = self.cells[key].get(item.number)
         rest = getattr(item.place, key)
         if isinstance(rest, Formula) and any(COORDINATE.fullmatch(name) for name in rest.names):
-            self.losses.add(f"frame {item.name}.place.{key}", "an offset with a symbol like a coordinate cannot be held", "rename it")
-        is_signed = offset is not None and offset.startswith("-")
-        self.cells[key][item.number] = coordinate if offset is None else f"{coordinate}{'' if is_signed else ' + '}{offset}"
+            where = f"frame {item.name}.place.{key}"
+            self.losses.add(where, "an offset with a symbol like a coordinate cannot be held", "rename the parameter")
+        if offset is not None:
+            coordinate += f" - {offset[1:]}" if offset.startswith("-") else f" + {offset}"
+        self.cells[key][item.number] = coordinate
         if item.is_body:
             self.cells["QP"][item.number] = f"QP{item.number}"
             self.cells["QDP"][item.number] = f"QDP{item.number}"
 
-    # -- loads -------------------------------------------------------------------------------------------------------------
+    # -- loads ---------------------------------------------------------------------------------------------------------
     def _load(self, load: Load, where: str) -> None:
         if isinstance(load, Wrench):
             self._wrench(load, where)
             return
         coordinate = getattr(load, "coordinate", None)
-        j = next((item.number for item in self.frames if coordinate is not None and item.coordinate == coordinate), None)
+        j = self.owners.get(coordinate) if coordinate is not None else None
         if j is None or not isinstance(load, (SpringDamper, Effort, Transmission)):
-            self.losses.add(where, "this load cannot be held", "on the coordinates of joints: springs, efforts, transmissions")
+            remedy = "only springs, efforts and transmissions on the coordinates of joints, and wrenches, can"
+            self.losses.add(where, "this load cannot be held", remedy)
         elif isinstance(load, SpringDamper):
             self._spring(load, j, where)
         elif isinstance(load, Effort):
@@ -200,12 +211,13 @@ class _Page:
     def _wrench(self, load: Wrench, where: str) -> None:
         j = self.numbers.get(load.frame)
         if load.axes != "frame" or j is None or j > self.links or (j == 0 and not (self.is_floating or self.is_mobile)):
-            self.losses.add(where, "this wrench cannot be held", "give it at a frame of the tree, in the axes of that frame")
+            remedy = "give it at a frame of the tree, in the axes of that frame"
+            self.losses.add(where, "this wrench cannot be held", remedy)
             return
         for key, value in zip(WRENCH, (*load.force, *load.torque), strict=True):
             self.put(key, j, minus(value), where)
 
-    # -- base --------------------------------------------------------------------------------------------------------------
+    # -- base ----------------------------------------------------------------------------------------------------------
     def _base(self) -> list[str]:
         base, pose = self.mechanism.base, self.mechanism.base.place.pose
         for key in INERTIA if base.inertia is not None else ():
@@ -213,12 +225,13 @@ class _Page:
         matrix = pose.matrix if pose is not None and pose.matrix is not None else IDENTITY
         position = pose.position if pose is not None else (0.0, 0.0, 0.0)
         entries = [x for row, p in zip(matrix, position, strict=True) for x in (*row, p)]
-        gravity = self.mechanism.gravity if matrix == IDENTITY else turned(list(zip(*matrix, strict=True)), self.mechanism.gravity)
+        gravity = turned(list(zip(*matrix, strict=True)), self.mechanism.gravity)
         if base.kind is not BaseKind.FIXED and sum(isinstance(x, Formula) and bool(x.names) for x in gravity) > 1:
             self.losses.add("gravity", "gravity of several symbols under a moving base cannot be held")
         free = {info.suffix for info in base.joint_kind.speeds}
         vectors = {
-            key: [name if name.replace("p", "") in free else "0" for name in names] for key, names in _SPEEDS.items()
+            key: [f"{stem}{axis}" if f"{stem[0]}{axis}" in free else "0" for axis in "xyz"]
+            for key, stem in _SPEEDS.items()
         }
         vectors["G"] = [self.word(x, "gravity") for x in gravity]
         vectors["Z"] = [*(self.word(x, "base.place") for x in entries), "0", "0", "0", "1"]

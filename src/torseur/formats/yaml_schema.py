@@ -1,0 +1,159 @@
+"""The JSON Schema of model files, for editors: it comes from the records, and knows the short forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from torseur.describe.bodies import Coordinate, Frame, Joint
+from torseur.describe.inertia import Tensor
+from torseur.describe.loads import KINDS, Load
+from torseur.describe.mechanism import Input, Mechanism, Parameter
+from torseur.describe.place import Place
+from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
+from torseur.formats.yaml_format import VERSION, VERSION_KEY
+
+__all__ = ["schema"]
+
+Schema = dict[str, Any]
+
+_SCALAR: Schema = {
+    "description": "a number, or a formula such as m*l^2/12",
+    "anyOf": [{"type": "number"}, {"type": "string"}],
+}
+_NOTHING: Schema = {"type": "null"}
+
+
+def schema(loads: Mapping[str, type[Load]] = KINDS) -> Schema:
+    """The schema of a model file with some kinds of loads."""
+    pairs = [(kind, "validation") for kind in (Mechanism, *loads.values())]
+    _, made = models_json_schema(pairs)  # type: ignore[arg-type]
+    definitions: Schema = {name: _tidied(entry) for name, entry in made["$defs"].items()}
+    definitions["Scalar"] = _SCALAR
+    definitions["Triple"] = _list_of(3, "three numbers or formulas")
+    definitions["Load"] = _load(loads)
+    _hoist(definitions)
+    _join(definitions)
+    _shorten(definitions)
+    top = definitions.pop("Mechanism")
+    version: Schema = {"const": VERSION, "description": "version of the format"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Torseur model",
+        "description": top["description"],
+        "type": "object",
+        "properties": {VERSION_KEY: version, **top["properties"]},
+        "required": [VERSION_KEY, *top["required"]],
+        "additionalProperties": False,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _list_of(count: int, description: str | None = None) -> Schema:
+    made: Schema = {"type": "array", "items": _ref("Scalar"), "minItems": count, "maxItems": count}
+    return made if description is None else {"description": description, **made}
+
+
+def _load(loads: Mapping[str, type[Load]]) -> Schema:
+    return {
+        "description": "A load: its kind, and what the kind needs.",
+        "type": "object",
+        "properties": {
+            name: {**_ref(kind.__name__), "description": (kind.__doc__ or "").partition("\n")[0]}
+            for name, kind in loads.items()
+        },
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+    }
+
+
+# -- what pydantic makes, made readable --------------------------------------------------------------------------------
+
+
+def _tidied(entry: Any, *, is_schema: bool = True) -> Any:
+    """Scalars and triples by reference, no titles, no defaults that are records or nothing."""
+    if isinstance(entry, list):
+        return [_tidied(item) for item in entry]
+    if not isinstance(entry, dict):
+        return entry
+    if not is_schema:  # a table of properties: its keys are names
+        return {key: _tidied(item) for key, item in entry.items()}
+    dropped = {"title", *(["default"] if entry.get("default") in (None, [], {}) else [])}
+    dropped |= {"default"} if isinstance(entry.get("default"), dict) else set()
+    tidy = {
+        key: _tidied(item, is_schema=key not in ("properties", "patternProperties", "default"))
+        for key, item in entry.items()
+        if key not in dropped
+    }
+    if _is_scalar(tidy):
+        return {**_ref("Scalar"), **_rest(tidy, "anyOf")}
+    if tidy.get("prefixItems") == [_ref("Scalar")] * 3:
+        return {**_ref("Triple"), **_rest(tidy, "prefixItems", "minItems", "maxItems", "type")}
+    if "patternProperties" in tidy:
+        tidy["additionalProperties"] = False
+    return tidy
+
+
+def _is_scalar(entry: Schema) -> bool:
+    return [option.get("type") for option in entry.get("anyOf", ())] == ["number", "string"]
+
+
+def _rest(entry: Schema, *keys: str) -> Schema:
+    if entry.get("description", "").startswith("a formula, e.g."):
+        keys = (*keys, "description")
+    return {key: item for key, item in entry.items() if key not in keys}
+
+
+# -- short forms -------------------------------------------------------------------------------------------------------
+
+
+def _hoist(definitions: Schema) -> None:
+    """Bodies, frames and shapes take the keys of their place themselves."""
+    for kind in HOISTED:
+        definitions[kind.__name__]["properties"] |= definitions[Place.__name__]["properties"]
+
+
+def _join(definitions: Schema) -> None:
+    """A joint with one coordinate takes its keys itself; coordinates may be a list of names."""
+    name: Schema = {"type": "string", "description": "name of the only coordinate; its fields then stand here too"}
+    joint = definitions[Joint.__name__]["properties"]
+    joint |= {"coordinate": name, **definitions[Coordinate.__name__]["properties"]}
+    for owner in ("Joint", "Base", "Mechanism"):
+        table = definitions[owner]["properties"]["coordinates"]
+        full = {key: item for key, item in table.items() if key != "description"}
+        listed: Schema = {"type": "array", "items": {"type": "string"}}
+        definitions[owner]["properties"]["coordinates"] = {
+            "description": table.get("description"),
+            "anyOf": [full, listed],
+        }
+
+
+def _shorten(definitions: Schema) -> None:
+    """Records that may be one number, word or list."""
+    for kind, field in NAMED.items():
+        full = definitions[kind.__name__]
+        one = {key: item for key, item in full["properties"][field].items() if key not in ("description", "default")}
+        _offer(definitions, kind.__name__, one)
+    for kind, field in LISTED.items():
+        full = definitions[kind.__name__]
+        one = {key: item for key, item in full["properties"][field].items() if key != "description"}
+        _offer(definitions, kind.__name__, one)
+    for name in (Place.__name__, Frame.__name__, Tensor.__name__):
+        _offer(definitions, name, _ref("Triple"))
+    for name in (Parameter.__name__, Input.__name__, Coordinate.__name__, "Body"):
+        _offer(definitions, name, _NOTHING)
+
+
+def _offer(definitions: Schema, name: str, form: Schema) -> None:
+    full = definitions[name]
+    options = full["anyOf"] if set(full) == {"description", "anyOf"} else [_rest(full, "description")]
+    if form not in options:
+        options = [*options, form]
+    definitions[name] = {"description": full.get("description", ""), "anyOf": options}
