@@ -59,7 +59,7 @@ def test_function_of_one_argument_is_right_to_four_units_in_the_last_place(name,
 @settings(max_examples=40)
 @given(a=st.floats(-30, 30), b=st.floats(-30, 30))
 def test_function_of_two_arguments_is_right_to_four_units_in_the_last_place(name, a, b):
-    a, b = (abs(a) + 1e-3 if name == "pow" else a), (b or 1.0)
+    a, b = (abs(a) + 1e-3 if name == "pow" else a + 0.0), (b or 1.0)  # mpmath knows no minus zero
     if name == "div" and abs(b) < 1e-200:
         b = 1.0
     g = Graph()

@@ -33,9 +33,9 @@ def curve(xs, ys, kind=Interpolation.LINEAR, outside=Outside.HOLD, derivatives=0
 @st.composite
 def points(draw):
     n = draw(st.integers(2, 8))
-    gaps = draw(st.lists(st.floats(1e-3, 10.0), min_size=n, max_size=n))
-    ys = draw(st.lists(st.floats(-10, 10), min_size=n, max_size=n))
-    return np.cumsum(gaps).tolist(), ys
+    gaps = draw(st.lists(st.integers(1, 10_000), min_size=n, max_size=n))
+    ys = draw(st.lists(st.integers(-10_000, 10_000), min_size=n, max_size=n))
+    return (np.cumsum(gaps) / 1e3).tolist(), (np.array(ys) / 1e3).tolist()
 
 
 @pytest.mark.parametrize(("kind", "outside"), KINDS)

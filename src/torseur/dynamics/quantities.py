@@ -13,6 +13,7 @@ from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.dynamics import energy
+from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.factorisation import Factors, factorise, solve_with
@@ -29,6 +30,10 @@ from torseur.graph.function import reachable
 from torseur.spatial.vectors import Vector
 
 __all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of"]
+
+
+FEW, MANY = 8, 40
+"""Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,19 @@ class Workbench:
         return factorise(self.matrix, *self.chain)
 
     def solve(self, right: list[Expr]) -> list[Expr]:
+        """vdot with M vdot = right, by factors along the tree: the way for many right-hand sides."""
         return solve_with(self.factors, right, *self.chain)
+
+    def solve_once(self, right: list[Expr]) -> list[Expr]:
+        """The same for one right-hand side, by factors or by articulated bodies, whichever takes fewer operations."""
+        n = self.tree.nv
+        if n <= FEW or any(rotor.link >= 0 for rotor in self.tree.rotors):
+            return self.solve(right)
+        by_bodies = articulated_solve(self.tree, right)
+        if n > MANY:
+            return by_bodies
+        by_factors = self.solve(right)
+        return by_factors if _operations(self, by_factors) <= _operations(self, by_bodies) else by_bodies
 
 
 def _span(tree: Tree, link: int) -> tuple[int, int]:
@@ -137,7 +154,7 @@ def _gravity(w: Workbench) -> dict[str, Any]:
 
 def _forward_dynamics(w: Workbench) -> dict[str, Any]:
     bias = w.inverse(w.rest)
-    return {"vdot": w.solve([t - b for t, b in zip(w.block("tau"), bias, strict=True)])}
+    return {"vdot": w.solve_once([t - b for t, b in zip(w.block("tau"), bias, strict=True)])}
 
 
 def _coriolis(w: Workbench) -> dict[str, Any]:
@@ -201,7 +218,7 @@ def _motion_derivatives(w: Workbench) -> tuple[list[list[Expr]], list[list[Expr]
     tau = [x - w.forces.Q[k] if k in w.forces.Q else x for k, x in enumerate(tau)]
     loads = bool(w.forces.wrenches or w.forces.Q or w.tree.rotors)
     turning = any(link.kind.turns_its_columns for link in w.tree.links)
-    small = w.tree.nv <= 8
+    small = w.tree.nv <= FEW
     flat = None
     if loads or turning or small:
         by_q = _along_speeds(w, jacobian(tau, list(w.system.q)).dense())
@@ -210,12 +227,13 @@ def _motion_derivatives(w: Workbench) -> tuple[list[list[Expr]], list[list[Expr]
         assert flat is not None
         return flat
     fast = inverse_dynamics_derivatives(w.tree, vdot, w.gravity)
-    return fast if flat is None or _size(w, fast) <= _size(w, flat) else flat
+    return fast if flat is None or _operations(w, fast) <= _operations(w, flat) else flat
 
 
-def _size(w: Workbench, tables: tuple[list[list[Expr]], list[list[Expr]]]) -> int:
-    inputs = [b for b in w.system.graph.blocks.values()]
-    return count(Function("size", inputs, {"a": tables[0], "b": tables[1]})).total
+def _operations(w: Workbench, outputs: Any) -> int:
+    flat: list[Expr] = []
+    _collect(outputs, flat)
+    return count(Function("trial", list(w.system.graph.blocks.values()), {"all": flat})).total
 
 
 def _along_speeds(w: Workbench, by_q: list[list[Expr]]) -> list[list[Expr]]:

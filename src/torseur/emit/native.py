@@ -25,6 +25,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cached_property, lru_cache
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,7 @@ class _Source:
         self._width, self._interface = checked_lanes(lanes), interface
         self.backend = _available(backend)
         self._libraries: dict[int, Library] = {}
+        self.lock = RLock()  # code must be linked once: what replaced it would be freed under the feet of its callers
 
     @property
     def width(self) -> int:
@@ -131,16 +133,17 @@ class _Source:
 
     def library(self, width: int) -> Library:
         """Linked code for a number of lanes."""
-        if width not in self._libraries:
-            header, code = self._code(width)
-            if self._interface is None:
-                self._interface = Interface.from_header(header)
-            imports = direct_imports() if "direct" in header["entries"] else {}
-            self._libraries[width] = link(code, tuple(header["entries"]), imports)
-        return self._libraries[width]
+        with self.lock:
+            if width not in self._libraries:
+                header, code = self._code(width)
+                if self._interface is None:
+                    self._interface = Interface.from_header(header)
+                imports = direct_imports() if "direct" in header["entries"] else {}
+                self._libraries[width] = link(code, tuple(header["entries"]), imports)
+            return self._libraries[width]
 
     def _code(self, width: int) -> tuple[dict[str, Any], bytes]:
-        key = cache_key(self.key, width, self.tier)
+        key = cache_key(self.key, width, self.tier, is_possible())
         found = cache.load(key)
         if found is None:
             interface = Interface.of(self.function)
@@ -333,12 +336,15 @@ class NativeFunction:
         return in_threads(entry.call, *entry.shapes, [*self._arrays(args), *self._extra], out, threads)
 
     def _entry(self, width: int) -> _Entry:
-        if width not in self._entries:
-            library, interface = self._source.library(width), self.interface
-            ins = [*self.inputs, Argument("work", (interface.work,))] if self._work is not None else [*self.inputs]
-            name = "bound" if self._work is not None else "loop"
-            self._entries[width] = _Entry(library, name, interface.name, ins, interface.outputs)
-        return self._entries[width]
+        if width in self._entries:
+            return self._entries[width]
+        with self._source.lock:
+            if width not in self._entries:
+                library, interface = self._source.library(width), self.interface
+                ins = [*self.inputs, Argument("work", (interface.work,))] if self._work is not None else [*self.inputs]
+                name = "bound" if self._work is not None else "loop"
+                self._entries[width] = _Entry(library, name, interface.name, ins, interface.outputs)
+            return self._entries[width]
 
     def _evaluate(self, *args: Any, out: Any = None) -> Any:
         """The reference evaluator in place of native code."""

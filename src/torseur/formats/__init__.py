@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from torseur.describe.checks import Fault, Severity, faults, written
+from torseur.describe import checks
+from torseur.describe.checks import Fault, Severity, written
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
@@ -75,7 +76,7 @@ def read(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KIND
         document = read_document(data, where, loads=loads)
         return Reading(document.mechanism, document.faults, document.place)
     mechanism = _read_other(ending, data, file.stem, where)
-    return Reading(mechanism, tuple(faults(mechanism)), lambda fault: f"{where}: {written(fault.path)}")
+    return Reading(mechanism, tuple(checks.faults(mechanism)), lambda fault: f"{where}: {written(fault.path)}")
 
 
 def _read_other(ending: str, data: bytes, name: str, where: str) -> Mechanism:

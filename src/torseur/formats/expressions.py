@@ -14,13 +14,26 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torseur.describe.fields import Scalar
-from torseur.describe.formulas import FUNCTIONS, RESERVED, Formula
+from torseur.describe.formulas import DEEPEST, FUNCTIONS, RESERVED, Formula
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.faults import FileFault
 
-__all__ = ["Kind", "Source", "Token", "Value", "legal_name", "minus", "read_scalar", "spelled", "tokenize"]
+__all__ = [
+    "DEEPEST",
+    "LONGEST_VALUE",
+    "Kind",
+    "Source",
+    "Token",
+    "Value",
+    "legal_name",
+    "minus",
+    "read_scalar",
+    "spelled",
+    "tokenize",
+]
 
-LONGEST_FILE = 2_000_000
+LONGEST_FILE = 1_000_000
+LONGEST_VALUE = 5_000
 MOST_FAULTS = 100
 LARGEST = 1e100
 
@@ -85,10 +98,11 @@ class Source:
         got: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        """Remember a fault; reading goes on, to find the others."""
+        """Remember a fault; reading goes on, to find the others, unless there are too many."""
         where = f"{self.at(place)}: {path}" if path else self.at(place)
-        if len(self._faults) < MOST_FAULTS:
-            self._faults.append((place, FileFault(what, where=where, expected=expected, got=got, remedy=remedy)))
+        self._faults.append((place, FileFault(what, where=where, expected=expected, got=got, remedy=remedy)))
+        if len(self._faults) == MOST_FAULTS:
+            self.stop_if_faulty()
 
     def stop_if_faulty(self) -> None:
         """Raise what was found so far, in the order of the file."""
@@ -164,7 +178,7 @@ class Value:
 
     def terms(self) -> list[tuple[str, tuple[Token, ...]]]:
         """What is added up: each term with its sign."""
-        return list(_terms(self.tokens))
+        return list(_terms(self.tokens, 0))
 
     def without(self, name: str) -> Value | None:
         """What is left of a sum when a name is taken out; none unless the name is a term of its own with sign +."""
@@ -189,7 +203,7 @@ def _is_symbol(token: Token, called: bool) -> bool:
     return token.kind is Kind.NAME and not called and token.text.lower() != "pi"
 
 
-def _terms(tokens: tuple[Token, ...]) -> Iterator[tuple[str, tuple[Token, ...]]]:
+def _terms(tokens: tuple[Token, ...], level: int) -> Iterator[tuple[str, tuple[Token, ...]]]:
     tokens = _without_parentheses(tokens)
     starts, depth = [], 0
     for k, token in enumerate(tokens):
@@ -201,8 +215,8 @@ def _terms(tokens: tuple[Token, ...]) -> Iterator[tuple[str, tuple[Token, ...]]]
     for begin, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
         sign = tokens[begin].text if begin >= 0 else "+"
         term = tokens[begin + 1 : end]
-        if sign == "+" and term != tokens and term != _without_parentheses(term):
-            yield from _terms(term)
+        if sign == "+" and level < DEEPEST and term != tokens and term != _without_parentheses(term):
+            yield from _terms(term, level + 1)
         else:
             yield sign, term
 
@@ -250,6 +264,11 @@ def _word(token: Token, called: bool, spelling: Mapping[str, str]) -> str:
 def read_scalar(source: Source, value: Value, spelling: Mapping[str, str], path: str) -> Scalar:
     """A value of the file as a number or a formula; a fault, and zero, if it is neither."""
     number = value.number
+    if len(value.tokens) > LONGEST_VALUE:
+        source.fault(
+            "an expression is too long", value.place, path, expected=f"at most {LONGEST_VALUE} words and signs"
+        )
+        return 0.0
     if number is not None:
         if abs(number) <= LARGEST:
             return number

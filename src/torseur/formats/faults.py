@@ -5,7 +5,7 @@ from __future__ import annotations
 from torseur.describe.checks.fault import nearest
 from torseur.errors import ModelError
 
-__all__ = ["FileFault", "nearest", "shown"]
+__all__ = ["FileFault", "nearest", "printable", "shown"]
 
 
 class FileFault(ModelError):
@@ -19,7 +19,12 @@ class FileFault(ModelError):
     def __str__(self) -> str:
         first = self.what if self.where is None else f"{self.where}: {self.what}"
         parts = (("expected", self.expected), ("got", self.got), ("remedy", self.remedy))
-        return "\n  ".join([first, *(f"{label}: {text}" for label, text in parts if text is not None)])
+        return printable("\n  ".join([first, *(f"{label}: {text}" for label, text in parts if text is not None)]))
+
+
+def printable(text: str) -> str:
+    """Text of a file that can be shown on a terminal: no control characters but the ends of lines."""
+    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
 
 
 def shown(value: object, longest: int = 60) -> str:

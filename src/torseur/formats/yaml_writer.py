@@ -15,7 +15,7 @@ from torseur.formats.yaml_format import VERSION, VERSION_KEY
 from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
 from torseur.formats.yaml_text import block
 
-__all__ = ["write_yaml"]
+__all__ = ["plain", "write_yaml"]
 
 HEADER = "# A mechanism for Torseur. SI units; angles in rad (90*deg is a right angle)."
 
@@ -37,7 +37,8 @@ def write_yaml(mechanism: Mechanism) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of a description as plain data, in its shortest form."""
     if isinstance(value, Load):
         return {value.kind: _fields(value)}
     if isinstance(value, Record):
@@ -45,7 +46,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return _table(value)
     if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, Formula):
         return value.text
     return value.value if isinstance(value, Enum) else value
@@ -53,7 +54,7 @@ def _plain(value: Any) -> Any:
 
 def _table(table: dict[str, Any]) -> Any:
     """Things by name; coordinates of which nothing but the names is said are a list."""
-    items = {name: _plain(item) for name, item in table.items()}
+    items = {name: plain(item) for name, item in table.items()}
     if items and all(isinstance(item, Coordinate) for item in table.values()) and not any(items.values()):
         return list(items)
     return items
@@ -63,7 +64,7 @@ def _fields(record: Record) -> dict[str, Any]:
     """The fields that are not what they are by default."""
     fields = type(record).model_fields
     given = {name: getattr(record, name) for name in fields}
-    return {name: _plain(x) for name, x in given.items() if fields[name].is_required() or x != fields[name].default}
+    return {name: plain(x) for name, x in given.items() if fields[name].is_required() or x != fields[name].default}
 
 
 def _short(record: Record) -> Any:
@@ -75,7 +76,7 @@ def _short(record: Record) -> Any:
     if isinstance(record, Joint):
         given = _short_joint(record)
     if isinstance(record, Tensor) and not given.keys() - {"xx", "yy", "zz"}:
-        return [_plain(entry) for entry in (record.xx, record.yy, record.zz)]
+        return [plain(entry) for entry in (record.xx, record.yy, record.zz)]
     if isinstance(record, Parameter) and not given:
         return None
     one = NAMED.get(kind) or LISTED.get(kind)

@@ -19,7 +19,7 @@ from torseur.graph.blocks import Block, Role
 from torseur.graph.function import Function
 from torseur.graph.nodes import Bundle, Expr, Graph, Node
 
-__all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call"]
+__all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call", "callee_of"]
 
 Tangent = Expr | list[Expr] | None
 """The derivative of one argument of a call: of an expression, of a bundle, or zero."""
@@ -185,10 +185,10 @@ def call(function: Function, *args: Expr | float | Iterable[Expr | float]) -> li
     graph = next((x.graph for x in flat if isinstance(x, Node)), None)
     if graph is None:
         raise GraphError(f"'{function.name}' is called without any expression", remedy="use evaluate() for numbers")
-    return list(graph.call(_shared(function), [graph.expr(x) for x in flat]))
+    return list(graph.call(callee_of(function), [graph.expr(x) for x in flat]))
 
 
-def _shared(function: Function) -> FunctionCall:
+def callee_of(function: Function) -> FunctionCall:
     """One callee object per function, so that equal calls are one node."""
     found: FunctionCall | None = function.__dict__.get("_callee")
     if found is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,10 @@ class Piecewise:
 
     def derivative(self) -> Piecewise:
         """d/dx; at a breakpoint, that of the interval to its right."""
+        return self._derivative
+
+    @cached_property
+    def _derivative(self) -> Piecewise:
         rows = tuple(tuple(i * c for i, c in enumerate(row))[1:] or (0.0,) for row in self.coefficients)
         return Piecewise(self.breaks, self.origins, rows)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from torseur.errors import GraphError
 from torseur.graph.blocks import Block
-from torseur.graph.calls import Callee, FunctionCall, Iteration, Tangent, call
+from torseur.graph.calls import Callee, FunctionCall, Iteration, Tangent, call, callee_of
 from torseur.graph.derivatives import jacobian
 from torseur.graph.evaluate import evaluate_flat
 from torseur.graph.function import Function
@@ -166,9 +166,9 @@ class _Root(Callee):
         parts = self._call.adjoint(g.call(self._call, at), u)
         return [*([None] * self.n), *parts[self.n :]]
 
-    @cached_property
+    @property
     def _call(self) -> FunctionCall:
-        return FunctionCall(self.residual)
+        return callee_of(self.residual)
 
     def _matrix(self, g: Graph, at: Sequence[Expr]) -> list[list[Expr]]:
         sizes = [b.size for b in self._jacobian.inputs]

@@ -12,7 +12,7 @@ from torseur.graph import Expr, Graph
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Matrix, Vector, add, matmul, rotate, scale, transpose, zero_vector
 
-__all__ = ["Inertia", "central"]
+__all__ = ["Inertia", "axis_of", "central", "turned_tensor"]
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Inertia:
 
     def turned(self, R: Matrix) -> Inertia:
         """In axes where this frame's axes are the columns of R: R J R' and R MS."""
-        axis = _axis_of(R)
+        axis = axis_of(R)
         if axis is None:
             return Inertia(matmul(matmul(R, self.J), transpose(R)), rotate(R, self.MS), self.M)
-        return Inertia(_turned_about(axis, self.J, R), rotate(R, self.MS), self.M)
+        return Inertia(turned_tensor(axis, self.J, R), rotate(R, self.MS), self.M)
 
     def moved(self, P: Vector) -> Inertia:
         """At a point from which this origin is at P: with s = MS + M P / 2, J + 2 (P.s) 1 - P s' - s P' and MS + M P."""
@@ -74,13 +74,13 @@ class Inertia:
         )
 
 
-def _axis_of(R: Matrix) -> int | None:
+def axis_of(R: Matrix) -> int | None:
     """The axis x, y or z that a rotation leaves alone, if its matrix shows it."""
     one = R[0][0].graph.one
     return next((k for k in range(3) if R[k][k] is one), None)
 
 
-def _turned_about(axis: int, J: Matrix, R: Matrix) -> Matrix:
+def turned_tensor(axis: int, J: Matrix, R: Matrix) -> Matrix:
     """R J R' for a rotation by (c, s) about one axis, with a and b the other two in cyclic order: 9 products.
 
     With e = s (Jaa - Jbb) + 2 c Jab: Jaa - s e, Jbb + s e, c e - Jab; and a plane rotation of (Jac, Jbc).

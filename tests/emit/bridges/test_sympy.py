@@ -246,7 +246,7 @@ def test_without_sympy_the_extra_is_named(convert, monkeypatch):
 def test_depth_costs_no_recursion():
     g = Graph()
     value = g.symbol("x")
-    for k in range(20_000):
+    for k in range(6_000):
         value = value * 1.25 + tg.sin(value) if k % 2 else tg.select(value < 0.1 * k, value, -value) - 0.3
     there = to_sympy(value, evaluate=False)
     assert from_sympy(there, g) is value

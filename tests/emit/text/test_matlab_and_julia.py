@@ -131,9 +131,12 @@ def test_functions_that_would_leave_the_real_numbers_are_guarded():
 
 def test_names_that_matlab_cannot_take_are_changed():
     g = Graph()
-    q = g.block("q", 3, names=["_a", "end", "b" * 80])
-    text = to_matlab(Function("f", [q], {"y": q[0] + q[1] + q[2]}))
-    assert "x_a = q(1);\nend_ = q(2);\n" + "b" * 63 + " = q(3);\n" in text
+    q = g.block("q", 4, names=["_a", "end", "b" * 80, "b" * 90])
+    text = to_matlab(Function("f", [q], {"y": q[0] + q[1] + q[2] + q[3]}))
+    assert "x_a = q(1);\nend_ = q(2);\n" in text
+    long = [line.split(" = ")[0] for line in text.splitlines() if line.startswith("bbb")]
+    assert len(set(long)) == 2
+    assert max(map(len, long)) <= 63
 
 
 def test_long_lists_are_continued_on_the_next_line():

@@ -79,6 +79,14 @@ class Scope:
         return {variable.name: variable for variable in self.mechanism.q}
 
     @cached_property
+    def by_owner(self) -> dict[str, list[Variable]]:
+        """Body -> the coordinates of its joint."""
+        found: dict[str, list[Variable]] = {}
+        for variable in self.mechanism.q:
+            found.setdefault(variable.owner, []).append(variable)
+        return found
+
+    @cached_property
     def speeds(self) -> dict[str, Variable]:
         return {variable.name: variable for variable in self.mechanism.v}
 

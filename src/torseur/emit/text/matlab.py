@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
+from zlib import crc32
 
 from torseur.emit.text.dialect import Dialect, functions, plain_number, words
 from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of, subscripts
@@ -58,6 +59,13 @@ end""",
 }
 _OWN = {**{op: f"real_{op.name}" for op in (*_DOMAINS, ops.POW)}, ops.MIN: "minimum", ops.MAX: "maximum"}
 
+
+def _spelled(name: str) -> str:
+    """A letter first, and at most 63 characters: what is cut off is summed up in a number."""
+    name = f"x{name}" if name.startswith("_") else name
+    return name if len(name) <= 63 else f"{name[:54]}_{crc32(name.encode()):08x}"
+
+
 MATLAB = Dialect(
     number=plain_number,
     calls={**functions(_OWN), ops.SELECT: "choose(%s, %s, %s)"},
@@ -71,7 +79,7 @@ MATLAB = Dialect(
     keywords=_KEYWORDS,
     library=words("sum floor isinf real imag i j pi eps ans sqrt log asin acos acosh atanh"),
     helpers=_HELPERS,
-    spell=lambda name: (f"x{name}" if name.startswith("_") else name)[:63],
+    spell=_spelled,
 )
 
 

@@ -16,7 +16,8 @@ class Names:
 
     Args:
         reserved: words that must not be used.
-        spell: how the language writes a name; two names that it would spell alike are told apart.
+        spell: how the language writes a name; two names that it would spell alike are told apart, by numbers behind
+            them, which it must not drop.
 
     >>> names = Names({"lambda"})
     >>> names.take("q1"), names.take("q1"), names.take("lambda"), names.fresh("t"), names.fresh("t")

@@ -1,8 +1,8 @@
 """Python: a function on NumPy arrays, vectorised over leading dimensions, that needs nothing but NumPy.
 
 For a function NAME of blocks a, b, ... the text defines ``NAME(a, b, ..., work=None)``: arrays ``(..., *shape)`` in,
-one array or a tuple of arrays out. If there is work on parameters only, ``NAME_prologue(parameters...)`` does it once; its
-result may be passed as `work`, and is computed on the spot otherwise.
+one array or a tuple of arrays out. If there is work on parameters only, ``NAME_prologue(parameters...)`` does it once;
+its result may be passed as `work`, and is computed on the spot otherwise.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Symbols:
         self.parameters: dict[str, Parameter] = {}
         self.inputs: dict[str, Input] = {}
         self.spelling: dict[str, str] = {}
-        self._speeds = set(speeds)
+        self._taken = self.coordinates | set(speeds)
         self._spoken = {name: name for name in self.coordinates}
 
     def rename(self, symbol: str, name: str) -> None:
@@ -81,4 +81,4 @@ class Symbols:
         return name
 
     def _is_taken(self, name: str) -> bool:
-        return name in self.coordinates | self._speeds or name in self.parameters or name in self.inputs
+        return name in self._taken or name in self.parameters or name in self.inputs

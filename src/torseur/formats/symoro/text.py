@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from torseur.describe.checks.fault import nearest
-from torseur.formats.expressions import Kind, Source, Token, Value, tokenize
+from torseur.formats.expressions import LONGEST_VALUE, Kind, Source, Token, Value, tokenize
 
 __all__ = [
     "BASE_KEYS",
@@ -153,6 +153,11 @@ def _items(source: Source, key: Token, tokens: list[Token], end: int) -> tuple[V
     for k, (group, place) in enumerate(zip(groups, places, strict=True), 1):
         if not group:
             source.fault("an entry is empty", place, f"{key.text}[{k}]", expected="a number or an expression")
+            group = [Token(Kind.NUMBER, "0", place)]
+        if len(group) > LONGEST_VALUE:
+            source.fault(
+                "an expression is too long", place, f"{key.text}[{k}]", expected=f"{LONGEST_VALUE} words and signs"
+            )
             group = [Token(Kind.NUMBER, "0", place)]
         values.append(Value(tuple(group), group[0].place))
     return tuple(values)

@@ -1,8 +1,8 @@
-"""Writing .par files, in the dialect of OpenSYMORO, which both programs read.
+"""Writing .par files, in the dialect of OpenSYMORO.
 
 A file holds a tree of revolute, prismatic and fixed joints placed by modified Denavit-Hartenberg rows, with standard
-inertias; loops cut at such joints; friction, springs and inertia of joints, efforts, wrenches at frames; and a base that
-is fixed, planar or floating. Parameters are symbols without values. Units, descriptions and notes are left out. Names of
+inertias; loops cut at such joints; friction, springs and inertia of joints, efforts, wrenches at frames; a base that is
+fixed, planar or floating. Parameters are symbols without values. Units, descriptions and notes are left out. Names of
 bodies, frames, loads and, where they would not be recognised, of coordinates change. Anything else is an error.
 """
 

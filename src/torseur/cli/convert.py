@@ -1,0 +1,30 @@
+"""``torseur convert``: from one format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from torseur.errors import ArgumentError
+from torseur.formats import load, save
+from torseur.formats.faults import printable
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
+def command(source: Path, target: Path, force: bool) -> None:
+    """Convert a model file from one format to another.
+
+    The endings say which: .yaml .par .urdf .mu are read, .yaml and .par are written. OUT is written whole or not at all.
+    """
+    if target.exists() and not force:
+        raise ArgumentError("the file exists already", where=str(target), remedy="give --force to overwrite it")
+    mechanism = load(source)
+    save(mechanism, target)
+    for note in mechanism.notes:
+        click.echo(f"note: {printable(note)}", err=True)

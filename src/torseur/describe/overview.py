@@ -1,0 +1,158 @@
+"""What is in a mechanism, as plain data: the same for people, programs and tests.
+
+The keys of `overview` are stable: they may be added to, not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torseur.describe.bodies import BASE, WORLD, Body, Coordinate
+from torseur.describe.checks.scope import Scope
+from torseur.describe.constraints import Constraint
+from torseur.describe.fields import Record, Scalar, names_in
+from torseur.describe.formulas import Formula
+from torseur.describe.inertia import StandardInertia
+from torseur.describe.loads import Load
+from torseur.describe.mechanism import Mechanism, Variable
+
+__all__ = ["Branch", "branches", "overview"]
+
+Data = dict[str, Any]
+Branch = tuple[int, str]
+"""How deep a body is in the tree, and its name."""
+
+
+def overview(mechanism: Mechanism) -> Data:
+    """Everything a reader wants to know first."""
+    scope = Scope(mechanism)
+    return {
+        "name": mechanism.name,
+        "title": mechanism.title,
+        "gravity": [_plain(component) for component in mechanism.gravity],
+        "base": {
+            "kind": mechanism.base.kind.value,
+            "inertia": _inertia(mechanism.base.inertia),
+            "frames": list(mechanism.base.frames),
+        },
+        "bodies": [_body(scope, name, body) for name, body in mechanism.bodies.items()],
+        "coordinates": [_coordinate(scope, variable) for variable in mechanism.q],
+        "speeds": [_variable(variable) for variable in mechanism.v],
+        "loops": [
+            {"name": name, "joint": loop.joint, "between": list(loop.between), "rows": 6 - loop.algebra.nv}
+            for name, loop in mechanism.loops.items()
+        ],
+        "constraints": [_constraint(name, constraint) for name, constraint in mechanism.constraints.items()],
+        "loads": [{"name": name, "kind": load.kind, "fields": given(load)} for name, load in mechanism.loads.items()],
+        "inputs": [
+            {"name": name, "default": item.default, "unit": item.unit, "description": item.description}
+            for name, item in mechanism.inputs.items()
+        ],
+        "outputs": [
+            {"name": name, "value": _plain(item.value), "unit": item.unit, "description": item.description}
+            for name, item in mechanism.outputs.items()
+        ],
+        "parameters": _parameters(scope),
+        "notes": list(mechanism.notes),
+        "degrees_of_freedom": None,  # what loops and constraints leave is found by a later step
+    }
+
+
+def _plain(value: Scalar | None) -> Any:
+    return value.text if isinstance(value, Formula) else value
+
+
+def _inertia(inertia: Record | None) -> str | None:
+    return None if inertia is None else "standard" if isinstance(inertia, StandardInertia) else "central"
+
+
+def _body(scope: Scope, name: str, body: Body) -> Data:
+    depends = sorted(names_in(body.place) & scope.coordinates.keys())
+    return {
+        "name": name,
+        "parent": body.parent,
+        "joint": body.joint.kind,
+        "coordinates": [variable.name for variable in scope.by_owner.get(name, ())],
+        "free_form": depends,
+        "inertia": _inertia(body.inertia),
+        "frames": list(body.frames),
+        "shapes": len(body.shapes),
+    }
+
+
+def _variable(variable: Variable) -> Data:
+    return {
+        "name": variable.name,
+        "owner": variable.owner,
+        "unit": variable.unit,
+        "meaning": variable.meaning,
+        "start": _plain(variable.start),
+    }
+
+
+def _coordinate(scope: Scope, variable: Variable) -> Data:
+    mechanism = scope.mechanism
+    table = mechanism.coordinates
+    if variable.owner == BASE:
+        table = mechanism.base.coordinates
+    elif variable.owner in mechanism.bodies:
+        table = mechanism.bodies[variable.owner].joint.coordinates
+    known = table.get(variable.name, Coordinate())
+    return _variable(variable) | {"lower": _plain(known.lower), "upper": _plain(known.upper)}
+
+
+def _constraint(name: str, constraint: Constraint) -> Data:
+    kind = next(field for field in Constraint.model_fields if getattr(constraint, field) is not None)
+    form = constraint.form
+    return {"name": name, "kind": kind, "fields": given(form) if isinstance(form, Record) else {"formula": _plain(form)}}
+
+
+def given(record: Record | Load) -> Data:
+    """The fields of a record that are not what they are by default."""
+    fields = type(record).model_fields
+    shown = {name: getattr(record, name) for name in fields}
+    return {
+        name: _shown(value)
+        for name, value in shown.items()
+        if fields[name].is_required() or value != fields[name].default
+    }
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shown(item) for key, item in value.items()}
+    return [_shown(item) for item in value] if isinstance(value, tuple) else _plain(value)
+
+
+def _parameters(scope: Scope) -> Data:
+    every = [
+        {
+            "name": name,
+            "value": scope.numbers.get(name),
+            "formula": item.value.text if isinstance(item.value, Formula) else None,
+            "unit": item.unit,
+            "description": item.description,
+        }
+        for name, item in scope.mechanism.parameters.items()
+    ]
+    is_set = {name for name, item in scope.mechanism.parameters.items() if item.value is not None}
+    return {
+        "set": [entry for entry in every if entry["name"] in is_set],
+        "unset": [entry for entry in every if entry["name"] not in is_set],
+    }
+
+
+def branches(mechanism: Mechanism) -> Iterator[Branch]:
+    """The tree, from the world on; a body comes before those that hang on it. Bodies without a way to it are left out."""
+    children: dict[str, list[str]] = {WORLD: [BASE]}
+    for name, body in mechanism.bodies.items():
+        children.setdefault(body.parent, []).append(name)
+    waiting, seen = [(0, WORLD)], set()
+    while waiting:
+        depth, name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        yield depth, name
+        waiting += [(depth + 1, child) for child in reversed(children.get(name, []))]

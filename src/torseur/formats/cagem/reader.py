@@ -1,0 +1,217 @@
+"""Reading CAGeM listings.
+
+T0G[i] is the pose of body i, its centre of mass and its axes, in the world; TrefG[i] is that pose in the frame of body
+BodyRef[i]. Both are products of Trotx, Troty, Trotz, Trotn and Tdisp of the coordinates q[0], q[1], ... Bodies become
+free-form: their place depends on coordinates that no joint owns. EasyDyn's products of inertia are integrals,
+Ixy = ∫xy dm; ours are entries of the tensor, the opposite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from torseur.describe.bodies import WORLD, Body, Coordinate
+from torseur.describe.fields import Scalar
+from torseur.describe.inertia import CentralInertia, Tensor
+from torseur.describe.mechanism import Mechanism
+from torseur.describe.place import Place
+from torseur.errors import ModelError, TorseurError
+from torseur.formats.cagem.listing import Listing, parse
+from torseur.formats.cagem.poses import Poses
+from torseur.formats.cagem.scope import Scope
+from torseur.formats.expressions import Kind, Source, legal_name, minus
+
+__all__ = ["Settings", "read_mu", "read_mu_study"]
+
+Settings = dict[str, float | str]
+"""How the listing wants to be run, by the listing's own names."""
+
+_FLAGS = ("SIMPLIFY", "FORCES", "ANIM", "STATIC", "PLOT", "LATEX", "LATEX_FR", "LATEX_EN")
+_SETTINGS = ("title", "FinalTime", "StepSave", "StepMax", *_FLAGS)
+_COUNTS = ("nbrdof", "nbrbody", "nbrdep", "nbrcont", "nbrinput")
+_DIAGONAL = ("Ixx", "Iyy", "Izz")
+_PRODUCTS = ("Ixy", "Ixz", "Iyz")
+_BY_BODY = ("T0G", "TrefG", "BodyRef", "mass", *_DIAGONAL, *_PRODUCTS)
+_MOST = 1000
+
+
+def read_mu(text: str | bytes, name: str, where: str = "text") -> Mechanism:
+    """The mechanism of a listing.
+
+    Args:
+        text: the contents of the file, UTF-8 or latin-1 if they are bytes.
+        name: what to call the mechanism.
+        where: the name of the file, for messages.
+    """
+    return read_mu_study(text, name, where)[0]
+
+
+def read_mu_study(text: str | bytes, name: str, where: str = "text") -> tuple[Mechanism, Settings]:
+    """The mechanism of a listing, and how it is to be run: FinalTime, StepSave, StepMax and the flags."""
+    source = Source(text, where)
+    listing = parse(source)
+    source.stop_if_faulty()
+    bodies, dof = _count(listing, "nbrbody"), _count(listing, "nbrdof")
+    _check_indices(listing, bodies, dof)
+    source.stop_if_faulty()
+    try:
+        mechanism, settings = _assemble(listing, legal_name(name), bodies, dof)
+    except ValidationError as error:
+        source.stop_if_faulty()
+        raise ModelError("the listing cannot be described", where=where, got=str(error)) from error
+    except RecursionError:
+        raise ModelError("definitions are nested too deeply", where=where) from None
+    source.stop_if_faulty()
+    return mechanism, settings
+
+
+def _count(listing: Listing, name: str) -> int:
+    value = listing.values.get(name)
+    if value is None:
+        listing.source.fault(f"'{name}' is missing", 0, expected=f"{name} := number:")
+        return 0
+    if value.whole is None or not 0 <= value.whole <= _MOST:
+        expected = f"an integer from 0 to {_MOST}"
+        listing.source.fault(f"'{name}' has a wrong value", value.place, expected=expected, got=str(value)[:60])
+        return 0
+    return value.whole
+
+
+def _check_indices(listing: Listing, bodies: int, dof: int) -> None:
+    """Every index within the counts, and a pose for every body."""
+    source = listing.source
+    ranges = {**dict.fromkeys(_BY_BODY, (0, bodies)), "qi": (0, dof), "qdi": (0, dof), "gravity": (1, 4)}
+    for stem, (first, stop) in ranges.items():
+        for k in listing.indices(stem):
+            if not first <= k < stop:
+                name = f"{stem}[{k}]"
+                expected = f"an index from {first} to {stop - 1}"
+                source.fault(f"'{name}' is out of range", listing.places[name], expected=expected)
+    posed = {*listing.indices("T0G"), *listing.indices("TrefG")}
+    missing = [str(k) for k in range(bodies) if k not in posed]
+    if missing:
+        got = ", ".join(missing[:20])
+        source.fault("bodies without a pose", listing.places.get("nbrbody", 0), expected="T0G or TrefG", got=got)
+    for k in sorted(set(listing.indices("T0G")) & set(listing.indices("TrefG"))):
+        source.fault(f"body {k} has two poses", listing.places[f"TrefG[{k}]"], expected="T0G or TrefG, not both")
+    if "nbrdep" in listing.values and not listing.values["nbrdep"].is_zero:
+        place, remedy = listing.places["nbrdep"], "describe the constraints in YAML"
+        source.fault("dependent parameters cannot be read", place, expected="nbrdep := 0", remedy=remedy)
+
+
+def _assemble(listing: Listing, name: str, bodies: int, dof: int) -> tuple[Mechanism, Settings]:
+    scope = Scope(listing, {f"q[{k}]": f"q{k}" for k in range(dof)}, [])
+    poses = Poses(scope)
+    settings = _settings(listing, scope)
+    used = [key for value in listing.values.values() for key in value.names if "[" in key and key in listing.values]
+    constants = [key for key in listing.values if "[" not in key and key not in (*_SETTINGS, *_COUNTS)]
+    for key in dict.fromkeys([*constants, *used]):
+        if not poses.is_pose(key):
+            scope.declare(key)
+    records = {f"body{k}": _body(listing, scope, poses, k, bodies) for k in range(bodies)}
+    _check_tree(listing, records)
+    gravity = _gravity(listing, scope)
+    coordinates = {f"q{k}": _coordinate(scope, poses, k) for k in range(dof)}
+    if settings.get("FORCES", 0.0) != 0.0:
+        scope.notes.append("FORCES asks for applied efforts from a C++ file beside the listing; they are not read")
+    content: dict[str, Any] = {
+        "name": name,
+        "title": settings.get("title"),
+        "parameters": scope.parameters,
+        "gravity": gravity,
+        "coordinates": coordinates,
+        "bodies": records,
+        "notes": tuple(scope.notes),
+    }
+    return Mechanism.model_validate(content), settings
+
+
+def _settings(listing: Listing, scope: Scope) -> Settings:
+    found: Settings = {}
+    for key in _SETTINGS:
+        value = listing.values.get(key)
+        if value is None:
+            continue
+        if len(value.tokens) == 1 and value.tokens[0].kind is Kind.STRING:
+            found[key] = value.tokens[0].text[1:-1][:500]
+            continue
+        try:
+            read = scope.scalar(value, key)
+            known = {name: x.value for name, x in scope.parameters.items() if isinstance(x.value, float)}
+            found[key] = read if isinstance(read, float) else read.value(known)
+        except (TorseurError, KeyError):
+            got = str(value)[:60]
+            listing.source.fault(f"'{key}' is not a number", value.place, key, expected="a number or text", got=got)
+    return found
+
+
+def _body(listing: Listing, scope: Scope, poses: Poses, k: int, bodies: int) -> Body:
+    relative = f"TrefG[{k}]" in listing.values
+    path = f"TrefG[{k}]" if relative else f"T0G[{k}]"
+    parent, steps = poses.steps(listing.values[path], path)
+    if relative and parent is not None:
+        listing.source.fault("a relative pose begins with an absolute one", listing.places[path], path)
+    if relative:
+        parent = _reference(listing, k, bodies)
+    if parent is not None and parent >= bodies:
+        listing.source.fault("no such body", listing.places[path], path, expected=f"a body from 0 to {bodies - 1}")
+    return Body(
+        parent=WORLD if parent is None else f"body{parent}",
+        place=Place(steps=steps) if steps else Place(),
+        inertia=_inertia(listing, scope, k),
+    )
+
+
+def _reference(listing: Listing, k: int, bodies: int) -> int | None:
+    value = listing.values.get(f"BodyRef[{k}]")
+    if value is None:
+        place, remedy = listing.places[f"TrefG[{k}]"], "say from which body TrefG is seen"
+        listing.source.fault(f"'BodyRef[{k}]' is missing", place, remedy=remedy)
+        return None
+    if value.whole is None or not 0 <= value.whole < bodies:
+        expected = f"a body from 0 to {bodies - 1}"
+        listing.source.fault("no such body", value.place, f"BodyRef[{k}]", expected=expected, got=str(value)[:60])
+        return None
+    return value.whole
+
+
+def _check_tree(listing: Listing, records: dict[str, Body]) -> None:
+    for name, record in records.items():
+        seen, at = {name}, record.parent
+        while at in records and at not in seen:
+            seen.add(at)
+            at = records[at].parent
+        if at == name:
+            listing.source.fault(f"the pose of {name} uses itself", listing.places["nbrbody"], name)
+
+
+def _inertia(listing: Listing, scope: Scope, k: int) -> CentralInertia | None:
+    given = {key: scope.constant(f"{key}[{k}]") for key in ("mass", *_DIAGONAL, *_PRODUCTS)}
+    absent = [key for key in ("mass", *_DIAGONAL) if given[key] is None]
+    if absent:
+        scope.notes.append(f"absent, read as zero: {', '.join(f'{key}[{k}]' for key in absent)}")
+    if all(value is None for value in given.values()):
+        return None
+    read: dict[str, Scalar] = {key: 0.0 if value is None else value for key, value in given.items()}
+    diagonal = {key[1:]: read[key] for key in _DIAGONAL}
+    products = {key[1:]: minus(read[key]) for key in _PRODUCTS}
+    return CentralInertia(mass=read["mass"], tensor=Tensor(**diagonal, **products))
+
+
+def _gravity(listing: Listing, scope: Scope) -> tuple[Scalar, Scalar, Scalar]:
+    if not listing.indices("gravity"):
+        scope.notes.append("the listing has no gravity")
+    x, y, z = (scope.constant(f"gravity[{k}]") or 0.0 for k in (1, 2, 3))
+    return (x, y, z)
+
+
+def _coordinate(scope: Scope, poses: Poses, k: int) -> Coordinate:
+    name = f"q[{k}]"
+    is_angle, is_length = name in poses.turns, name in poses.moves
+    if is_angle and is_length:
+        scope.notes.append(f"{name} is used as an angle and as a length; it is taken for an angle")
+    unit = "rad" if is_angle else "m" if is_length else None
+    start, speed = scope.constant(f"qi[{k}]"), scope.constant(f"qdi[{k}]")
+    return Coordinate(start=start, start_speed=0.0 if speed is None else speed, unit=unit)

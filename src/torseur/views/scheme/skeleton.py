@@ -1,0 +1,353 @@
+"""What there is to draw: rigid pieces, the joints between them, and the paths inside each piece.
+
+A body and everything welded to it is one piece. Free-form kinematics is read step by step: a step that a coordinate moves
+is a joint, and bodies that begin with the same steps share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, StandardInertia
+from torseur.describe.bodies import Tyre
+from torseur.describe.fields import names_in
+from torseur.describe.place import AxisTurn, Elementary, Place
+from torseur.dynamics.kinematics import body_poses, coordinates_of, frame_pose
+from torseur.dynamics.system import System
+from torseur.graph import Expr
+from torseur.spatial.pose import Pose
+from torseur.views.scheme.values import Values
+
+__all__ = ["Joint", "Path", "Piece", "Skeleton", "Wheel", "skeleton_of"]
+
+Array = NDArray[np.float64]
+
+MDH = (("rz", "gamma"), ("tz", "b"), ("rx", "alpha"), ("tx", "d"), ("rz", "theta"), ("tz", "r"))
+DH = (("rz", "theta"), ("tz", "d"))
+DH_AFTER = (("tx", "a"), ("rx", "alpha"))
+
+
+@dataclass
+class Joint:
+    """A joint between two pieces; `a` and `b` are its frames in the world (4, 4)."""
+
+    kind: str
+    parent: int
+    child: int
+    labels: tuple[str, ...]
+    a: Array
+    b: Array
+    axis: int = 2
+    """Which axis of frame a it moves about or along."""
+    cut: bool = False
+    """It closes a loop."""
+
+    @property
+    def direction(self) -> Array:
+        return self.a[:3, self.axis]
+
+    @property
+    def has_axis(self) -> bool:
+        return self.kind in ("revolute", "prismatic", "cylindrical", "screw")
+
+
+@dataclass
+class Path:
+    """Points from the joint that carries a piece to another joint, a frame, or the end of a body."""
+
+    points: Array
+    pose: Array
+    """Of its end (4, 4)."""
+    joint: Joint | None = None
+    name: str | None = None
+    is_frame: bool = False
+    routed: bool = True
+    """Whether the corners are given; a straight displacement may be led around them."""
+
+
+@dataclass
+class Piece:
+    """A rigid piece: the bodies it is made of, the joint that carries it, and the ways to what it carries."""
+
+    names: list[str] = field(default_factory=list)
+    carrier: Joint | None = None
+    paths: list[Path] = field(default_factory=list)
+
+
+@dataclass
+class Wheel:
+    """A circle to draw: centre, axle, radius, and the piece it is on."""
+
+    centre: Array
+    axle: Array
+    radius: float
+    piece: int
+
+
+@dataclass
+class Skeleton:
+    """All pieces, the ground first; all joints; wheels; the pose of the base. Lengths are in units of `size`."""
+
+    pieces: list[Piece]
+    joints: list[Joint]
+    wheels: list[Wheel]
+    base: Array
+    base_kind: BaseKind
+    size: float = 1.0
+    """The largest extent of the mechanism, m."""
+
+    def points(self) -> Array:
+        """Every point that must be in the picture."""
+        found = [joint.a[:3, 3] for joint in self.joints] + [joint.b[:3, 3] for joint in self.joints]
+        found += [point for piece in self.pieces for path in piece.paths for point in path.points]
+        found += [wheel.centre for wheel in self.wheels]
+        return np.array([*found, self.base[:3, 3]])
+
+    def scaled_to_one(self) -> Skeleton:
+        """The same with the largest extent as the unit of length."""
+        extent = float(np.max(np.ptp(self.points(), axis=0)))
+        radius = max((wheel.radius for wheel in self.wheels), default=0.0)
+        size = max(extent, 2.0 * radius)
+        self.size = size if size > 1e-12 else 1.0
+        matrices = [self.base, *(m for joint in self.joints for m in (joint.a, joint.b))]
+        matrices += [path.pose for piece in self.pieces for path in piece.paths]
+        for matrix in matrices:
+            matrix[:3, 3] /= self.size
+        for piece in self.pieces:
+            for path in piece.paths:
+                path.points = path.points / self.size
+        for wheel in self.wheels:
+            wheel.centre, wheel.radius = wheel.centre / self.size, wheel.radius / self.size
+        return self
+
+
+# -- traced as expressions, then numbers ---------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Cursor:
+    """Where a trace has come to: a piece, a pose, the corners since the joint that carries the piece, and the steps."""
+
+    piece: int
+    pose: Pose
+    corners: tuple[Pose, ...]
+    steps: tuple[Elementary, ...] = ()
+    routed: bool = True
+
+
+@dataclass
+class _TracedJoint:
+    kind: str
+    parent: int
+    child: int
+    labels: tuple[str, ...]
+    a: Pose
+    b: Pose
+    axis: int = 2
+    cut: bool = False
+
+
+@dataclass
+class _TracedPath:
+    cursor: _Cursor
+    joint: _TracedJoint | None = None
+    name: str | None = None
+    is_frame: bool = False
+
+
+class _Trace:
+    """Walks through a mechanism and writes down pieces, joints and paths as expressions."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.moving = {x.name for x in system.mechanism.q} | {"t"}
+        self.poses = body_poses(system)
+        self.pieces: list[Piece] = []
+        self.carriers: list[_TracedJoint | None] = []
+        self.joints: list[_TracedJoint] = []
+        self.paths: list[_TracedPath] = []
+        self.branches: dict[tuple[int, tuple[Elementary, ...]], _Cursor] = {}
+        self.ends: dict[str, _Cursor] = {}
+        self._base()
+        for body in system.order:
+            self._body(body)
+        for name, record in [(BASE, system.mechanism.base), *system.mechanism.bodies.items()]:
+            for frame, value in record.frames.items():
+                self._frame(name, frame, value.place)
+        for name, loop in system.mechanism.loops.items():
+            self._loop(name, loop.joint, loop.between)
+
+    # -- pieces and joints ---------------------------------------------------------------------------------------------
+    def _new_piece(self, name: str | None, carrier: _TracedJoint | None) -> int:
+        self.pieces.append(Piece([] if name is None else [name]))
+        self.carriers.append(carrier)
+        return len(self.pieces) - 1
+
+    def _base(self) -> None:
+        base = self.system.mechanism.base
+        identity, pose = self.poses[WORLD], self.poses[BASE]
+        ground = self._new_piece(None, None)
+        self.ends[WORLD] = _Cursor(ground, identity, (identity,))
+        if base.kind in (BaseKind.FIXED, BaseKind.MOVING):
+            self.ends[BASE] = _Cursor(ground, pose, (pose,))
+            return
+        labels = tuple(x.name for x in self.system.mechanism.q if x.owner == BASE)
+        joint = _TracedJoint("planar base" if base.kind is BaseKind.PLANAR else "floating base", ground, 1, labels, pose, pose)
+        self._new_piece(BASE, joint)
+        self.joints.append(joint)
+        self.ends[BASE] = _Cursor(1, pose, (pose,))
+
+    def _join(self, cursor: _Cursor, kind: str, labels: tuple[str, ...], motion: Pose, axis: int = 2) -> _Cursor:
+        """A joint at the cursor, and the piece behind it."""
+        after = cursor.pose * motion
+        joint = _TracedJoint(kind, cursor.piece, len(self.pieces), labels, cursor.pose, after, axis)
+        self.joints.append(joint)
+        self.paths.append(_TracedPath(cursor, joint))
+        return _Cursor(self._new_piece(None, joint), after, (after,))
+
+    # -- bodies --------------------------------------------------------------------------------------------------------
+    def _body(self, name: str) -> None:
+        record = self.system.mechanism.bodies[name]
+        cursor = self._along(self.ends[record.parent], record.place)
+        joint = record.joint
+        if joint.kind != "fixed":
+            q = coordinates_of(self.system, name)
+            settings = [self.system.scalar(joint.pitch)] if joint.pitch is not None else []
+            labels = tuple(x.name for x in self.system.mechanism.q if x.owner == name)
+            cursor = self._join(cursor, joint.kind, labels, joint.algebra.pose(self.system.graph, q, settings))
+        if record.place.dh is not None:
+            cursor = self._steps(cursor, _row(record.place.dh, DH_AFTER))
+        self.pieces[cursor.piece].names.append(name)
+        self.ends[name] = cursor
+        self.paths.append(_TracedPath(cursor, name=name))
+
+    def _frame(self, body: str, name: str, place: Place) -> None:
+        self.paths.append(_TracedPath(self._fixed(self.ends[body], place), name=name, is_frame=True))
+
+    def _loop(self, name: str, kind: str, between: tuple[str, str]) -> None:
+        a, b = (frame_pose(self.system, self.poses, frame) for frame in between)
+        cursors = [self._at(frame) for frame in between]
+        joint = _TracedJoint(kind, cursors[0].piece, cursors[1].piece, (name,), a, b, cut=True)
+        self.joints.append(joint)
+        self.paths += [_TracedPath(cursor, joint) for cursor in cursors]
+
+    def _at(self, frame: str) -> _Cursor:
+        """The cursor at a body or at a frame on it."""
+        if frame in self.ends:
+            return self.ends[frame]
+        body = self.system.mechanism.frames[frame]
+        record = self.system.mechanism.base if body == BASE else self.system.mechanism.bodies[body]
+        return self._fixed(self.ends[body], record.frames[frame].place)
+
+    # -- places --------------------------------------------------------------------------------------------------------
+    def _along(self, cursor: _Cursor, place: Place) -> _Cursor:
+        if place.pose is not None:
+            return self._fixed(cursor, place)
+        row = _row(place.mdh, MDH) if place.mdh else _row(place.dh, DH) if place.dh else place.steps or ()
+        return self._steps(cursor, tuple(row))
+
+    def _fixed(self, cursor: _Cursor, place: Place) -> _Cursor:
+        """A place taken in one go."""
+        if place.pose is None and not names_in(place) & self.moving:
+            return self._along(cursor, place)
+        pose = cursor.pose * self.system.place(place)
+        step = Elementary.model_construct(rn=None)  # never equal to a real one
+        return _Cursor(cursor.piece, pose, (*cursor.corners, pose), (*cursor.steps, step), routed=False)
+
+    def _steps(self, cursor: _Cursor, steps: tuple[Elementary, ...]) -> _Cursor:
+        for step in steps:
+            motion = self.system.before(Place(steps=(step,)))
+            known = (cursor.piece, (*cursor.steps, step))
+            if not names_in(step) & self.moving:
+                pose = cursor.pose * motion
+                corners = (*cursor.corners, pose) if _moves(step) else cursor.corners
+                cursor = _Cursor(cursor.piece, pose, corners, known[1], cursor.routed)
+            elif known in self.branches:
+                cursor = self.branches[known]
+            else:
+                kind, axis, label = _read(step)
+                cursor = self.branches[known] = self._join(cursor, kind, (label,), motion, axis)
+        return cursor
+
+
+def _row(row: object, pattern: tuple[tuple[str, str], ...]) -> tuple[Elementary, ...]:
+    """A row of Denavit-Hartenberg parameters as elementary steps, without those that do nothing."""
+    amounts = ((kind, getattr(row, field)) for kind, field in pattern)
+    return tuple(Elementary.model_validate({kind: amount}) for kind, amount in amounts if amount != 0.0)
+
+
+def _moves(step: Elementary) -> bool:
+    return any(amount is not None for amount in (step.tx, step.ty, step.tz))
+
+
+def _read(step: Elementary) -> tuple[str, int, str]:
+    """The kind of joint a moving step is, the axis, and what to write beside it."""
+    name = next(n for n in type(step).model_fields if getattr(step, n) is not None)
+    amount = getattr(step, name)
+    text = str(amount.angle if isinstance(amount, AxisTurn) else amount)
+    return "prismatic" if name[0] == "t" else "revolute", {"x": 0, "y": 1}.get(name[1], 2), text
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------------
+def skeleton_of(values: Values) -> Skeleton:
+    """What there is to draw of a mechanism, at given coordinates."""
+    trace = _Trace(values.system)
+    matrices: dict[str, list[list[Expr]]] = {"base": trace.poses[BASE].matrix()}
+    for k, joint in enumerate(trace.joints):
+        matrices |= {f"a{k}": joint.a.matrix(), f"b{k}": joint.b.matrix()}
+    corners = {f"p{k}": [list(c.P) for c in path.cursor.corners] for k, path in enumerate(trace.paths)}
+    ends = {f"e{k}": path.cursor.pose.matrix() for k, path in enumerate(trace.paths)}
+    found = values.numbers({**matrices, **corners, **ends})
+    joints = [
+        Joint(j.kind, j.parent, j.child, j.labels, found[f"a{k}"], found[f"b{k}"], j.axis, j.cut)
+        for k, j in enumerate(trace.joints)
+    ]
+    numeric = {id(traced): joint for traced, joint in zip(trace.joints, joints, strict=True)}
+    for piece, carrier in zip(trace.pieces, trace.carriers, strict=True):
+        piece.carrier = None if carrier is None else numeric[id(carrier)]
+    for k, path in enumerate(trace.paths):
+        target = None if path.joint is None else numeric[id(path.joint)]
+        points, routed = found[f"p{k}"], path.cursor.routed
+        trace.pieces[path.cursor.piece].paths.append(
+            Path(points, found[f"e{k}"], target, path.name, path.is_frame, routed)
+        )
+    wheels = list(_wheels(values, trace))
+    skeleton = Skeleton(trace.pieces, joints, wheels, found["base"], values.system.mechanism.base.kind)
+    return skeleton.scaled_to_one()
+
+
+def _wheels(values: Values, trace: _Trace) -> Iterator[Wheel]:
+    """Wheels that roll, and tyres among the shapes."""
+    system, mechanism = values.system, values.system.mechanism
+    outputs: list[tuple[Pose, Expr, int, int]] = []
+    for constraint in mechanism.constraints.values():
+        roll = constraint.rolling
+        if roll is not None:
+            pose = frame_pose(system, trace.poses, roll.wheel)
+            piece = trace.ends[mechanism.frames[roll.wheel]].piece
+            outputs.append((pose, system.scalar(roll.radius), "xyz".index(roll.axle), piece))
+    for name, body in mechanism.bodies.items():
+        for shape in body.shapes:
+            if isinstance(shape.tyre, Tyre):
+                pose = trace.poses[name] * system.place(shape.place)
+                outputs.append((pose, system.scalar(shape.tyre.radius), 2, trace.ends[name].piece))
+    for k, (pose, radius, axis, piece) in enumerate(outputs):
+        found = values.numbers({f"pose{k}": pose.matrix(), f"radius{k}": radius})
+        matrix = found[f"pose{k}"]
+        yield Wheel(matrix[:3, 3], matrix[:3, axis], float(found[f"radius{k}"]), piece)
+
+
+def centre_of_mass(inertia: CentralInertia | StandardInertia | None) -> Array | None:
+    """The centre of mass in the body's frame, where it is all numbers."""
+    if isinstance(inertia, CentralInertia):
+        parts: tuple[object, ...] = (*inertia.centre, 1.0)
+    elif isinstance(inertia, StandardInertia):
+        parts = (inertia.MX, inertia.MY, inertia.MZ, inertia.M)
+    else:
+        return None
+    numbers = [part for part in parts if isinstance(part, float)]
+    if len(numbers) < 4 or numbers[3] <= 0.0:
+        return None
+    return np.array(numbers[:3]) / numbers[3]

@@ -1,0 +1,174 @@
+"""Numbers to draw with: where the coordinates are, and what stands in for lengths and angles that have no value."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe import Coordinate, Formula, Mechanism
+from torseur.describe.fields import Scalar
+from torseur.describe.place import Place
+from torseur.dynamics.system import System
+from torseur.errors import ArgumentError
+from torseur.graph import Block, Function, evaluate
+from torseur.spatial.joints import Quantity
+
+__all__ = ["Values", "values_for"]
+
+Array = NDArray[np.float64]
+
+STAND_IN_ANGLES = (30, 120, 60, 150, 45, 135)
+"""deg; several ones, lest what is told apart by them falls together."""
+LENGTHS = ("b", "d", "r", "a", "tx", "ty", "tz")
+ANGLES = ("gamma", "alpha", "theta", "rx", "ry", "rz")
+SLIDING = ("prismatic", "cylindrical")
+
+
+class Use(Enum):
+    """What a number in a place is."""
+
+    LENGTH = "lengths"
+    ANGLE = "angles"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers for the blocks of a system, and what was assumed."""
+
+    system: System
+    q: Array
+    p: Array
+    length: float
+    """A typical length of the mechanism, m."""
+    held: frozenset[str] = frozenset()
+    """Coordinates that were asked for, and must stay."""
+    notes: list[str] = field(default_factory=list)
+
+    def numbers(self, outputs: Mapping[str, Any]) -> dict[str, Array]:
+        """Expressions, or nested lists of them, as numbers."""
+        return self.by_q(outputs)(self.q)
+
+    def by_q(self, outputs: Mapping[str, Any]) -> Callable[[Array], dict[str, Array]]:
+        """The same at any coordinates."""
+        system = self.system
+        blocks: list[Block] = [system.q, system.v, system.u, system.p, system.graph.blocks["t"]]
+        inputs = [record.default for record in system.mechanism.inputs.values()]
+        rest: list[Any] = [np.zeros(len(system.v)), np.array(inputs, dtype=float), self.p, 0.0]
+        function = Function("drawn", blocks, outputs)
+        return lambda q: dict(zip(outputs, evaluate(function, q, *rest), strict=True))
+
+
+def values_for(system: System, pose: Mapping[str, float], parameters: Mapping[str, float]) -> Values:
+    """Numbers for every name that places depend on.
+
+    Args:
+        pose: coordinates that are wished; the others are where they start.
+        parameters: values that come before those of the description.
+    """
+    mechanism = system.mechanism
+    _check(pose, [x.name for x in mechanism.q], "coordinate")
+    _check(parameters, list(system.p.names), "parameter")
+    given = {name: p.value for name, p in mechanism.parameters.items() if isinstance(p.value, float)} | dict(parameters)
+    uses = _uses(mechanism)
+    lengths = [abs(x) for x, use in _scalars(mechanism) if use is Use.LENGTH and isinstance(x, float) and x]
+    lengths += [abs(given[name]) for name, use in uses.items() if use is Use.LENGTH and given.get(name)]
+    length = statistics.median(lengths) if lengths else 1.0
+    notes: list[str] = []
+    known = given | _stand_ins({name: use for name, use in uses.items() if name not in given}, length, notes)
+    p = np.array([known.get(name, 0.0) for name in system.p.names])
+    rough = Values(system, np.zeros(len(system.q)), p, length, frozenset(pose), notes)
+    return Values(system, _coordinates(rough, pose), p, length, frozenset(pose), notes)
+
+
+def _check(asked: Mapping[str, float], known: Sequence[str], what: str) -> None:
+    for name, value in asked.items():
+        if name not in known:
+            raise ArgumentError(f"no {what} '{name}'", expected=", ".join(known) or "none", got=name)
+        if not abs(value) <= 1e9:
+            raise ArgumentError(f"{what} '{name}' cannot be drawn there", expected="a number below 1e9", got=repr(value))
+
+
+# -- parameters without value ------------------------------------------------------------------------------------------
+def _stand_ins(unset: Mapping[str, Use], length: float, notes: list[str]) -> dict[str, float]:
+    lengths = [name for name, use in unset.items() if use is Use.LENGTH]
+    angles = dict(zip((name for name, use in unset.items() if use is Use.ANGLE), cycle(STAND_IN_ANGLES), strict=False))
+    if lengths:
+        notes.append(f"lengths without value drawn as {length:.3g} m: {', '.join(lengths)}")
+    if angles:
+        shown = ", ".join(f"{name} = {angle} deg" for name, angle in angles.items())
+        notes.append(f"angles without value drawn as {shown}")
+    return dict.fromkeys(lengths, length) | {name: math.radians(angle) for name, angle in angles.items()}
+
+
+def _uses(mechanism: Mechanism) -> dict[str, Use]:
+    """The free parameters that places depend on, in the order of the description; what is both is a length."""
+    found: dict[str, Use] = {}
+    waiting = [(x, use) for x, use in _scalars(mechanism) if isinstance(x, Formula)]
+    while waiting:
+        formula, use = waiting.pop()
+        for name in formula.names & mechanism.parameters.keys():
+            if found.get(name) in (use, Use.LENGTH):
+                continue
+            found[name] = use
+            inner = mechanism.parameters[name].value
+            if isinstance(inner, Formula):
+                waiting.append((inner, use))
+    free = [name for name, p in mechanism.parameters.items() if not isinstance(p.value, Formula)]
+    return {name: found[name] for name in free if name in found}
+
+
+def _scalars(mechanism: Mechanism) -> Iterator[tuple[Scalar, Use]]:
+    """Every number or formula in the places of a mechanism."""
+    for place in _places(mechanism):
+        for record in (place.mdh, place.dh, *(place.steps or ())):
+            for names, use in ((LENGTHS, Use.LENGTH), (ANGLES, Use.ANGLE)):
+                values = (getattr(record, name, None) for name in names)
+                yield from ((value, use) for value in values if value is not None)
+        for step in place.steps or ():
+            if step.rn is not None:
+                yield step.rn.angle, Use.ANGLE
+        if place.pose is not None:
+            yield from ((value, Use.LENGTH) for value in place.pose.position)
+            yield from ((value, Use.ANGLE) for value in place.pose.rpy or ())
+
+
+def _places(mechanism: Mechanism) -> Iterator[Place]:
+    yield mechanism.base.place
+    for record in (mechanism.base, *mechanism.bodies.values()):
+        yield record.place
+        yield from (frame.place for frame in record.frames.values())
+
+
+# -- coordinates -------------------------------------------------------------------------------------------------------
+def _coordinates(values: Values, pose: Mapping[str, float]) -> Array:
+    """Where the coordinates start; sliding joints without a start are drawn out a little, or they would not be seen."""
+    system, mechanism = values.system, values.system.mechanism
+    records: dict[str, Coordinate] = {**mechanism.base.coordinates, **mechanism.coordinates}
+    for body in mechanism.bodies.values():
+        records |= body.joint.coordinates
+    sliding = {name for name, body in mechanism.bodies.items() if body.joint.kind in SLIDING}
+    starts = values.numbers({"starts": [system.scalar(x.start) for x in mechanism.q]})["starts"]
+    found: list[float] = []
+    for x, start in zip(mechanism.q, starts, strict=True):
+        record = records.get(x.name, Coordinate())
+        if record.start is None and x.name not in pose:
+            slides = x.owner in sliding and x.quantity is Quantity.LENGTH
+            start = _between_stops(values, record, 0.5 * values.length if slides else float(start))
+        found.append(pose.get(x.name, float(start)))
+    return np.nan_to_num(np.array(found, dtype=float), posinf=0.0, neginf=0.0)
+
+
+def _between_stops(values: Values, record: Coordinate, wished: float) -> float:
+    stops = [stop for stop in (record.lower, record.upper) if stop is not None]
+    if len(stops) < 2:
+        return wished
+    lower, upper = values.numbers({"stops": [values.system.scalar(stop) for stop in stops]})["stops"]
+    return float(min(max(wished, lower), upper)) if lower <= upper else wished
