@@ -140,10 +140,8 @@ def _apply(node: Any, x: list[Any], e: list[Any]) -> tuple[Any, Any]:
     if op in _JUMPING:
         return value, _settled(value, x, e, _spread(op.numpy, x[0], e[0], value))
     err = _carried(node, op, x, e, value)
-    if op in _SLOPES or op is ops.POW or op is ops.ATAN2:
-        err = err + ULPS * EPS * np.abs(value)
-    else:
-        err = err + EPS * np.abs(value)
+    ulps = ULPS if op in _SLOPES or op is ops.POW or op is ops.ATAN2 else 1.0
+    err = err + np.where(np.isinf(value), 0.0, ulps * EPS * np.abs(value))
     if op not in (ops.ADD, ops.SUB):
         lost = (np.abs(value) < SMALLEST_NORMAL) & (x[0] != 0) & ((op is not ops.MUL) | (x[-1] != 0))
         err = err + np.where(lost, 4 * SMALLEST, 0.0)

@@ -60,7 +60,9 @@ class Joint(Record):
     """How a body moves in its parent."""
 
     kind: str = Field("fixed", description=f"one of {', '.join(KINDS)}", json_schema_extra={"enum": list(KINDS)})
-    coordinates: Table[Coordinate] = Field(FrozenDict(), description="in the order of the kind; by default named after the body")
+    coordinates: Table[Coordinate] = Field(
+        FrozenDict(), description="in the order of the kind; by default named after the body"
+    )
     pitch: Scalar | None = Field(None, description="of a screw: translation per angle, m/rad")
 
     @model_validator(mode="before")
@@ -79,7 +81,9 @@ class Joint(Record):
     @classmethod
     def _known(cls, value: str) -> str:
         if value not in KINDS:
-            raise PydanticCustomError("kind", "no joint kind '{got}'; expected one of {known}", {"got": value, "known": ", ".join(KINDS)})
+            raise PydanticCustomError(
+                "kind", "no joint kind '{got}'; expected one of {known}", {"got": value, "known": ", ".join(KINDS)}
+            )
         return value
 
     @model_validator(mode="after")

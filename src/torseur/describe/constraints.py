@@ -28,7 +28,9 @@ class Loop(Record):
     def _known(cls, value: str) -> str:
         if value not in KINDS or KINDS[value].nv == 6:
             known = ", ".join(name for name, kind in KINDS.items() if kind.nv < 6)
-            raise PydanticCustomError("kind", "no cut joint '{got}'; expected one of {known}", {"got": value, "known": known})
+            raise PydanticCustomError(
+                "kind", "no cut joint '{got}'; expected one of {known}", {"got": value, "known": known}
+            )
         return value
 
     @property
@@ -43,7 +45,9 @@ class Rolling(Record):
     axle: Literal["x", "y", "z"] = Field("z", description="the axis of the wheel's frame along the axle")
     radius: Scalar = Field(description="m")
     ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
-    slides: bool = Field(False, strict=True, description="true: only the sideways slip is forbidden, as for a locked-out drive")
+    slides: bool = Field(
+        False, strict=True, description="true: only the sideways slip is forbidden, as for a locked-out drive"
+    )
 
 
 class NoSideSlip(Record):

@@ -61,7 +61,9 @@ def _name(value: Any) -> str:
             "name", "expected a name (letters, digits and _, no digit first), got {got}", {"got": _shown(value)}
         )
     if value in RESERVED:
-        raise PydanticCustomError("name", "'{got}' is a word of the formula language; choose another name", {"got": value})
+        raise PydanticCustomError(
+            "name", "'{got}' is a word of the formula language; choose another name", {"got": value}
+        )
     return value
 
 

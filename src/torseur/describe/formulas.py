@@ -227,7 +227,9 @@ class _Parser:
             raise self._error("the formula is empty", 0, "nothing")
         self._real()
         if self.token.kind != "end":
-            raise self._error("unexpected in a formula", self.token.place, f"'{self.token.text}'", "an operator or the end")
+            raise self._error(
+                "unexpected in a formula", self.token.place, f"'{self.token.text}'", "an operator or the end"
+            )
         return self.out
 
     def _nested(self, rule: Callable[[], bool]) -> bool:
@@ -241,7 +243,9 @@ class _Parser:
     def _real(self) -> None:
         place = self.token.place
         if self._nested(self._either):
-            raise self._error("a condition where a number belongs", place, expected="a number; conditions belong in if(...)")
+            raise self._error(
+                "a condition where a number belongs", place, expected="a number; conditions belong in if(...)"
+            )
 
     def _condition(self) -> None:
         place = self.token.place

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import FrozenDict, Record, Scalar, Triple
-from torseur.describe.marks import AnyTriple, Anything, BodyName, CoordinateName, FrameName, Signal, SignalTriple
+from torseur.describe.marks import Anything, AnyTriple, BodyName, CoordinateName, FrameName, Signal, SignalTriple
 
 __all__ = ["KINDS", "Drag", "Effort", "Load", "Motor", "SpringDamper", "Transmission", "Wrench", "kinds"]
 
@@ -90,7 +90,9 @@ class Motor(Load):
 
     kind = "motor"
     coordinate: CoordinateName = Field(description="the driven coordinate")
-    carrier: BodyName | None = Field(None, description="body that carries the motor; by default the parent of the joint")
+    carrier: BodyName | None = Field(
+        None, description="body that carries the motor; by default the parent of the joint"
+    )
     axis: Triple = Field((0.0, 0.0, 1.0), description="direction of the rotor in the carrier's axes, any length")
     ratio: Scalar = Field(1.0, description="rotor turns per turn of the joint (rad/m for a slide)")
     inertia: Scalar = Field(0.0, description="of the rotor about its axis, kg m2")

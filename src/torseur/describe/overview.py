@@ -105,7 +105,11 @@ def _coordinate(scope: Scope, variable: Variable) -> Data:
 def _constraint(name: str, constraint: Constraint) -> Data:
     kind = next(field for field in Constraint.model_fields if getattr(constraint, field) is not None)
     form = constraint.form
-    return {"name": name, "kind": kind, "fields": given(form) if isinstance(form, Record) else {"formula": _plain(form)}}
+    return {
+        "name": name,
+        "kind": kind,
+        "fields": given(form) if isinstance(form, Record) else {"formula": _plain(form)},
+    }
 
 
 def given(record: Record | Load) -> Data:

@@ -52,7 +52,9 @@ class RigidPose(Record):
     def _one_orientation(self) -> Self:
         given = [n for n in ("rpy", "quaternion", "matrix") if getattr(self, n) is not None]
         if len(given) > 1:
-            raise PydanticCustomError("orientation", "give one of rpy, quaternion, matrix; got {got}", {"got": ", ".join(given)})
+            raise PydanticCustomError(
+                "orientation", "give one of rpy, quaternion, matrix; got {got}", {"got": ", ".join(given)}
+            )
         return self
 
 

@@ -128,7 +128,11 @@ def _turned(axis: int, X: Matrix, R: Matrix) -> Matrix:
     )
     for row in rows:
         row[a], row[b] = c * row[a] - s * row[b], s * row[a] + c * row[b]
-    return ((rows[0][0], rows[0][1], rows[0][2]), (rows[1][0], rows[1][1], rows[1][2]), (rows[2][0], rows[2][1], rows[2][2]))
+    return (
+        (rows[0][0], rows[0][1], rows[0][2]),
+        (rows[1][0], rows[1][1], rows[1][2]),
+        (rows[2][0], rows[2][1], rows[2][2]),
+    )
 
 
 @dataclass(frozen=True)

@@ -168,9 +168,7 @@ def _of_body(inertia: Inertia, v: Motion, a: Motion) -> _Carried:
     turn = matmul(_skew(w), K)
     s = dot(MS, V)
     # [MS]x [V]x t = V (MS.t) - t (MS.V)
-    rows = [
-        tuple(turn[i][j] + V[i] * MS[j] - (s if i == j else s.graph.zero) for j in range(3)) for i in range(3)
-    ]
+    rows = [tuple(turn[i][j] + V[i] * MS[j] - (s if i == j else s.graph.zero) for j in range(3)) for i in range(3)]
     return _Carried(inertia, p, (rows[0], rows[1], rows[2]), f, n)  # type: ignore[arg-type]
 
 
@@ -222,4 +220,3 @@ def _fill(
                 by_v[j][i] = dot(back, other.S.angular) + _dot(momentum, _sum(other.psi, other.Sd))
                 by_q[j][i] = dot(back, other.psi.angular) + _dot(momentum, other.psid)
         link = tree.links[link].parent
-

@@ -64,5 +64,3 @@ def frame_pose(system: System, poses: dict[str, Pose], name: str) -> Pose:
         return poses[body]
     frames = system.mechanism.base.frames if body == BASE else system.mechanism.bodies[body].frames
     return poses[body] * system.place(frames[name].place)
-
-

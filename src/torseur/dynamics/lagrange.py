@@ -56,7 +56,11 @@ def rates(system: System) -> list[Expr]:
     found: list[Expr] = []
     for kind, q, v in _joints(system):
         found += kind.rates(system.graph, q, v)
-    return [*found, *system.v.symbols[len(system.v) - len(system.mechanism.coordinates) :]] if system.mechanism.coordinates else found
+    return (
+        [*found, *system.v.symbols[len(system.v) - len(system.mechanism.coordinates) :]]
+        if system.mechanism.coordinates
+        else found
+    )
 
 
 def _velocity(pose: Pose, seeds: dict[Expr, Expr]) -> tuple[Vector, Vector]:

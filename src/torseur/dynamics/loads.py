@@ -57,7 +57,9 @@ def forces_of(tree: Tree, names: list[str] | None = None) -> Forces:
 
 
 # -- along a path ------------------------------------------------------------------------------------------------------
-def _along(tree: Tree, kinematics: Kinematics, forces: Forces, load: PathLoad, law: Callable[[Expr, Expr], Expr]) -> None:
+def _along(
+    tree: Tree, kinematics: Kinematics, forces: Forces, load: PathLoad, law: Callable[[Expr, Expr], Expr]
+) -> None:
     """Apply force(s, ds/dt) along the path of a load."""
     system = tree.system
     if load.between is not None:

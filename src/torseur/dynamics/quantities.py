@@ -56,7 +56,9 @@ class Options:
 class Workbench:
     """One mechanism's symbols and tree, and what several quantities share."""
 
-    def __init__(self, mechanism: Mechanism, options: Options | None = None, fixed: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, mechanism: Mechanism, options: Options | None = None, fixed: Mapping[str, float] | None = None
+    ) -> None:
         self.options = options or Options()
         self.system = System(mechanism, fixed)
         self.extra: dict[str, Block] = {}
@@ -179,7 +181,9 @@ def _coriolis(w: Workbench) -> dict[str, Any]:
 
 def _energies(which: str) -> Callable[[Workbench], dict[str, Any]]:
     def build(w: Workbench) -> dict[str, Any]:
-        tree = Tree(w.system)  # energies need the true inertias: regrouped ones give the same motion, not the same energy
+        tree = Tree(
+            w.system
+        )  # energies need the true inertias: regrouped ones give the same motion, not the same energy
         if which == "kinetic_energy":
             return {which: energy.kinetic_energy(tree)}
         if which == "potential_energy":

@@ -29,7 +29,14 @@ from torseur.spatial.vectors import Vector, rotate, zero_vector
 
 __all__ = ["Link", "Rotor", "Tree"]
 
-_CARRIER = (("prismatic", "x"), ("prismatic", "y"), ("prismatic", "z"), ("revolute", "z"), ("revolute", "y"), ("revolute", "x"))
+_CARRIER = (
+    ("prismatic", "x"),
+    ("prismatic", "y"),
+    ("prismatic", "z"),
+    ("revolute", "z"),
+    ("revolute", "y"),
+    ("revolute", "x"),
+)
 _AXIS_TO_Z = {"x": (StepKind.ROTATE_Y, 0.5), "y": (StepKind.ROTATE_X, -0.5), "z": (StepKind.ROTATE_Z, 0.0)}
 
 
@@ -96,7 +103,9 @@ class Tree:
             self._body(body)
         if regroup:
             self._regroup()
-        self.links: list[Link] = [Link(inertia=i, **made) for made, i in zip(self._pending, self._inertias, strict=True)]  # type: ignore[arg-type]
+        self.links: list[Link] = [
+            Link(inertia=i, **made) for made, i in zip(self._pending, self._inertias, strict=True)
+        ]  # type: ignore[arg-type]
         del self._pending, self._inertias
         self.rotors = list(self._rotors())
 

@@ -1,8 +1,10 @@
 """From expression graphs to code: native, and as text in several languages."""
 
+from torseur.emit.bridges import SympyStatements, from_sympy, to_casadi, to_sympy, to_sympy_statements
 from torseur.emit.integrate import EULER, HEUN, RK4, Integrator, Motion, Tableau, integrator
 from torseur.emit.jit import Tier
 from torseur.emit.native import Backend, NativeFunction, compile, compile_keyed
+from torseur.emit.text import Precision, to_c, to_c_header, to_julia, to_latex, to_listing, to_matlab, to_python
 
 __all__ = [
     "EULER",
@@ -12,9 +14,22 @@ __all__ = [
     "Integrator",
     "Motion",
     "NativeFunction",
+    "Precision",
+    "SympyStatements",
     "Tableau",
     "Tier",
     "compile",
     "compile_keyed",
+    "from_sympy",
     "integrator",
+    "to_c",
+    "to_c_header",
+    "to_casadi",
+    "to_julia",
+    "to_latex",
+    "to_listing",
+    "to_matlab",
+    "to_python",
+    "to_sympy",
+    "to_sympy_statements",
 ]

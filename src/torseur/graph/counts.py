@@ -41,7 +41,8 @@ class Count:
         return sum(getattr(self, f.name) for f in fields(Count))
 
     def __str__(self) -> str:
-        return ", ".join(f"{getattr(self, f.name)} {f.name}" for f in fields(Count) if getattr(self, f.name)) or "none"
+        counted = [(getattr(self, f.name), f.name) for f in fields(Count)]
+        return ", ".join(f"{n} {name if n > 1 else name[:-1]}" for n, name in counted if n) or "none"
 
 
 _FREE = {ops.CONST, ops.SYMBOL, ops.TRUTH, ops.NEG, ops.ITEM}

@@ -19,7 +19,7 @@ import numpy as np
 from torseur.errors import GraphError
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.function import Function
-from torseur.graph.functions import absolute, select, sqrt
+from torseur.graph.functions import absolute, maximum, select, sqrt
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
 
 __all__ = ["Factor", "Substitute", "minimum_norm_solve", "solve"]
@@ -334,7 +334,9 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     """Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b."""
     g = Graph()
     block, right = g.block("A", (m, n)), g.block("b", m)
-    columns: list[list[Expr]] = [list(c) for c in zip(*_square(list(block), n), strict=True)]
+    size = _largest(list(block))  # squares of the entries must neither vanish nor overflow
+    unit = 1.0 / select(size > 0.0, size, 1.0)
+    columns = [[x * unit for x in column] for column in zip(*_square(list(block), n), strict=True)]
     c, steps = list(right), min(m, n)
     swaps: list[tuple[int, int, Truth]] = []
     live: list[Truth] = []
@@ -355,6 +357,7 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     z = _lower_solve_and_back(g, rows, [select(live[k], c[k], 0.0) for k in range(steps)], live, n)
     for k, j, swap in reversed(swaps):
         (z[k],), (z[j],) = _exchange(swap, [z[k]], [z[j]])
+    z = [x * unit for x in z]
     rank = g.zero
     for alive in live:
         rank = rank + select(alive, 1.0, 0.0)
@@ -362,6 +365,13 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     known = _dot(list(block), list(block), g.zero) < math.inf
     x, rank = [select(known, zi, g.zero / g.zero) for zi in z], select(known, rank, g.zero / g.zero)
     return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
+
+
+def _largest(values: list[Expr]) -> Expr:
+    top = absolute(values[0])
+    for value in values[1:]:
+        top = maximum(top, absolute(value))
+    return top
 
 
 def _reflect(

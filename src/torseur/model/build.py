@@ -35,7 +35,9 @@ from torseur.graph import Function, Role
 __all__ = ["Model", "ModelFunction", "build"]
 
 
-def build(mechanism: Mechanism, *, parameters: Mapping[str, float] | None = None, base_parameters: bool = True) -> Model:
+def build(
+    mechanism: Mechanism, *, parameters: Mapping[str, float] | None = None, base_parameters: bool = True
+) -> Model:
     """The native model of a mechanism; functions are derived and compiled when first used, and kept on disk.
 
     Args:
@@ -290,5 +292,3 @@ class Model:
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The velocity of a frame in its own axes (..., 6)."""
         return self.function("velocity", frame)(q, v, **keywords)
-
-

@@ -29,7 +29,9 @@ class Inertia:
         return cls((o, o, o), o, g.zero)
 
     @classmethod
-    def from_ten(cls, XX: Expr, XY: Expr, XZ: Expr, YY: Expr, YZ: Expr, ZZ: Expr, MX: Expr, MY: Expr, MZ: Expr, M: Expr) -> Inertia:
+    def from_ten(
+        cls, XX: Expr, XY: Expr, XZ: Expr, YY: Expr, YZ: Expr, ZZ: Expr, MX: Expr, MY: Expr, MZ: Expr, M: Expr
+    ) -> Inertia:
         return cls(((XX, XY, XZ), (XY, YY, YZ), (XZ, YZ, ZZ)), (MX, MY, MZ), M)
 
     def ten(self) -> tuple[Expr, ...]:

@@ -107,7 +107,7 @@ def test_calls_systems_roots_and_tables_are_explained_below():
     assert "r1 = square([q1], [q2])\n" in text
     assert "r2 = factor2([[q1, 1], [2, q2]])\n" in text
     assert "r3 = substitute2(r2, [1, q1])\n" in text
-    assert "\nsquare(x[1], a[1]) -> r[1]: 1 products, 1 sums\n    r1 = x1**2 - a1\n" in text
+    assert "\nsquare(x[1], a[1]) -> r[1]: 1 product, 1 sum\n    r1 = x1**2 - a1\n" in text
     assert "\nfactor2: the factors of a 2 x 2 matrix\n" in text
     assert "\nroot_square: the first argument of square that makes it zero" in text
     assert "table1(x), by intervals\n    x < 0: 0\n    0 <= x < 1: 2*x\n    1 <= x < 3: 2 - 2*(x - 1)\n" in text
@@ -121,7 +121,7 @@ def test_each_stage_has_its_heading_and_its_count():
     assert headings == [
         "once per parameter set: 1 roots",
         "once per instant: 1 pairs",
-        "at every evaluation: 1 products, 1 sums",
+        "at every evaluation: 1 product, 1 sum",
     ]
 
 
