@@ -161,11 +161,8 @@ def _joint_motion(kind: str, q: Array, v: Array, vdot: Array, pitch: float) -> M
     if kind == "spherical":
         return Moving.twist(_quaternion(*q), zero, v, zero, vdot)
     if kind == "planar":
-        T = _shift(0, q[0]) @ _shift(1, q[1]) @ _turn(2, q[2])
-        linear, angular = (np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]))
-        flat, flat_rate = v * [1, 1, 0], vdot * [1, 1, 0]
-        spin, spin_rate = v[..., 2:] * angular, vdot[..., 2:] * angular
-        return Moving.twist(T, flat * linear, spin, flat_rate * linear, spin_rate)
+        T, flat, z = _shift(0, q[0]) @ _shift(1, q[1]) @ _turn(2, q[2]), np.array([1, 1, 0]), np.array([0, 0, 1])
+        return Moving.twist(T, v * flat, v * z, vdot * flat, vdot * z)
     place = _shift(0, q[0]) @ _shift(1, q[1]) @ _shift(2, q[2])
     if kind == "free":
         turn = _quaternion(*q[3:7])
@@ -318,13 +315,18 @@ class Plain:
     # -- masses
     @cached_property
     def points(self) -> list[tuple[str, float, Array]]:
-        """Body, mass, place in the body's frame (homogeneous)."""
-        m = self.mechanism
-        found = []
+        """Body, mass, place in the body's frame (homogeneous), of all bodies that can move."""
+        m, found = self.mechanism, []
         for name, body in [(BASE, m.base), *m.bodies.items()]:
-            if body.inertia is not None:
+            if body.inertia is not None and self._can_move(name):
                 found += [(name, mass, np.array([*p, 1.0])) for mass, p in self._six_points(body.inertia)]
         return found
+
+    def _can_move(self, body: str) -> bool:
+        m = self.mechanism
+        if body in (BASE, WORLD):
+            return body == BASE and m.base.kind is not BaseKind.FIXED
+        return m.bodies[body].joint.kind != "fixed" or self._can_move(m.bodies[body].parent)
 
     def _six_points(self, inertia: StandardInertia | CentralInertia) -> list[tuple[float, Array]]:
         x = self.value

@@ -104,7 +104,8 @@ class MissingExtra(TorseurError, ImportError):
 class ModelError(TorseurError, ValueError):
     """The faults of a description, collected and reported together.
 
-    >>> print(ModelError.of([ModelError("no such body", where="arm.yaml:3:5"), ModelError("mass < 0", where="arm.yaml:9:1")]))
+    >>> faults = [ModelError("no such body", where="arm.yaml:3:5"), ModelError("mass < 0", where="arm.yaml:9:1")]
+    >>> print(ModelError.of(faults))
     2 faults
     1. no such body
       where: arm.yaml:3:5

@@ -32,13 +32,7 @@ def plain_run(rate, method, values, step, steps, time=0.0):
 
     def slope(x, t):
         given = [t if b.role is Role.TIME else x.get(b.name, values.get(b.name)) for b in rate.inputs]
-        return dict(
-            zip(
-                states,
-                (np.reshape(r, np.shape(x[n])) for r, n in zip(evaluate(rate, *given), states, strict=True)),
-                strict=True,
-            )
-        )
+        return {n: np.reshape(r, np.shape(x[n])) for n, r in zip(states, evaluate(rate, *given), strict=True)}
 
     for number in range(steps):
         ks = []
@@ -126,12 +120,8 @@ def test_every_width_and_tier_gives_the_same_run(lanes, tier):
 def test_a_batch_of_runs_equals_single_runs(count):
     run = integrator(oscillator(), lanes=4)
     rng = np.random.default_rng(0)
-    x, v, p, u = (
-        rng.uniform(-1, 1, count),
-        rng.uniform(-1, 1, count),
-        rng.uniform(0, 4, (count, 3)),
-        rng.uniform(-1, 1, count),
-    )
+    x, v, u = rng.uniform(-1, 1, (3, count))
+    p = rng.uniform(0, 4, (count, 3))
     motion = run(x, v, p, u, step=0.05, steps=30, every=3)
     assert [s.shape for s in motion.states] == [(count, 11)] * 2
     for k in range(count):
@@ -475,15 +465,9 @@ def test_a_wrong_out_is_refused():
     good = np.zeros(3)
     read_only = np.zeros(3)
     read_only.flags.writeable = False
-    for out in (
-        good,
-        [good],
-        [good, np.zeros(4)],
-        [good, np.zeros(3, int)],
-        [good, [0, 0, 0]],
-        "out",
-        [good, read_only],
-    ):
+    for second in (np.zeros(4), np.zeros(3, int), np.zeros((3, 1)), [0, 0, 0], None, read_only):
+        assert "'out'" in refused(run, **VALUES, step=0.1, steps=2, out=[good, second])
+    for out in (good, [good], [good, good, good], "out", 3.0):
         assert "'out'" in refused(run, **VALUES, step=0.1, steps=2, out=out)
 
 

@@ -105,7 +105,9 @@ class Joint(Record):
 
 
 class Frame(Record):
-    """A named frame on a body. If its place depends on coordinates, only its position is meant (no velocity of its own)."""
+    """A named frame on a body. If its place depends on coordinates, only its position is meant (no velocity of its
+    own).
+    """
 
     place: PositionalPlace = Field(Place(), description="in the body's frame")
 

@@ -9,8 +9,8 @@
     atom      := number | name | name '(' arguments ')' | '(' condition ')'
     condition := sum (('<' | '<=' | '>' | '>=' | '==') sum)? joined by 'and', 'or', 'not' inside if(...)
 
-Names are parameters, coordinates, speeds, inputs and ``t``; ``pi`` and ``deg`` (pi/180) are known. Functions: sin cos tan
-asin acos atan sinh cosh tanh asinh acosh atanh sqrt exp log abs sign floor, atan2(y, x), min(a, b), max(a, b),
+Names are parameters, coordinates, speeds, inputs and ``t``; ``pi`` and ``deg`` (pi/180) are known. Functions: sin cos
+tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt exp log abs sign floor, atan2(y, x), min(a, b), max(a, b),
 pow(a, b), if(condition, a, b). Text is parsed here into a short program for a stack, which builds graph nodes; nothing
 of it is ever executed as Python. Length and nesting are bounded.
 """

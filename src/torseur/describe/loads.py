@@ -1,9 +1,9 @@
 """What pushes, pulls and turns: loads.
 
-A load is a law on a geometry. Scalar loads act along a *path*, a length or an angle s with rate ds/dt: the force along it is
-the law, the generalised forces follow from ds/dq. Wrench loads act at a *frame*: the law gives force and torque from the
-motion of that frame. A new kind of load is a new record with one of these two bases and an entry in the table of kinds; no
-reader, writer or algorithm changes.
+A load is a law on a geometry. Scalar loads act along a *path*, a length or an angle s with rate ds/dt: the force
+along it is the law, the generalised forces follow from ds/dq. Wrench loads act at a *frame*: the law gives force and
+torque from the motion of that frame. A new kind of load is a new record with one of these two bases and an entry in
+the table of kinds; no reader, writer or algorithm changes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class FrameLoad(Load):
 
 
 class SpringDamper(PathLoad):
-    """Spring, damper and dry friction on one path: force = -stiffness (s - rest) - damping ds/dt - friction sign(ds/dt).
+    """Spring, damper and dry friction on one path: force = -stiffness (s - rest) - damping ds/dt - friction
+    sign(ds/dt).
 
     On a coordinate: joint spring, damper, friction. Between frames: a strut. On a difference: an anti-roll bar.
     """
@@ -84,8 +85,8 @@ class Transmission(Load):
 class Motor(Load):
     """A motor with rotor and gear (Llibre, Mampey & Chretien 1983).
 
-    The rotor sits on a body, turns about an axis fixed in it and drives a coordinate through a gear: rotor angle = ratio
-    times coordinate. Its mass and its inertia at rest belong to the carrying body.
+    The rotor sits on a body, turns about an axis fixed in it and drives a coordinate through a gear: rotor angle =
+    ratio times coordinate. Its mass and its inertia at rest belong to the carrying body.
     """
 
     kind = "motor"

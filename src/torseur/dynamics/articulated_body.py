@@ -1,16 +1,17 @@
 """Solving with the inertia matrix in O(n): articulated bodies.
 
-Featherstone, Rigid Body Dynamics Algorithms, chapter 7, with one change: velocities, gravity and loads are all in the bias of the
-Newton-Euler recursion at zero acceleration, so what is left is M vdot = tau - bias, a recursion without a single velocity.
+Featherstone, Rigid Body Dynamics Algorithms, chapter 7, with one change: velocities, gravity and loads are all in the
+bias of the Newton-Euler recursion at zero acceleration, so what is left is M vdot = tau - bias, a recursion without a
+single velocity.
 
-The articulated inertia of a link relates the accelerations (a; wd) and the wrench (f; n) at its origin when everything it
-carries is free to move: f = A a + B wd, n = B' a + C wd, A and C symmetric. A joint column S that is free takes
-U = (A, B; B', C) S out of it; a column along an axis leaves zeros in its row and column.
+The articulated inertia of a link relates the accelerations (a; wd) and the wrench (f; n) at its origin when
+everything it carries is free to move: f = A a + B wd, n = B' a + C wd, A and C symmetric. A joint column S that is
+free takes U = (A, B; B', C) S out of it; a column along an axis leaves zeros in its row and column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torseur.dynamics.tree import Tree
@@ -55,11 +56,10 @@ class _Articulated:
         linear = add(rotate(self.A, s.linear), rotate(self.B, s.angular))
         return Motion(linear, add(rotate_back(self.B, s.linear), rotate(self.C, s.angular)))
 
-    def freed(self, S: Motion, U: Motion, inverse: Expr) -> _Articulated:
-        """What is left when the column S is free: minus U U' / D."""
+    def freed(self, gone: int | None, U: Motion, inverse: Expr) -> _Articulated:
+        """What is left when a column is free: minus U U' / D; zero in row and column `gone` when it was a plain axis."""
         u, d = (*U.linear, *U.angular), [scale(inverse, part) for part in (U.linear, U.angular)]
         over = (*d[0], *d[1])
-        gone = _unit_place(S)
         old = [[*a, *b] for a, b in zip(self.A, self.B, strict=True)]
         old += [[*b, *c] for b, c in zip(transpose(self.B), self.C, strict=True)]
         zero = inverse.graph.zero
@@ -95,9 +95,9 @@ def _plus(X: Matrix, Y: Matrix) -> Matrix:
     return (a, b, c)
 
 
-def _block(entry: object, i: int, j: int) -> Matrix:
-    rows = [tuple(entry(i + r, j + c) for c in range(3)) for r in range(3)]  # type: ignore[operator]
-    return (rows[0], rows[1], rows[2])
+def _block(entry: Callable[[int, int], Expr], i: int, j: int) -> Matrix:
+    a, b, c = ((entry(i + r, j), entry(i + r, j + 1), entry(i + r, j + 2)) for r in range(3))
+    return (a, b, c)
 
 
 def _from_columns(columns: Sequence[Vector]) -> Matrix:
@@ -152,31 +152,25 @@ def articulated_solve(tree: Tree, right: Sequence[Expr]) -> list[Expr]:
     wrenches = [still] * len(tree.links)
     freed: list[list[_Freed]] = [[] for _ in tree.links]
     for k in reversed(range(len(tree.links))):
-        link, I, p = tree.links[k], inertias[k], wrenches[k]
+        link, own, p = tree.links[k], inertias[k], wrenches[k]
         for i in reversed(range(link.kind.nv)):
             S, j = link.S[i], link.first + i
-            U = I.wrench(S)
+            U = own.wrench(S)
             D = dot(S.linear, U.linear) + dot(S.angular, U.angular)
             inverse = 1.0 / (D + diagonal[j] if j in diagonal else D)
             u = (right[j] - dot(S.linear, p.linear) - dot(S.angular, p.angular)) * inverse
             freed[k].append(_Freed(Motion(scale(inverse, U.linear), scale(inverse, U.angular)), u))
             if link.parent >= 0 or i:
-                I = I.freed(S, U, inverse) if j not in diagonal else _dragged(I, U, inverse)
+                own = own.freed(None if j in diagonal else _unit_place(S), U, inverse)
                 p = Motion(add(p.linear, scale(u, U.linear)), add(p.angular, scale(u, U.angular)))
         if link.parent >= 0:
             motion = link.kind.pose(g, link.q, link.settings)
-            inertias[link.parent] = inertias[link.parent] + I.seen_from(motion).seen_from(link.K)
+            inertias[link.parent] = inertias[link.parent] + own.seen_from(motion).seen_from(link.K)
             f = rotate(link.pose.R, p.linear)
             n = add(rotate(link.pose.R, p.angular), cross(link.pose.P, f))
             below = wrenches[link.parent]
             wrenches[link.parent] = Motion(add(below.linear, f), add(below.angular, n))
     return _outward(tree, freed)
-
-
-def _dragged(I: _Articulated, U: Motion, inverse: Expr) -> _Articulated:
-    """A column with inertia of its own leaves no zeros."""
-    none = Motion(U.linear, U.angular)
-    return I.freed(none, U, inverse)
 
 
 def _outward(tree: Tree, freed: list[list[_Freed]]) -> list[Expr]:

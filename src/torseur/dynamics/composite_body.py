@@ -1,8 +1,8 @@
 """The inertia matrix by composite bodies, from the tips to the base.
 
-Walker & Orin 1982; Mampey's backward recursion (Llibre, Mampey & Chretien 1983, section III) does the same in base axes. The
-composite inertia of a link is that of the rigid body it would form with everything it carries; the wrench that a unit
-acceleration of one joint takes is passed down and projected on every joint on the way.
+Walker & Orin 1982; Mampey's backward recursion (Llibre, Mampey & Chretien 1983, section III) does the same in base
+axes. The composite inertia of a link is that of the rigid body it would form with everything it carries; the wrench
+that a unit acceleration of one joint takes is passed down and projected on every joint on the way.
 """
 
 from __future__ import annotations

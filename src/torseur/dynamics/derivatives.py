@@ -1,8 +1,8 @@
 """Derivatives of inverse dynamics by recursion: d tau / dq and d tau / dv in O(n depth) operations.
 
 The algorithm of Singh, Russo & Wensing 2022 (IEEE RA-L 7(2)), in the spirit of Carpentier & Mansard 2018, written with
-three-vectors at the world origin. Derivatives by q are along the speeds: the change of tau when q moves by G(q) d, which for
-coordinates whose rates are speeds is the plain partial derivative.
+three-vectors at the world origin. Derivatives by q are along the speeds: the change of tau when q moves by G(q) d,
+which for coordinates whose rates are speeds is the plain partial derivative.
 
 All spatial vectors are (linear; angular) at the world origin in world axes; C marks sums over all a link carries:
 
@@ -14,8 +14,8 @@ G           [w]x K + [MS]x [V]x
 f, n        inertial force and moment
 ==========  ============================================================================================
 
-With x = (u, t): the velocity-product operator is 2B x = -2 (p x t; G t). It has no linear columns: that is what makes the
-recursion cheap.
+With x = (u, t): the velocity-product operator is 2B x = -2 (p x t; G t). It has no linear columns: that is what makes
+the recursion cheap.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ T       kinetic energy                                                          
 U       potential energy: gravity, with the world origin at zero, and springs             J
 p, L    linear momentum, angular momentum about the world origin, in world axes           N s, N m s
 ======  ===============================================================================  ======
+
+Bodies that cannot move count for nothing in any of them. A drive known only by its inertia at the joint has kinetic
+energy, but no axis, and so no angular momentum.
 """
 
 from __future__ import annotations
@@ -53,14 +56,13 @@ def momentum(tree: Tree) -> tuple[Vector, Vector]:
     """p and L: of each link M V + w x MS and J w + MS x V at its origin, brought to the world's."""
     g, kinematics = tree.system.graph, Kinematics(tree)
     p, L = zero_vector(g), zero_vector(g)
-    spins: dict[int, Vector] = {}
+    spins: dict[int, Vector] = {-1: zero_vector(g)}
     for rotor in tree.rotors:
-        if rotor.link >= 0:
-            h = scale(rotor.inertia * rotor.ratio * tree.system.v.symbols[rotor.speed], rotor.axis)
-            spins[rotor.link] = add(spins.get(rotor.link, zero_vector(g)), h)
+        h = scale(rotor.inertia * rotor.ratio * tree.system.v.symbols[rotor.speed], rotor.axis)
+        spins[rotor.link] = add(spins.get(rotor.link, zero_vector(g)), h)
     for k, (link, pose, motion) in enumerate(zip(tree.links, kinematics.poses, kinematics.velocities, strict=True)):
         V, w, body = motion.linear, motion.angular, link.inertia
         linear = rotate(pose.R, add(scale(body.M, V), cross(w, body.MS)))
         own = add(add(rotate(body.J, w), cross(body.MS, V)), spins.get(k, zero_vector(g)))
         p, L = add(p, linear), add(L, add(rotate(pose.R, own), cross(pose.P, linear)))
-    return p, L
+    return p, add(L, spins[-1])

@@ -1,8 +1,8 @@
 """Solving with the inertia matrix along the branches of the tree.
 
-M = L' D L with L unit lower triangular (Featherstone, Rigid Body Dynamics Algorithms, section 6.5): eliminated from the tips, the
-zeros between branches stay zeros, so a factor has no more entries than the matrix. No pivoting is needed: M is positive
-definite wherever the mechanism has mass.
+M = L' D L with L unit lower triangular (Featherstone, Rigid Body Dynamics Algorithms, section 6.5): eliminated from
+the tips, the zeros between branches stay zeros, so a factor has no more entries than the matrix. No pivoting is
+needed: M is positive definite wherever the mechanism has mass.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from torseur.dynamics.kinematics import body_poses, coordinates_of
 from torseur.dynamics.system import System
 from torseur.dynamics.tree import inertia_of
 from torseur.graph import Expr, gradient, jacobian, tangents
-from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import KINDS, JointKind
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, add, cross, dot, matmul, rotate, rotate_back, scale, transpose
@@ -77,11 +76,8 @@ def energies(system: System) -> Energies:
     seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one}
     gravity, poses = system.vector(mechanism.gravity), body_poses(system)
     T = U = g.zero
-    bodies: list[tuple[str, Inertia]] = [
-        (name, inertia_of(system, body.inertia))
-        for name, body in [(BASE, mechanism.base), *mechanism.bodies.items()]
-        if body.inertia is not None
-    ]
+    described = [(BASE, mechanism.base.inertia), *((name, body.inertia) for name, body in mechanism.bodies.items())]
+    bodies = [(name, inertia_of(system, inertia)) for name, inertia in described if inertia is not None]
     for name, body in bodies:
         pose = poses[name]
         V, w = _velocity(pose, seeds)

@@ -1,7 +1,7 @@
 """What the loads of a description do: generalised forces along coordinates, wrenches on links.
 
-A load on coordinates is a force times the derivative of its path's rate by the speeds; a load at a frame, or between two, is
-a wrench that the recursions carry on. Nothing here depends on accelerations: rotors are in `tree`.
+A load on coordinates is a force times the derivative of its path's rate by the speeds; a load at a frame, or between
+two, is a wrench that the recursions carry on. Nothing here depends on accelerations: rotors are in `tree`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Inverse dynamics by the Newton-Euler recursion.
 
-Luh, Walker & Paul 1980 in link frames, with the simplifications of Khalil & Kleinfinger 1987; Maakaroun (2.20)-(2.24) with
-the corrections of the errata; all joint kinds.
+Luh, Walker & Paul 1980 in link frames, with the simplifications of Khalil & Kleinfinger 1987; Maakaroun (2.20)-(2.24)
+with the corrections of the errata; all joint kinds.
 
 =======  ========================================================================  ==========
 w, wd    angular velocity and acceleration of a link                               rad/s, rad/s2
@@ -96,8 +96,8 @@ def _U(g: Graph, number: int, w: Vector, wd: Vector) -> Matrix:
 def inertial_wrench(inertia: Inertia, m: LinkMotion) -> Wrench:
     """Force and moment at the origin that the motion of one link takes.
 
-    F = M a + U MS;  N = J wd + w x J w + MS x a, the first two terms written with the entries of U, so that only differences
-    of moments of inertia meet products of velocities.
+    F = M a + U MS;  N = J wd + w x J w + MS x a, the first two terms written with the entries of U, so that only
+    differences of moments of inertia meet products of velocities.
     """
     J, MS, U, w, wd = inertia.J, inertia.MS, m.U, m.w, m.wd
     (XX, XY, XZ), (_, YY, YZ), (_, _, ZZ) = J
@@ -153,7 +153,8 @@ def _spin(
 ) -> None:
     """A rotor turns its carrier with the rate of its own angular momentum h e, and its joint with what drives it.
 
-    h = ratio inertia v; moment h' e + h w x e on the carrier, ratio inertia (ratio v' + e . w') at the joint (Llibre II).
+    h = ratio inertia v; moment h' e + h w x e on the carrier, ratio inertia (ratio v' + e . w') at the joint (Llibre
+    II).
     """
     j, k = rotor.inertia * rotor.ratio, rotor.speed
     acceleration = rotor.ratio * vdot[k]

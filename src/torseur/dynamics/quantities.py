@@ -1,7 +1,7 @@
 """Every quantity of a tree as a `Function`: the one table that equations, native code and reports start from.
 
-A function takes first what it is a function of (q, v, vdot, tau), then, where its expressions need them, time ``t``, inputs ``u``
-and parameters ``p``.
+A function takes first what it is a function of (q, v, vdot, tau), then, where its expressions need them, time ``t``,
+inputs ``u`` and parameters ``p``.
 """
 
 from __future__ import annotations
@@ -160,7 +160,10 @@ def _forward_dynamics(w: Workbench) -> dict[str, Any]:
 
 
 def _coriolis(w: Workbench) -> dict[str, Any]:
-    """C(q, v) from Christoffel's symbols: C v = bias - gravity and dM/dt - 2C is skew (for speeds that are rates of q)."""
+    """C(q, v) from Christoffel's symbols: C v = bias - gravity, and dM/dt - 2C is skew.
+
+    It needs speeds that are rates of q.
+    """
     q, v, M, n = list(w.system.q), list(w.system.v), w.matrix, w.tree.nv
     if len(q) != n or any(r is not x for r, x in zip(rates(w.system), v, strict=True)):
         raise ArgumentError(

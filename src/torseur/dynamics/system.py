@@ -1,7 +1,7 @@
 """A description turned into symbols: the graph, its blocks of inputs, and every name of the model as an expression.
 
-Everything in this layer starts here. Parameters with a formula are expressions of the others; parameters whose values are
-fixed for good become numbers, and fold.
+Everything in this layer starts here. Parameters with a formula are expressions of the others; parameters whose values
+are fixed for good become numbers, and fold.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ S, c    columns of the joint's relative velocity, and their rate times v        
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, Motor, StandardInertia, Transmission
@@ -72,8 +72,9 @@ class Link:
 class Rotor:
     """A rotor that turns `ratio` times faster than one speed, about an axis of the link that carries it.
 
-    Its inertia at rest belongs to the carrier, so it adds the energy ratio * inertia * v * (axis . w) + 1/2 (ratio v)^2 inertia.
-    A drive known only by its inertia at the joint (Khalil's IA) is a rotor without a carrier: link -1.
+    Its inertia at rest belongs to the carrier, so it adds the energy ratio * inertia * v * (axis . w) + 1/2 (ratio
+    v)^2 inertia. On what does not move, link is -1 and the axis in world axes; a drive known only by its inertia at
+    the joint (Khalil's IA) has no axis: zero.
     """
 
     speed: int
@@ -96,17 +97,12 @@ class Tree:
         g = system.graph
         self.home: dict[str, tuple[int, Pose]] = {WORLD: (-1, Pose.identity(g))}
         """Body -> the link it belongs to, and the pose of its frame in the link's."""
-        self._pending: list[dict[str, object]] = []
-        self._inertias: list[Inertia] = []
+        self.links: list[Link] = []
         self._base()
         for body in system.order:
             self._body(body)
         if regroup:
             self._regroup()
-        self.links: list[Link] = [
-            Link(inertia=i, **made) for made, i in zip(self._pending, self._inertias, strict=True)
-        ]  # type: ignore[arg-type]
-        del self._pending, self._inertias
         self.rotors = list(self._rotors())
 
     @property
@@ -145,8 +141,8 @@ class Tree:
             elif isinstance(load, Motor):
                 speed = self.speed_of(load.coordinate)
                 driven = next(link for link in self.links if link.first <= speed < link.first + link.kind.nv)
-                carrier = load.carrier or system.mechanism.bodies[driven.name].parent
-                link, pose = self.home[carrier]
+                body = system.mechanism.bodies.get(driven.name)
+                link, pose = self.home[load.carrier or (WORLD if body is None else body.parent)]
                 axis = rotate(pose.R, system.unit(system.vector(load.axis)))
                 yield Rotor(speed, link, axis, system.scalar(load.ratio), system.scalar(load.inertia))
 
@@ -157,10 +153,9 @@ class Tree:
         self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr], first: int
     ) -> int:
         v = tuple(self.system.v.symbols[first : first + kind.nv])
-        made = {"name": name, "parent": parent, "kind": kind, "q": tuple(q), "v": v, "first": first}
-        self._pending.append({**made, "settings": tuple(settings), "K": K})
-        self._inertias.append(Inertia.zero(self.system.graph))
-        return len(self._pending) - 1
+        nothing = Inertia.zero(self.system.graph)
+        self.links.append(Link(name, parent, kind, tuple(q), v, first, tuple(settings), K, nothing))
+        return len(self.links) - 1
 
     def _base(self) -> None:
         base, system = self.system.mechanism.base, self.system
@@ -215,18 +210,16 @@ class Tree:
     def _melt(self, link: int, pose: Pose, inertia: Inertia) -> None:
         """Give a body's inertia to a link; what is fixed to the world moves nothing."""
         if link >= 0:
-            self._inertias[link] = self._inertias[link] + inertia.seen_from(pose)
+            whole = self.links[link].inertia + inertia.seen_from(pose)
+            self.links[link] = replace(self.links[link], inertia=whole)
 
     def _regroup(self) -> None:
-        for k in reversed(range(len(self._pending))):
-            made, inertia = self._pending[k], self._inertias[k]
-            kind, parent = made["kind"], made["parent"]
-            assert isinstance(kind, JointKind) and isinstance(parent, int)
-            part = kind.unnoticed(inertia)
-            self._inertias[k] = self._named(inertia - part, k + 1)
-            K = made["K"]
-            assert isinstance(K, Pose)
-            self._melt(parent, K, part)
+        """From the tips to the base: what a joint does not notice goes to its parent."""
+        for k in reversed(range(len(self.links))):
+            link = self.links[k]
+            part = link.kind.unnoticed(link.inertia)
+            self.links[k] = replace(link, inertia=self._named(link.inertia - part, k + 1))
+            self._melt(link.parent, link.K, part)
 
     def _named(self, inertia: Inertia, number: int) -> Inertia:
         """XXR1, ... as SYMORO calls regrouped parameters."""

@@ -1,12 +1,12 @@
 """The shortest way from Python to native code: a built-in function made at run time.
 
-A call through NumPy's ufunc machinery costs about a microsecond before any work is done. For one state in plain arrays of
-doubles, the code made here is itself the C function that the interpreter calls: it looks at the arrays, makes the array for
-the result, and runs the kernel. Whatever is not that simple (batches, lists, keywords, other types, wrong shapes) goes, with
-all its arguments, to an ordinary Python callable.
+A call through NumPy's ufunc machinery costs about a microsecond before any work is done. For one state in plain
+arrays of doubles, the code made here is itself the C function that the interpreter calls: it looks at the arrays,
+makes the array for the result, and runs the kernel. Whatever is not that simple (batches, lists, keywords, other
+types, wrong shapes) goes, with all its arguments, to an ordinary Python callable.
 
-It reads the published fields of NumPy's array objects and follows the interpreter's fast calling convention; where either is
-not as expected (another interpreter, a free-threaded build), it is not used.
+It reads the published fields of NumPy's array objects and follows the interpreter's fast calling convention; where
+either is not as expected (another interpreter, a free-threaded build), it is not used.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def is_possible() -> bool:
 @lru_cache(maxsize=1)
 def direct_imports() -> dict[str, int]:
     """Addresses the code needs from NumPy."""
-    from numpy._core import _multiarray_umath
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     capsule = ctypes.pythonapi.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -86,7 +86,7 @@ def write_direct(module: Module, name: str, function: Function, staged: Staged, 
     """
     size = 8 * (sum(staged.work) + staged.scratch)
     parameters = inputs_of(function, Stage.PARAMETER)
-    simple = len(function.outputs) == 1 and function.outputs[0].shape and (bound or not parameters)
+    simple = len(function.outputs) == 1 and function.outputs[0].shape != () and (bound or parameters == [])
     simple = simple and (
         parameters or not staged.work[0]
     )  # constants left to run time: nobody would have computed them

@@ -138,7 +138,7 @@ def _simplify(llvm: Any, module: Any, target: Any) -> None:
 
 
 def link(code: bytes, names: tuple[str, ...], imports: Mapping[str, int] | None = None) -> Library:
-    """Load an object file and resolve what it needs from this process (the C library's functions) and from `imports`."""
+    """Load an object file; what it needs comes from this process (the C library) and from `imports`."""
     llvm = _llvm()
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:

@@ -99,11 +99,15 @@ def product(a: Expr, b: Expr) -> Expr:
         a, negative = a.args[0], True
     if b.op is NEG:
         b, negative = b.args[0], not negative
-    if a.op is MUL and b.op is MUL and a.args[0].op is CONST and b.args[0].op is CONST:
-        if a.args[0].data * b.args[0].data == 1.0:
-            a, b = a.args[1], b.args[1]
+    if a.op is MUL and b.op is MUL and _factor(a) * _factor(b) == 1.0:
+        a, b = a.args[1], b.args[1]
     p = g.binary(MUL, a, b) if a.id <= b.id else g.binary(MUL, b, a)
     return negate(p) if negative else p
+
+
+def _factor(x: Expr) -> float:
+    """The constant in front of a product; not-a-number if there is none."""
+    return cast(float, x.args[0].data) if x.args[0].op is CONST else math.nan
 
 
 def _scaled(factor: Expr, x: Expr) -> Expr:

@@ -1,7 +1,7 @@
 """The ten standard inertial parameters of a body as expressions, and what may be done with them.
 
-At the origin O and in the axes of the body's frame: J = [[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]] (kg m2, entries of the
-tensor), MS = (MX, MY, MZ) mass times centre of mass (kg m), M mass (kg). Every operation here is linear in them.
+At the origin O and in the axes of the body's frame: J = [[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]] (kg m2, entries of
+the tensor), MS = (MX, MY, MZ) mass times centre of mass (kg m), M mass (kg). Every operation here is linear in them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Inertia:
         return Inertia(turned_tensor(axis, self.J, R), rotate(R, self.MS), self.M)
 
     def moved(self, P: Vector) -> Inertia:
-        """At a point from which this origin is at P: with s = MS + M P / 2, J + 2 (P.s) 1 - P s' - s P' and MS + M P."""
+        """Seen from where this origin is at P: with s = MS + M P / 2, J + 2 (P.s) 1 - P s' - s P' and MS + M P."""
         whole = scale(self.M, P)
         s = add(self.MS, scale(0.5, whole))
         double = scale(2.0, P)

@@ -129,7 +129,7 @@ def about_axis(axis: Vector, angle: Expr) -> Matrix:
 
 
 def from_quaternion(w: Expr, x: Expr, y: Expr, z: Expr) -> Matrix:
-    """The rotation of a unit quaternion w + x i + y j + z k, in the form that needs no normalisation when it is unit."""
+    """The rotation of a unit quaternion w + x i + y j + z k, without normalising it."""
     return (
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),

@@ -1,7 +1,7 @@
 """All six motions. Speeds are (V, w) of the child's origin in the child's axes.
 
-Orientation by unit quaternion, or by roll, pitch and yaw with R = Rz(yaw) Ry(pitch) Rx(roll) (Maakaroun 2.41), whose rates
-(2.43) fail at pitch = +-pi/2.
+Orientation by unit quaternion, or by roll, pitch and yaw with R = Rz(yaw) Ry(pitch) Rx(roll) (Maakaroun 2.41), whose
+rates (2.43) fail at pitch = +-pi/2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a joint kind is: the names of its coordinates and speeds, and the algebra of its motion.
 
-A joint takes its frame *a* (fixed in the parent) to its frame *b* (fixed in the child). With coordinates q and speeds v:
+A joint takes its frame *a* (fixed in the parent) to its frame *b* (fixed in the child). With coordinates q and speeds
+v:
 
 - ``pose(q)`` is the pose of b in a;
 - the velocity of b relative to a, (linear; angular) of b's origin in b's axes, is ``S(q) v``; its derivative, in b's
@@ -94,8 +95,8 @@ class JointKind(ABC):
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The part of a child's inertia that does not notice the motion: it may as well be the parent's.
 
-        This is the closed rule of base parameters (Khalil & Dombre 9.4) seen from the joint: what is moved to the parent has
-        the same energy there, whatever the coordinates and speeds.
+        This is the closed rule of base parameters (Khalil & Dombre 9.4) seen from the joint: what is moved to the
+        parent has the same energy there, whatever the coordinates and speeds.
         """
         return Inertia.zero(inertia.M.graph)
 

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from torseur.describe import BaseKind, Mechanism
+from torseur.describe import Mechanism
 from torseur.dynamics.system import System
 from torseur.views.scheme.assembly import assembled
-from torseur.views.scheme.labels import Label, Placed, place_labels, width_of
-from torseur.views.scheme.marks import GROUND, draw_ground, draw_scale, draw_triad, draw_wheel, nice_length
-from torseur.views.scheme.routes import Route, Routing, routed
-from torseur.views.scheme.skeleton import Joint, Skeleton, skeleton_of
-from torseur.views.scheme.svg import Sheet, Style
-from torseur.views.scheme.symbols import INK, Pen, draw_arrows, draw_axis, draw_symbol, hull, visible_length
+from torseur.views.scheme.composition import Composition
+from torseur.views.scheme.labels import Placed
+from torseur.views.scheme.layout import laid_out
+from torseur.views.scheme.skeleton import skeleton_of
 from torseur.views.scheme.values import Values, values_for
 from torseur.views.scheme.view import best_view
+from torseur.spatial.joints import Quantity
 
 __all__ = ["Picture", "draw_scheme"]
-
-Array = NDArray[np.float64]
-
-COLOURS = ("#1f5fa8", "#b5431e", "#2e7d32", "#7b3fa0", "#9a6a00", "#00798c", "#a0305f", "#4d5b6a")
-UNIT = 11.0
-MARGIN = 75.0
-HEAD = 40.0
-GAP = "#c0392b"
 
 
 @dataclass(frozen=True)
@@ -47,6 +34,7 @@ def draw_scheme(
     """The kinematic scheme of a mechanism: pieces as lines, joints as symbols, coordinates with their positive sense.
 
     Args:
+        mechanism: what to draw.
         pose: coordinates, by name, rad and m; the others are where they start, or where loops close.
         parameters: values of parameters, by name; they come before those of the description.
 
@@ -57,38 +45,18 @@ def draw_scheme(
     """
     values = assembled(values_for(System(mechanism), pose or {}, parameters or {}))
     skeleton = skeleton_of(values)
-    return _Composition(mechanism, values, skeleton).picture()
+    view = best_view(skeleton, mechanism)
+    title = mechanism.title or mechanism.name
+    notes = [*values.notes, *_posture(values)]
+    layout = laid_out(skeleton, view, title, notes)
+    drawing = Composition(skeleton, layout)
+    drawing.draw(title)
+    svg = drawing.sheet.document(layout.width, layout.height, title, "\n".join(["kinematic scheme", *notes]))
+    return Picture(svg, tuple(notes), tuple(drawing.placed))
 
 
-class _Composition:
-    """One picture in the making."""
-
-    def __init__(self, mechanism: Mechanism, values: Values, skeleton: Skeleton) -> None:
-        self.mechanism, self.values, self.skeleton = mechanism, values, skeleton
-        self.view = best_view(skeleton, mechanism)
-        flat = self.view.flat(skeleton.points())
-        wheels = [self.view.flat(w.centre) + s * w.radius for w in skeleton.wheels for s in (-1.0, 1.0)]
-        corners = np.vstack([flat, *(w[None] for w in wheels)])
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        scale = _scale(flat, float(np.max(high - low)))
-        self.notes = _wrapped(self.notes_of(), 0)
-        drawn = (high - low) * scale
-        self.width = max(drawn[0] + 2 * MARGIN, 440.0, 60.0 + width_of(self.title, 15))
-        self.notes = _wrapped(self.notes_of(), self.width - 40.0)
-        self.foot = 66.0 + 15.0 * len(self.notes)
-        self.height = max(drawn[1], 120.0) + 2 * MARGIN + HEAD + self.foot
-        middle = 0.5 * (low + high) * np.array([1.0, -1.0]) * scale
-        centre = np.array([self.width / 2, HEAD + MARGIN + max(drawn[1], 120.0) / 2])
-        self.pen = Pen(self.view, centre - middle, scale, UNIT)
-        self.routing: Routing = routed(skeleton, self.view, 3.1 * UNIT / scale)
-        self.sheet = Sheet()
-        self.labels: list[Label] = []
-        self.discs: list[tuple[float, float, float]] = []
-        self.lines: list[Array] = []
-
-    @property
-    def title(self) -> str:
-        return self.mechanism.title or self.mechanism.name
-
-    def notes_of(self) -> list[str]:
-        return list(self.values.notes)
+def _posture(values: Values) -> list[str]:
+    """The coordinates that are not zero, in words."""
+    named = zip(values.system.mechanism.q, values.q, strict=True)
+    shown = [f"{x.name} = {value:.3g}" for x, value in named if abs(value) > 5e-4 and x.quantity is not Quantity.NUMBER]
+    return [f"drawn at {', '.join(shown)}; other coordinates 0"] if shown else []

@@ -13,7 +13,7 @@ from torseur.views.scheme.skeleton import Joint
 from torseur.views.scheme.svg import Sheet, Style
 from torseur.views.scheme.view import View
 
-__all__ = ["Pen", "draw_arrows", "draw_symbol"]
+__all__ = ["INK", "Pen", "draw_arrows", "draw_axis", "draw_symbol", "hull", "visible_length"]
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def _cylinder(sheet: Sheet, pen: Pen, centre: Array, axis: Array, half: float, s
     reach = half * pen.unit * pen.along(facing)
     radius = 0.55 * pen.unit
     near, far = (pen.ring(end, facing, radius) for end in (centre + reach, centre - reach))
-    sheet.polyline(_hull(np.concatenate([near, far])), style, closed=True)
+    sheet.polyline(hull(np.concatenate([near, far])), style, closed=True)
     sheet.polyline(near, style, closed=True)
 
 
@@ -129,7 +129,7 @@ def _plates(sheet: Sheet, pen: Pen, centre: Array, joint: Joint, style: Style) -
         sheet.polyline([centre + 1.2 * pen.unit * pen.along(c) for c in corners], style, closed=True)
 
 
-def _hull(points: Array) -> list[Array]:
+def hull(points: Array) -> list[Array]:
     """The convex hull of points in the plane (Andrew's monotone chain)."""
     ordered = sorted(points.tolist())
     halves: list[list[list[float]]] = []

@@ -1,0 +1,230 @@
+"""The layers of a scheme: pieces below, joints on them, labels on top."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe import BaseKind
+from torseur.views.scheme.labels import Label, Placed, place_labels
+from torseur.views.scheme.layout import Layout
+from torseur.views.scheme.marks import GROUND, draw_ground, draw_scale, draw_triad, draw_wheel, nice_length
+from torseur.views.scheme.routes import Route, routed
+from torseur.views.scheme.skeleton import Joint, Skeleton
+from torseur.views.scheme.svg import Sheet, Style
+from torseur.views.scheme.symbols import INK, draw_arrows, draw_axis, draw_symbol, hull, visible_length
+
+__all__ = ["Composition"]
+
+Array = NDArray[np.float64]
+
+COLOURS = ("#1f5fa8", "#b5431e", "#2e7d32", "#7b3fa0", "#9a6a00", "#00798c", "#a0305f", "#4d5b6a")
+GAP = "#c0392b"
+
+
+class Composition:
+    """One scheme on its sheet."""
+
+    def __init__(self, skeleton: Skeleton, layout: Layout) -> None:
+        self.skeleton, self.layout, self.pen = skeleton, layout, layout.pen
+        self.routing = routed(skeleton, self.pen.view, 3.1 * self.pen.unit / self.pen.scale)
+        self.spots = self.pen.at(self.routing.symbols)
+        self.sheet = Sheet()
+        self.placed: list[Placed] = []
+        self._labels: list[tuple[int, Label]] = []
+        self._discs: list[tuple[float, float, float]] = []
+        self._lines: list[Array] = []
+
+    def draw(self, title: str) -> None:
+        """All layers."""
+        drawn = {k: self._lines_of(k) for k in range(len(self.skeleton.pieces))}
+        self._wheels()
+        self._areas(drawn)
+        for k, lines in drawn.items():
+            self._piece(k, lines)
+        self._grounds(drawn[0])
+        self._frames()
+        self._joints()
+        self._write_labels()
+        self._surroundings(title)
+
+    # -- pieces --------------------------------------------------------------------------------------------------------
+    def _colour(self, piece: int) -> str:
+        return GROUND if piece == 0 else COLOURS[(piece - 1) % len(COLOURS)]
+
+    def _lines_of(self, piece: int) -> list[tuple[Route, Array]]:
+        routes = [route for route in self.routing.routes if route.piece == piece]
+        return [(route, self.pen.at(route.points)) for route in routes]
+
+    def _areas(self, drawn: dict[int, list[tuple[Route, Array]]]) -> None:
+        """Pieces that hold three joints or more are shown as areas."""
+        for k, lines in drawn.items():
+            piece = self.skeleton.pieces[k]
+            ends = [line[-1] for route, line in lines if route.path.joint is not None]
+            ends += [line[0] for _, line in lines[:1] if piece.carrier is not None]
+            corners = np.unique(np.round(np.array(ends).reshape(-1, 2)), axis=0)
+            if k and len(corners) > 2:
+                outline = hull(corners)
+                if len(outline) > 2:
+                    self.sheet.polyline(outline, Style(fill=self._colour(k), opacity=0.13), closed=True)
+
+    def _piece(self, k: int, lines: list[tuple[Route, Array]]) -> None:
+        colour, near = self._colour(k), 1.3 * self.pen.unit
+        names: list[str] = []
+        longest = np.zeros((0, 2))
+        for route, line in lines:
+            is_short = visible_length(line) < near
+            thin = route.path.is_frame
+            if k or thin or route.path.name:
+                self._line(line, Style(colour, 1.0 if thin else 2.6, dash="2 2" if thin else ""))
+            if visible_length(line) > visible_length(longest):
+                longest = line
+            name = route.path.name
+            if name is None or thin:
+                continue
+            if is_short or not k:
+                names.append(name)
+            else:
+                self.sheet.circle(line[-1], 3.0, Style(colour, 1.0, colour))
+                self._label(1, name, line[-1], colour)
+        if k and visible_length(longest) < near and not any(w.piece == k for w in self.skeleton.wheels):
+            longest = self._stub(k, colour)
+        if names:
+            self._label(1, ", ".join(names), _midway(longest) if len(longest) else self._home(k), colour)
+
+    def _line(self, line: Array, style: Style) -> None:
+        if len(line) > 1:
+            self.sheet.polyline(line, style)
+            self._lines.append(line)
+
+    def _home(self, piece: int) -> Array:
+        carrier = self.skeleton.pieces[piece].carrier
+        if carrier is None:
+            return self.pen.at(self.skeleton.base[:3, 3])
+        return self._spot(carrier)
+
+    def _spot(self, joint: Joint) -> Array:
+        return np.asarray(self.spots[next(k for k, other in enumerate(self.skeleton.joints) if other is joint)])
+
+    def _stub(self, piece: int, colour: str) -> Array:
+        """A short line for a piece without extent, so that it is seen which way it turns."""
+        carrier = self.skeleton.pieces[piece].carrier
+        home = self._home(piece)
+        if carrier is None or carrier.kind.endswith("base"):
+            return np.array([home])
+        across = [carrier.b[:3, k] for k in range(3) if k != carrier.axis]
+        choices = [carrier.b[:3, carrier.axis]] if carrier.kind == "prismatic" else across
+        ways = [self.pen.along(choice) for choice in choices]
+        way = max(ways, key=lambda w: float(np.linalg.norm(w)) + 1e-6)
+        line = np.array([home, home + 2.6 * self.pen.unit * way])
+        self._line(line, Style(colour, 2.6))
+        return line
+
+    def _wheels(self) -> None:
+        for wheel in self.skeleton.wheels:
+            draw_wheel(self.sheet, self.pen, wheel, self._colour(wheel.piece))
+
+    # -- ground --------------------------------------------------------------------------------------------------------
+    def _grounds(self, lines: list[tuple[Route, Array]]) -> None:
+        """Hatching where the mechanism stands: at the base if it carries one joint, else at each joint it carries."""
+        if self.skeleton.base_kind not in (BaseKind.FIXED, BaseKind.MOVING) and len(lines) == 0:
+            return
+        ways = [line for route, line in lines if route.path.joint is not None]
+        near = 1.8 * self.pen.unit
+        if len(ways) == 1 and visible_length(ways[0]) > near:
+            self._line(ways[0], Style(GROUND, 2.6))
+            draw_ground(self.sheet, self.pen, ways[0][0], 0.0)
+            return
+        for way in ways or [self.pen.at(self.skeleton.base[:3, 3])[None]]:
+            draw_ground(self.sheet, self.pen, way[-1], 2.3 * self.pen.unit)
+            self._lines.append(way[-1] + np.array([[0.0, 0.0], [0.0, 2.6 * self.pen.unit]]))
+
+    # -- frames and joints ---------------------------------------------------------------------------------------------
+    def _frames(self) -> None:
+        for route in self.routing.routes:
+            if route.path.is_frame:
+                place = self.pen.at(route.path.pose[:3, 3])
+                draw_triad(self.sheet, self.pen, place, route.path.pose[:3, :3], 1.7 * self.pen.unit)
+                self._label(2, route.path.name or "", place, INK, size=11.0)
+                self._discs.append((float(place[0]), float(place[1]), self.pen.unit))
+
+    def _joints(self) -> None:
+        depths = self.routing.symbols @ self.pen.view.eye
+        joints = [(self.skeleton.joints[k], self.spots[k]) for k in np.argsort(depths, kind="stable")]
+        for joint, spot in joints:
+            if joint.has_axis:
+                draw_axis(self.sheet, self.pen, joint, spot)
+        for joint, spot in joints:
+            ends = self.pen.at(np.array([joint.a[:3, 3], joint.b[:3, 3]]))
+            if joint.cut and visible_length(ends) > 2.0:
+                self.sheet.polyline(ends, Style(GAP, 1.2, dash="5 3"))
+            if joint.kind in ("free", "free_rpy", "planar"):
+                self.sheet.polyline(ends, Style(self._colour(joint.parent), 1.2, dash="1.5 3"))
+            draw_symbol(self.sheet, self.pen, joint, spot, self._colour(joint.parent) if joint.cut else INK)
+            self._discs.append((float(spot[0]), float(spot[1]), 1.25 * self.pen.unit))
+        for joint, spot in joints:
+            self._name_joint(joint, spot)
+
+    def _name_joint(self, joint: Joint, spot: Array) -> None:
+        if joint.cut:
+            self._label(0, joint.labels[0], spot, self._colour(joint.parent), clearance=15.0)
+            return
+        anchors = draw_arrows(self.sheet, self.pen, joint, spot)
+        if not anchors:
+            words = ("floating base: " if joint.kind == "floating base" else "") + " ".join(joint.labels)
+            self._label(0, words, spot, INK, italic=True, clearance=15.0)
+        for anchor, words in zip(anchors, joint.labels, strict=False):
+            self._label(0, words, anchor, INK, italic=True)
+            self._discs.append((float(anchor[0]), float(anchor[1]), 0.5 * self.pen.unit))
+
+    # -- labels --------------------------------------------------------------------------------------------------------
+    def _label(
+        self, rank: int, words: str, place: Array, colour: str, *, size: float = 12.0, italic: bool = False, clearance: float = 6.0
+    ) -> None:
+        spot = (float(place[0]), float(place[1]))
+        self._labels.append((rank, Label(words, spot, colour, size, italic, clearance)))
+
+    def _write_labels(self) -> None:
+        labels = [label for _, label in sorted(self._labels, key=lambda entry: entry[0])]
+        dots = np.concatenate([_sampled(line) for line in self._lines] or [np.zeros((0, 2))])
+        discs = np.array(self._discs).reshape(-1, 3)
+        self.placed = place_labels(labels, discs, dots, (self.layout.width, self.layout.foot))
+        for placed in self.placed:
+            if placed.is_far:
+                self.sheet.polyline([placed.label.anchor, placed.near_end], Style("#999999", 0.7))
+        for placed in self.placed:
+            left, top, right, bottom = placed.box
+            corners = [(left - 1, top), (right + 1, top), (right + 1, bottom), (left - 1, bottom)]
+            self.sheet.polyline(corners, Style(fill="white", opacity=0.7), closed=True)
+            look = placed.label
+            self.sheet.text((left, 0.5 * (top + bottom)), look.words, look.colour, size=look.size, italic=look.italic)
+
+    # -- surroundings --------------------------------------------------------------------------------------------------
+    def _surroundings(self, title: str) -> None:
+        """Title, directions of the world, scale, notes."""
+        self.sheet.text((20.0, 24.0), title, INK, size=15.0, bold=True)
+        foot = self.layout.foot
+        draw_triad(self.sheet, self.pen, np.array([42.0, foot + 22.0]), np.eye(3), 24.0, named=True)
+        metres = nice_length(110.0 / self.pen.scale * self.skeleton.size)
+        pixels = metres / self.skeleton.size * self.pen.scale
+        draw_scale(self.sheet, np.array([90.0, foot + 30.0]), pixels, f"{metres:g} m")
+        for k, line in enumerate(self.layout.notes):
+            self.sheet.text((20.0, foot + 60.0 + 15.0 * k), line, "#666666", size=11.0)
+
+
+def _midway(line: Array) -> Array:
+    """The middle of the longest straight part of a line."""
+    if len(line) < 2:
+        return np.asarray(line[0])
+    steps = np.linalg.norm(np.diff(line, axis=0), axis=-1)
+    k = int(np.argmax(steps))
+    return np.asarray(0.5 * (line[k] + line[k + 1]))
+
+
+def _sampled(line: Array) -> Array:
+    """Points on a line, a few pixels apart."""
+    pieces = [
+        a + (b - a) * np.linspace(0.0, 1.0, max(2, int(np.linalg.norm(b - a) / 5.0)))[:, None]
+        for a, b in zip(line[:-1], line[1:], strict=True)
+    ]
+    return np.concatenate(pieces) if pieces else line
