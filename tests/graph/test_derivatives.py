@@ -130,7 +130,7 @@ def test_derivatives_agree_with_those_of_sympy():
     np.testing.assert_allclose(at(hessian(ours, x), x, [point]), curvature, rtol=1e-13)
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_derivatives_of_random_functions_along_random_directions(data):
     """Forward and reverse, through tables, branches, calls, linear systems and roots, against fifty digits."""

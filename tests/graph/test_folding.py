@@ -38,7 +38,7 @@ def y(g):
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_folding_changes_no_value_beyond_rounding(data):
     recipe = data.draw(recipes())

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import torseur
 from torseur.bench import workloads
 from torseur.bench.instruction_mix import ASSUMPTION, Core, Kernel, is_known
+from torseur.bench.report import Report, Rows, Section
 from torseur.bench.timing import best, cycles_per_second, multiply_adds_per_cycle, own_cache, seconds
 from torseur.emit import compile, compile_keyed, integrator
 from torseur.emit.cache import sources_digest
@@ -27,7 +28,6 @@ from torseur.graph import Function, Graph, Role, Stage, count, count_by_stage
 
 __all__ = ["Effort", "Report", "Section", "measure"]
 
-Rows = Iterator[tuple[str, str]]
 Array = NDArray[np.float64]
 
 
@@ -40,27 +40,6 @@ class Effort:
     mix: int = 50_000
     batch: int = 20_000
     budget: float = 0.3
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading and rows of a label and a value."""
-
-    title: str
-    rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was measured."""
-
-    sections: tuple[Section, ...]
-
-    def text(self) -> str:
-        """Everything, as lines of plain text."""
-        width = max(len(label) for s in self.sections for label, _ in s.rows)
-        parts = [[s.title, *(f"  {label:<{width}}  {value}" for label, value in s.rows)] for s in self.sections]
-        return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def measure(progress: Callable[[str], object] = lambda line: None, effort: Effort | None = None) -> Report:

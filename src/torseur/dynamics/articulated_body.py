@@ -146,7 +146,9 @@ class _Freed:
 def articulated_solve(tree: Tree, right: Sequence[Expr]) -> list[Expr]:
     """vdot with M(q) vdot = right; rotors without a carrier add to the diagonal."""
     g: Graph = tree.system.graph
-    diagonal = {r.speed: r.ratio * r.ratio * r.inertia for r in tree.rotors}
+    diagonal: dict[int, Expr] = {}
+    for rotor in tree.rotors:
+        diagonal[rotor.speed] = diagonal.get(rotor.speed, g.zero) + rotor.ratio * rotor.ratio * rotor.inertia
     inertias = [_Articulated.of(link.inertia) for link in tree.links]
     still = Motion(zero_vector(g), zero_vector(g))
     wrenches = [still] * len(tree.links)

@@ -87,9 +87,8 @@ def write_direct(module: Module, name: str, function: Function, staged: Staged, 
     size = 8 * (sum(staged.work) + staged.scratch)
     parameters = inputs_of(function, Stage.PARAMETER)
     simple = len(function.outputs) == 1 and function.outputs[0].shape != () and (bound or parameters == [])
-    simple = simple and (
-        parameters or not staged.work[0]
-    )  # constants left to run time: nobody would have computed them
+    if staged.work[0] and not parameters:
+        return False  # constants left to run time: nobody would have computed them
     if not simple or size > _STACK or module.lanes.width != 1:
         return False
     writer = _DirectWriter(module, function, staged, size)

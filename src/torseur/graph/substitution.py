@@ -7,7 +7,7 @@ from typing import Any
 
 from torseur.graph import folding, ops
 from torseur.graph.function import reachable
-from torseur.graph.nodes import Expr, Node
+from torseur.graph.nodes import Expr, Node, foreign
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import evaluate_piecewise
 
@@ -36,6 +36,9 @@ def substitute(exprs: Sequence[Expr], replacements: Mapping[Expr, Expr | float])
     if not exprs:
         return []
     g = exprs[0].graph
+    for e in (*exprs, *replacements):
+        if e.graph is not g:
+            raise foreign(e)
     new: dict[int, Node] = {old.id: g.expr(value) for old, value in replacements.items()}
     for node in reachable(exprs):
         if node.id not in new:

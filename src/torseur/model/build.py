@@ -96,9 +96,16 @@ class ModelFunction:
     @cached_property
     def native(self) -> NativeFunction:
         """The compiled function, parameters unbound."""
-        model = self._model
-        key = f"{model.key}:{self._quantity}:{self._options}"
-        return compile_keyed(key, lambda: self.function)
+        return self._compiled(None)
+
+    def native_of(self, *, lanes: int | None) -> NativeFunction:
+        """The function at the model's parameters, compiled for a number of lanes in batches."""
+        native = self._compiled(lanes)
+        return native.bind(self._model.parameter_values) if native.interface.parameters else native
+
+    def _compiled(self, lanes: int | None) -> NativeFunction:
+        key = f"{self._model.key}:{self._quantity}:{self._options}"
+        return compile_keyed(key, lambda: self.function, lanes=lanes)
 
     @property
     def function(self) -> Function:

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 
 COLOURS = ("#1f5fa8", "#b5431e", "#2e7d32", "#7b3fa0", "#9a6a00", "#00798c", "#a0305f", "#4d5b6a")
 GAP = "#c0392b"
+MOST_CORNERS = 5
 
 
 class Composition:
@@ -59,14 +60,11 @@ class Composition:
     def _areas(self, drawn: dict[int, list[tuple[Route, Array]]]) -> None:
         """Pieces that hold three joints or more are shown as areas."""
         for k, lines in drawn.items():
-            piece = self.skeleton.pieces[k]
-            ends = [line[-1] for route, line in lines if route.path.joint is not None]
-            ends += [line[0] for _, line in lines[:1] if piece.carrier is not None]
-            corners = np.unique(np.round(np.array(ends).reshape(-1, 2)), axis=0)
-            if k and len(corners) > 2:
-                outline = hull(corners)
+            ways = [line for route, line in lines if route.path.joint is not None]
+            if k and 1 < len(ways) <= MOST_CORNERS:
+                outline = hull(np.concatenate(ways))
                 if len(outline) > 2:
-                    self.sheet.polyline(outline, Style(fill=self._colour(k), opacity=0.13), closed=True)
+                    self.sheet.polyline(outline, Style(fill=self._colour(k), opacity=0.12), closed=True)
 
     def _piece(self, k: int, lines: list[tuple[Route, Array]]) -> None:
         colour, near = self._colour(k), 1.3 * self.pen.unit
@@ -112,11 +110,14 @@ class Composition:
         home = self._home(piece)
         if carrier is None or carrier.kind.endswith("base"):
             return np.array([home])
-        across = [carrier.b[:3, k] for k in range(3) if k != carrier.axis]
+        across = [sign * carrier.b[:3, k] for sign in (1.0, -1.0) for k in range(3) if k != carrier.axis]
         choices = [carrier.b[:3, carrier.axis]] if carrier.kind == "prismatic" else across
         ways = [self.pen.along(choice) for choice in choices]
-        way = max(ways, key=lambda w: float(np.linalg.norm(w)) + 1e-6)
-        line = np.array([home, home + 2.6 * self.pen.unit * way])
+        dots = np.concatenate([_sampled(line) for line in self._lines] or [np.zeros((0, 2))])
+        tips = [home + 2.6 * self.pen.unit * way for way in ways]
+        crowd = [int(np.sum(np.linalg.norm(dots - tip, axis=-1) < 1.2 * self.pen.unit)) for tip in tips]
+        seen = [float(np.linalg.norm(way)) - 0.2 * dots_near for way, dots_near in zip(ways, crowd, strict=True)]
+        line = np.array([home, tips[int(np.argmax(seen))]])
         self._line(line, Style(colour, 2.6))
         return line
 
@@ -130,14 +131,18 @@ class Composition:
         if self.skeleton.base_kind not in (BaseKind.FIXED, BaseKind.MOVING) and len(lines) == 0:
             return
         ways = [line for route, line in lines if route.path.joint is not None]
-        near = 1.8 * self.pen.unit
-        if len(ways) == 1 and visible_length(ways[0]) > near:
+        moves = [visible_length(self.pen.at(route.path.points)) for route, _ in lines if route.path.joint is not None]
+        if len(ways) == 1 and moves[0] > 1.8 * self.pen.unit:
             self._line(ways[0], Style(GROUND, 2.6))
-            draw_ground(self.sheet, self.pen, ways[0][0], 0.0)
+            self._ground(ways[0][0], 0.0)
             return
         for way in ways or [self.pen.at(self.skeleton.base[:3, 3])[None]]:
-            draw_ground(self.sheet, self.pen, way[-1], 2.3 * self.pen.unit)
-            self._lines.append(way[-1] + np.array([[0.0, 0.0], [0.0, 2.6 * self.pen.unit]]))
+            self._ground(way[-1], 2.3 * self.pen.unit)
+
+    def _ground(self, place: Array, below: float) -> None:
+        draw_ground(self.sheet, self.pen, place, below)
+        foot, u = place + np.array([0.0, below]), self.pen.unit
+        self._lines += [np.array([place, foot]), foot + u * np.array([[-1.8, 0.3], [1.5, 0.3]])]
 
     # -- frames and joints ---------------------------------------------------------------------------------------------
     def _frames(self) -> None:
@@ -171,7 +176,7 @@ class Composition:
             return
         anchors = draw_arrows(self.sheet, self.pen, joint, spot)
         if not anchors:
-            words = ("floating base: " if joint.kind == "floating base" else "") + " ".join(joint.labels)
+            words = (f"{joint.kind}: " if joint.kind.endswith("base") else "") + " ".join(joint.labels)
             self._label(0, words, spot, INK, italic=True, clearance=15.0)
         for anchor, words in zip(anchors, joint.labels, strict=False):
             self._label(0, words, anchor, INK, italic=True)

@@ -72,7 +72,7 @@ def place_labels(labels: list[Label], discs: Array, dots: Array, limits: tuple[f
     for label in labels:
         boxes, far = _candidates(label)
         hard = _overlaps(boxes, taken).any(axis=1) | _outside(boxes, limits)
-        soft = 6.0 * _covered_discs(boxes, discs) + 1.0 * _covered_dots(boxes, dots)
+        soft = 6.0 * _covered_discs(boxes, discs) + 2.0 * _covered_dots(boxes, dots)
         cost = far + soft + 1e6 * hard
         best = boxes[int(np.argmin(cost))]
         placed.append(Placed(label, (float(best[0]), float(best[1]), float(best[2]), float(best[3]))))

@@ -23,8 +23,8 @@ MARGIN = 75.0
 HEAD = 44.0
 WISHED = 85.0
 """Pixels between neighbouring joints."""
-SMALLEST, LARGEST = 420.0, 1500.0
-"""Pixels of the mechanism's larger extent."""
+SMALLEST, PER_JOINT, LARGEST = 420.0, 45.0, 1500.0
+"""Pixels of the mechanism's larger extent: from the smallest to as much more as its joints need."""
 NOTE = 11.0
 
 
@@ -46,7 +46,8 @@ def laid_out(skeleton: Skeleton, view: View, title: str, notes: list[str]) -> La
     rims = [view.flat(w.centre) + s * w.radius for w in skeleton.wheels for s in (-1.0, 1.0)]
     corners = np.vstack([flat, *(rim[None] for rim in rims)])
     low, high = corners.min(axis=0), corners.max(axis=0)
-    scale = _scale(flat, max(float(np.max(high - low)), 0.3))
+    largest = min(SMALLEST + PER_JOINT * len(skeleton.joints), LARGEST)
+    scale = _scale(flat, max(float(np.max(high - low)), 0.3), largest)
     drawn = np.maximum((high - low) * scale, [240.0, 120.0])
     width = max(drawn[0] + 2 * MARGIN, 60.0 + width_of(title, 15))
     lines = [line for note in notes for line in textwrap.wrap(note, max(30, int(width / (0.55 * NOTE))))]
@@ -57,7 +58,7 @@ def laid_out(skeleton: Skeleton, view: View, title: str, notes: list[str]) -> La
     return Layout(width, foot + 62.0 + 15.0 * len(lines), pen, foot, lines)
 
 
-def _scale(flat: Array, extent: float) -> float:
+def _scale(flat: Array, extent: float, largest: float) -> float:
     """Pixels per unit of length: a quarter of the points have their neighbour nearer than what is wished, not more."""
     points = np.unique(np.round(flat, 3), axis=0)
     if len(points) < 2:
@@ -65,4 +66,4 @@ def _scale(flat: Array, extent: float) -> float:
     apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
     np.fill_diagonal(apart, np.inf)
     close = float(np.quantile(apart.min(axis=1), 0.25))
-    return float(np.clip(WISHED / max(close, 1e-9), SMALLEST / extent, LARGEST / extent))
+    return float(np.clip(WISHED / max(close, 1e-9), SMALLEST / extent, largest / extent))

@@ -6,8 +6,8 @@ along its own axis, at the least cost in overlap and in length of line.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 SLIDES = (0.0, 1.0, -1.0, 2.0, -2.0)
 """In units of the room a symbol takes."""
 SWEEPS = 4
+UP = np.array([0.0, 0.0, 1.0])
+MOST_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -42,70 +44,100 @@ class Routing:
 
 
 def routed(skeleton: Skeleton, view: View, room: float) -> Routing:
-    """Symbols and lines, with `room` (m) between symbols where their axes allow."""
+    """Symbols and lines, with `room` between symbols where their axes allow."""
     for piece in skeleton.pieces:
         for path in piece.paths:
             _lead(piece, path)
-    index = {id(joint): k for k, joint in enumerate(skeleton.joints)}
-    symbols = np.array([_middle(joint) for joint in skeleton.joints]).reshape(-1, 3)
-    touching = _touching(skeleton, index)
-    for _ in range(SWEEPS):
-        before = symbols.copy()
-        for k, joint in enumerate(skeleton.joints):
-            if joint.has_axis and not joint.cut:
-                symbols[k] = _best_slide(k, joint, symbols, skeleton, touching[k], index, view, room)
-        if np.array_equal(before, symbols):
-            break
+    sliding = _Sliding(skeleton, view, room)
+    sliding.settle()
     routes = [
-        Route(number, _line(piece, path, symbols, index), path)
+        Route(number, sliding.line(piece, path), path)
         for number, piece in enumerate(skeleton.pieces)
         for path in piece.paths
     ]
-    return Routing(symbols, routes)
+    return Routing(sliding.symbols, routes)
+
+
+class _Sliding:
+    """Symbols on their axes, moved until none can be better off."""
+
+    def __init__(self, skeleton: Skeleton, view: View, room: float) -> None:
+        self.joints, self.pieces, self.view, self.room = skeleton.joints, skeleton.pieces, view, room
+        self.index = {id(joint): k for k, joint in enumerate(self.joints)}
+        self.homes = np.array([_middle(joint) for joint in self.joints]).reshape(-1, 3)
+        self.slides = np.zeros(len(self.joints))
+        self.reach = np.array([self._reach(joint) for joint in self.joints]).reshape(-1, 3)
+        self.touching: list[list[tuple[Piece, Path]]] = [[] for _ in self.joints]
+        for piece in self.pieces:
+            for path in piece.paths:
+                for k in {self.index[id(joint)] for joint in (piece.carrier, path.joint) if joint is not None}:
+                    self.touching[k].append((piece, path))
+
+    def _reach(self, joint: Joint) -> Array:
+        """The step of one slide, in space."""
+        seen = float(np.linalg.norm(self.view.flat(joint.direction)))
+        return self.room / max(seen, 0.5) * joint.direction
+
+    @property
+    def symbols(self) -> Array:
+        return self.homes + self.slides[:, None] * self.reach
+
+    def settle(self) -> None:
+        """Joints that share a point together, then each by itself."""
+        for group in self._groups():
+            self._improve(group)
+        for _ in range(SWEEPS):
+            before = self.slides.copy()
+            for k in range(len(self.joints)):
+                self._improve([k])
+            if np.array_equal(before, self.slides):
+                break
+
+    def _groups(self) -> list[list[int]]:
+        found: dict[tuple[float, ...], list[int]] = {}
+        for k, home in enumerate(self.homes):
+            found.setdefault(tuple(np.round(home, 6) + 0.0), []).append(k)
+        return [group[:MOST_TOGETHER] for group in found.values() if len(group) > 1]
+
+    def _improve(self, group: list[int]) -> None:
+        """The slides of some joints with the least overlap, then the shortest lines."""
+        free = [k for k in group if self.joints[k].has_axis and not self.joints[k].cut]
+        best = self._cost(free), self.slides[free].copy()
+        for slides in product(SLIDES, repeat=len(free)):
+            self.slides[free] = slides
+            cost = self._cost(free)
+            if cost < best[0] - 1e-9:
+                best = cost, np.array(slides)
+        self.slides[free] = best[1]
+
+    def _cost(self, moved: list[int]) -> float:
+        flat = self.view.flat(self.symbols)
+        cost = 0.0
+        for k in moved:
+            apart = np.linalg.norm(np.delete(flat, k, axis=0) - flat[k], axis=-1) / self.room
+            cost += 12.0 * float(np.sum(np.maximum(0.0, 0.95 - apart))) + 0.2 * abs(self.slides[k])
+            if self.joints[k].parent == 0:  # what stands on the ground had rather be low
+                cost += 0.1 * self.slides[k] * float(self.joints[k].direction @ self.view.up)
+        paths = {id(path): (piece, path) for k in moved for piece, path in self.touching[k]}
+        return cost + sum(_length(self.line(piece, path)) for piece, path in paths.values()) / self.room
+
+    def line(self, piece: Piece, path: Path) -> Array:
+        """From the symbol of the carrying joint to that of the target, without going to and fro."""
+        points = [np.asarray(point) for point in path.points]
+        if piece.carrier is not None:
+            carrier = self.symbols[self.index[id(piece.carrier)]]
+            if path.joint is None and not path.is_frame and np.ptp(path.points, axis=0).max() < 1e-9:
+                return carrier[None]  # the frame of a body, on its joint: nothing to lead to
+            points.insert(0, carrier)
+        if path.joint is not None and not path.joint.cut:
+            points.append(self.symbols[self.index[id(path.joint)]])
+        return _straightened(points)
 
 
 def _middle(joint: Joint) -> Array:
     """Where a symbol stands by itself: on a slide half-way out, else at the child's end."""
     a, b = joint.a[:3, 3], joint.b[:3, 3]
-    return 0.5 * (a + b) if joint.kind in ("prismatic", "cylindrical") else a if joint.cut else b
-
-
-def _touching(skeleton: Skeleton, index: dict[int, int]) -> list[list[tuple[Piece, Path]]]:
-    """The paths whose lines change when a symbol slides."""
-    found: list[list[tuple[Piece, Path]]] = [[] for _ in skeleton.joints]
-    for piece in skeleton.pieces:
-        for path in piece.paths:
-            ends = {index[id(joint)] for joint in (piece.carrier, path.joint) if joint is not None}
-            for k in ends:
-                found[k].append((piece, path))
-    return found
-
-
-def _best_slide(
-    k: int,
-    joint: Joint,
-    symbols: Array,
-    skeleton: Skeleton,
-    touching: list[tuple[Piece, Path]],
-    index: dict[int, int],
-    view: View,
-    room: float,
-) -> Array:
-    """The place on the axis with the least overlap, then the shortest lines, then the least slide."""
-    others = view.flat(np.delete(symbols, k, axis=0))
-    home, trial = _middle(joint), symbols.copy()
-    seen = float(np.linalg.norm(view.flat(joint.direction)))
-    best: tuple[float, Array] | None = None
-    for slide in SLIDES:
-        trial[k] = home + slide * room / max(seen, 0.5) * joint.direction
-        apart = np.linalg.norm(others - view.flat(trial[k]), axis=-1) / room if len(others) else np.ones(1)
-        overlap = float(np.sum(np.maximum(0.0, 0.95 - apart)))
-        length = sum(_length(_line(piece, path, trial, index)) for piece, path in touching)
-        cost = 12.0 * overlap + length / room + 0.2 * abs(slide)
-        if best is None or cost < best[0] - 1e-9:
-            best = cost, trial[k].copy()
-    assert best is not None  # SLIDES is not empty
-    return best[1]
+    return np.asarray(0.5 * (a + b) if joint.kind in ("prismatic", "cylindrical") else a if joint.cut else b)
 
 
 # -- lines ---------------------------------------------------------------------------------------------------------------
@@ -113,27 +145,16 @@ def _lead(piece: Piece, path: Path) -> None:
     """Give a straight displacement corners along the axes it joins, if they are parallel or square to each other."""
     if path.routed or path.joint is None or not path.joint.has_axis or path.joint.cut:
         return
-    target = path.joint.direction
-    carrier = piece.carrier
-    own = carrier.direction if carrier is not None and carrier.has_axis else None
+    carrier, target = piece.carrier, path.joint.direction
+    own = carrier.direction if carrier is not None and carrier.has_axis else UP
     start, end = path.points[-2], path.points[-1]
-    if own is not None and 1e-6 < abs(float(own @ target)) < 1.0 - 1e-6:
+    if 1e-6 < abs(float(own @ target)) < 1.0 - 1e-6:
         return
     move = end - start
-    first = np.zeros(3) if own is None or abs(float(own @ target)) > 0.5 else float(move @ own) * own
+    first = np.zeros(3) if abs(float(own @ target)) > 0.5 else float(move @ own) * own
     last = float((move - first) @ target) * target
     corners = [start, start + first, end - last, end]
     path.points = np.array([*path.points[:-2], *corners])
-
-
-def _line(piece: Piece, path: Path, symbols: Array, index: dict[int, int]) -> Array:
-    """From the symbol of the carrying joint to that of the target, without going to and fro."""
-    points = [np.asarray(point) for point in path.points]
-    if piece.carrier is not None:
-        points.insert(0, symbols[index[id(piece.carrier)]])
-    if path.joint is not None and not path.joint.cut:
-        points.append(symbols[index[id(path.joint)]])
-    return _straightened(points)
 
 
 def _straightened(points: list[Array]) -> Array:
@@ -152,8 +173,3 @@ def _straightened(points: list[Array]) -> Array:
 
 def _length(line: Array) -> float:
     return float(np.sum(np.linalg.norm(np.diff(line, axis=0), axis=-1))) if len(line) > 1 else 0.0
-
-
-def plane_angle(direction: Array) -> float:
-    """The angle (rad) of a direction in the picture."""
-    return math.atan2(direction[1], direction[0])

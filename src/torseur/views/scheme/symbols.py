@@ -151,8 +151,11 @@ def _turn(a: list[float], b: list[float], c: list[float]) -> float:
 def draw_arrows(sheet: Sheet, pen: Pen, joint: Joint, centre: Array) -> list[Array]:
     """Arrows in the positive sense of a joint's coordinates; where their labels belong."""
     anchors: list[Array] = []
+    half = 1.5 if joint.kind == "cylindrical" else 1.0
     if joint.kind in ("revolute", "cylindrical", "screw"):
-        anchors.append(_turning_arrow(sheet, pen, joint, centre))
+        anchors.append(_turning_arrow(sheet, pen, joint.direction, centre, half))
+    if joint.kind == "universal":
+        anchors += [_turning_arrow(sheet, pen, axis, centre, half) for axis in (joint.a[:3, 0], joint.b[:3, 1])]
     if joint.kind in ("prismatic", "cylindrical"):
         anchors.append(_straight_arrow(sheet, pen, joint, centre))
     return anchors
@@ -164,10 +167,8 @@ def draw_axis(sheet: Sheet, pen: Pen, joint: Joint, centre: Array) -> None:
     sheet.polyline([centre - reach, centre + reach], Style(AXIS, 0.8, dash="7 2 1.5 2"))
 
 
-def _turning_arrow(sheet: Sheet, pen: Pen, joint: Joint, centre: Array) -> Array:
+def _turning_arrow(sheet: Sheet, pen: Pen, axis: Array, centre: Array, half: float) -> Array:
     """Around the axis, beyond the end that it points to."""
-    axis = joint.direction
-    half = 1.5 if joint.kind == "cylindrical" else 1.0
     middle = centre + (half + 0.45) * pen.unit * pen.along(axis)
     arc = pen.ring(middle, axis, 1.15 * pen.unit, -1.9, 1.9)
     sheet.polyline(arc, Style(INK, 1.1))

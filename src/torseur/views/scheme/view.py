@@ -113,6 +113,7 @@ def _clarity(view: View, points: Array, directions: list[Array]) -> float:
     seen = np.linalg.norm(flat[i] - flat[j], axis=-1)
     close = np.minimum(seen, 0.35) / np.minimum(true, 0.35)
     kept = float(np.mean(close)) + 0.7 * float(np.min(close)) + 0.5 * float(np.sum(seen) / np.sum(true))
-    slanted = [abs(float(direction @ view.eye)) for direction in directions]
-    unclear = sum(0.5 for s in slanted if s > 0.93) / max(len(slanted), 1)
-    return kept - unclear
+    slanted = [max(0.0, abs(float(direction @ view.eye)) - 0.7) for direction in directions]
+    end_on = sum(slanted) / max(len(slanted), 1)
+    flattened = max(0.0, float(np.max(np.abs(view.eye))) - 0.8)
+    return kept - 2.5 * end_on - 1.5 * flattened
