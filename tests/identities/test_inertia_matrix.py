@@ -81,11 +81,10 @@ def test_articulated_bodies_and_factors_along_the_tree_solve_alike(plan):
     mechanism = mechanism_of(plan)
     bench = Workbench(mechanism, Options(base_parameters=plan.seed % 2 == 0))
     tau = list(bench.block("tau"))
-    blocks = [bench.system.q, bench.system.p, bench.block("tau")]
+    blocks = [bench.system.q, bench.block("tau"), bench.system.p]
     both = Function("both", blocks, {"bodies": articulated_solve(bench.tree, tau), "factors": bench.solve(tau)})
     s = state_of(mechanism, plan.seed % 1000)
-    values = arguments_of(mechanism, Function("p", [bench.system.p], {"p": list(bench.system.p)}), ())
-    by_bodies, by_factors = evaluate(both, s.q, *values, s.v)
+    by_bodies, by_factors = evaluate(both, *arguments_of(mechanism, both, (s.q, s.v)))
     M = Evaluated(mechanism)("mass_matrix", s.q)
     assert_same(M @ by_bodies, s.v, tolerance=1e-13 * np.linalg.cond(M) + 1e-10)
     assert_same(M @ by_factors, s.v, tolerance=1e-13 * np.linalg.cond(M) + 1e-10)

@@ -1,7 +1,7 @@
 """Side by side with other programs: the dynamics of the same mechanisms, in the same run, on one thread.
 
-Pinocchio is called through its batched functions where it has them, so that no time of the Python interpreter is counted
-against it; MuJoCo and Pinocchio's derivatives are called in a Python loop, and the cost of an empty call is taken off.
+Pinocchio is called through its batched functions where it has them, so that no time of the Python interpreter is
+counted against it; MuJoCo and Pinocchio's derivatives are called in a Python loop, and an empty call is taken off.
 Only what is installed is compared. Every result of ours is compared with the peer's before anything is timed.
 """
 
@@ -11,6 +11,7 @@ import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -111,17 +112,16 @@ def _states(case: _Case, names: list[str], count: int) -> _States:
 
 def _compare(case: _Case, effort: Effort) -> Rows:
     yield from _first_use(case)
-    model = case.model
-    states = None
     if find_spec("pinocchio") is not None:
         yield from _pinocchio(case, effort)
+    else:
+        names = [x.name for x in case.model.coordinates[7 if case.floating else 0 :]]
+        args = _states(case, names, effort.states).ours
+        for title, quantity in _QUANTITIES.items():
+            scalar, lanes = _own(case, quantity, args, effort)
+            yield title, f"{scalar * 1e9:7.0f} ns, in lanes {lanes * 1e9:7.1f} ns"
     if find_spec("mujoco") is not None and not case.floating:
         yield from _mujoco(case, effort)
-    if states is None and find_spec("pinocchio") is None:
-        q, v, a = _states(case, [x.name for x in model.coordinates[7 if case.floating else 0 :]], effort.states).ours
-        for title, quantity in _QUANTITIES.items():
-            scalar, lanes = _own(case, quantity, (q, v, a), effort)
-            yield title, f"{scalar * 1e9:.0f} ns, in lanes {lanes * 1e9:.1f} ns"
 
 
 _QUANTITIES = {
@@ -137,12 +137,16 @@ def _first_use(case: _Case) -> Rows:
     with own_cache():
         for title in ("inverse dynamics", "forward dynamics"):
             quantity = _QUANTITIES[title]
-            cold, warm = (seconds(lambda: build(case.mechanism).function(quantity)(q, v, v)) for _ in range(2))
+            cold, warm = (seconds(partial(_first_result, case.mechanism, quantity, q, v)) for _ in range(2))
             yield f"first {title}", f"{cold:.2f} s; {warm * 1e3:.0f} ms when it is on disk"
     call = case.model.inverse_dynamics
     call(q, v, v)
     call = case.model.inverse_dynamics
     yield "one call from Python", f"{best(lambda: call(q, v, v), 0.2) * 1e6:.2f} us"
+
+
+def _first_result(mechanism: Mechanism, quantity: str, q: Array, v: Array) -> None:
+    build(mechanism).function(quantity)(q, v, v)
 
 
 def _own(case: _Case, quantity: str, args: tuple[Array, ...], effort: Effort) -> tuple[float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os.path import commonprefix
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,23 +70,21 @@ class Composition:
 
     def _piece(self, k: int, lines: list[tuple[Route, Array]]) -> None:
         colour, near = self._colour(k), 1.3 * self.pen.unit
-        names: list[str] = []
-        longest = np.zeros((0, 2))
+        solid, thin = Style(colour, 2.6), Style(colour, 1.0, dash="2 2")
+        carries = any(not route.path.is_frame and visible_length(line) > near for route, line in lines)
+        names = []
         for route, line in lines:
-            is_short = visible_length(line) < near
-            thin = route.path.is_frame
-            if k or thin or route.path.name:
-                self._line(line, Style(colour, 1.0 if thin else 2.6, dash="2 2" if thin else ""))
-            if visible_length(line) > visible_length(longest):
-                longest = line
-            name = route.path.name
-            if name is None or thin:
+            path = route.path
+            if k or path.name:
+                self._line(line, thin if path.is_frame and (carries or not k) else solid)
+            if path.name is None or (path.is_frame and visible_length(line) > near):
                 continue
-            if is_short or not k:
-                names.append(name)
+            if visible_length(line) < near or not k:
+                names.append(path.name)
             else:
                 self.sheet.circle(line[-1], 3.0, Style(colour, 1.0, colour))
-                self._label(1, name, line[-1], colour)
+                self._label(1, path.name, line[-1], colour)
+        longest = max((line for _, line in lines), key=visible_length, default=np.zeros((0, 2)))
         if k and visible_length(longest) < near and not any(w.piece == k for w in self.skeleton.wheels):
             longest = self._stub(k, colour)
         if names:
@@ -147,7 +147,7 @@ class Composition:
     # -- frames and joints ---------------------------------------------------------------------------------------------
     def _frames(self) -> None:
         for route in self.routing.routes:
-            if route.path.is_frame:
+            if route.path.is_frame and visible_length(self.pen.at(route.points)) > 1.3 * self.pen.unit:
                 place = self.pen.at(route.path.pose[:3, 3])
                 draw_triad(self.sheet, self.pen, place, route.path.pose[:3, :3], 1.7 * self.pen.unit)
                 self._label(2, route.path.name or "", place, INK, size=11.0)
@@ -176,15 +176,22 @@ class Composition:
             return
         anchors = draw_arrows(self.sheet, self.pen, joint, spot)
         if not anchors:
-            words = (f"{joint.kind}: " if joint.kind.endswith("base") else "") + " ".join(joint.labels)
-            self._label(0, words, spot, INK, italic=True, clearance=15.0)
+            self._label(0, _together(joint), spot, INK, italic=True, clearance=15.0)
         for anchor, words in zip(anchors, joint.labels, strict=False):
             self._label(0, words, anchor, INK, italic=True)
             self._discs.append((float(anchor[0]), float(anchor[1]), 0.5 * self.pen.unit))
 
     # -- labels --------------------------------------------------------------------------------------------------------
     def _label(
-        self, rank: int, words: str, place: Array, colour: str, *, size: float = 12.0, italic: bool = False, clearance: float = 6.0
+        self,
+        rank: int,
+        words: str,
+        place: Array,
+        colour: str,
+        *,
+        size: float = 12.0,
+        italic: bool = False,
+        clearance: float = 6.0,
     ) -> None:
         spot = (float(place[0]), float(place[1]))
         self._labels.append((rank, Label(words, spot, colour, size, italic, clearance)))
@@ -215,6 +222,15 @@ class Composition:
         draw_scale(self.sheet, np.array([90.0, foot + 30.0]), pixels, f"{metres:g} m")
         for k, line in enumerate(self.layout.notes):
             self.sheet.text((20.0, foot + 60.0 + 15.0 * k), line, "#666666", size=11.0)
+
+
+def _together(joint: Joint) -> str:
+    """The coordinates of a joint in one label; what their names begin with is written once."""
+    shared = commonprefix(joint.labels)
+    shared = shared[: shared.rfind("_") + 1]
+    words = " ".join(label.removeprefix(shared) for label in joint.labels)
+    begin = joint.kind if joint.kind.endswith("base") else shared.rstrip("_")
+    return f"{begin}: {words}" if begin else words
 
 
 def _midway(line: Array) -> Array:

@@ -110,7 +110,9 @@ def _overlaps(boxes: Array, taken: Array) -> NDArray[np.bool_]:
 
 def _outside(boxes: Array, limits: tuple[float, float]) -> NDArray[np.bool_]:
     width, height = limits
-    found: NDArray[np.bool_] = (boxes[:, 0] < 2) | (boxes[:, 1] < 2) | (boxes[:, 2] > width - 2) | (boxes[:, 3] > height - 2)
+    found: NDArray[np.bool_] = (
+        (boxes[:, 0] < 2) | (boxes[:, 1] < 2) | (boxes[:, 2] > width - 2) | (boxes[:, 3] > height - 2)
+    )
     return found
 
 

@@ -194,7 +194,9 @@ class _Trace:
             self.ends[BASE] = _Cursor(ground, pose, (pose,))
             return
         labels = tuple(x.name for x in self.system.mechanism.q if x.owner == BASE)
-        joint = _TracedJoint("planar base" if base.kind is BaseKind.PLANAR else "floating base", ground, 1, labels, pose, pose)
+        joint = _TracedJoint(
+            "planar base" if base.kind is BaseKind.PLANAR else "floating base", ground, 1, labels, pose, pose
+        )
         self._new_piece(BASE, joint)
         self.joints.append(joint)
         self.ends[BASE] = _Cursor(1, pose, (pose,))

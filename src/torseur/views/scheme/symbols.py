@@ -59,7 +59,7 @@ def _across(axis: Array, view: View) -> tuple[Array, Array]:
 
 def draw_symbol(sheet: Sheet, pen: Pen, joint: Joint, centre: Array, colour: str) -> None:
     """The symbol of a joint at a place of the sheet."""
-    style = Style(colour, 1.6, "white", dash="4 2.5" if joint.cut else "")
+    style = Style(colour, 1.6, "white", dash="3.5 2.5" if joint.cut else "")
     if joint.kind in ("revolute", "cylindrical", "screw"):
         half = 1.5 if joint.kind == "cylindrical" else 1.0
         _cylinder(sheet, pen, centre, joint.direction, half, style)
@@ -86,7 +86,8 @@ def _cylinder(sheet: Sheet, pen: Pen, centre: Array, axis: Array, half: float, s
     reach = half * pen.unit * pen.along(facing)
     radius = 0.55 * pen.unit
     near, far = (pen.ring(end, facing, radius) for end in (centre + reach, centre - reach))
-    sheet.polyline(hull(np.concatenate([near, far])), style, closed=True)
+    if float(np.linalg.norm(reach)) > 0.5:
+        sheet.polyline(hull(np.concatenate([near, far])), style, closed=True)
     sheet.polyline(near, style, closed=True)
 
 

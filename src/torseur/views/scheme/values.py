@@ -93,7 +93,9 @@ def _check(asked: Mapping[str, float], known: Sequence[str], what: str) -> None:
         if name not in known:
             raise ArgumentError(f"no {what} '{name}'", expected=", ".join(known) or "none", got=name)
         if not abs(value) <= 1e9:
-            raise ArgumentError(f"{what} '{name}' cannot be drawn there", expected="a number below 1e9", got=repr(value))
+            raise ArgumentError(
+                f"{what} '{name}' cannot be drawn there", expected="a number below 1e9", got=repr(value)
+            )
 
 
 # -- parameters without value ------------------------------------------------------------------------------------------

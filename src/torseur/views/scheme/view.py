@@ -74,10 +74,10 @@ def _upwards(mechanism: Mechanism) -> Array:
 
 def _normal(skeleton: Skeleton) -> Array | None:
     """The direction all rotations of a planar mechanism share and all translations avoid."""
-    turning = [joint.direction for joint in skeleton.joints if joint.kind == "revolute"]
-    turning += [joint.direction for joint in skeleton.joints if joint.kind in ("planar", "planar base")]
-    sliding = [joint.direction for joint in skeleton.joints if joint.kind == "prismatic"]
-    if not turning or len(turning) + len(sliding) < len(skeleton.joints):
+    joints = [joint for joint in skeleton.joints if not joint.cut or joint.kind in ("revolute", "prismatic")]
+    turning = [joint.direction for joint in joints if joint.kind in ("revolute", "planar", "planar base")]
+    sliding = [joint.direction for joint in joints if joint.kind == "prismatic"]
+    if not turning or len(turning) + len(sliding) < len(joints):
         return None
     normal = turning[0] if sum(float(turning[0] @ other) for other in turning) >= 0.0 else -turning[0]
     parallel = all(abs(float(normal @ other)) > 1.0 - 1e-6 for other in turning)
