@@ -58,7 +58,7 @@ def test_the_inertia_matrix_is_the_hessian_of_kinetic_energy(plan):
     ours, s = Evaluated(mechanism), state_of(mechanism, plan.seed % 1000)
     energy = ours.function("kinetic_energy")
     v = energy.inputs[1]
-    H = Function("hessian", energy.inputs, {"H": hessian(energy.results[0], list(v)).dense()})
+    H = Function("hessian", energy.inputs, {"H": hessian(energy.results[0], list(v))})
     M = ours("mass_matrix", s.q)
     assert_same(M, evaluate(H, *arguments_of(mechanism, H, (s.q, s.v)))[0])
     assert_same(0.5 * s.v @ M @ s.v, ours("kinetic_energy", s.q, s.v))

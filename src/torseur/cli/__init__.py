@@ -22,7 +22,7 @@ from torseur.errors import TorseurError
 __all__ = ["COMMANDS", "main", "run"]
 
 COMMANDS = {
-    "bench": Command("torseur.cli.bench", "Measure this machine."),
+    "bench": Command("torseur.cli.bench", "Measure this machine beside the peers that are installed."),
     "check": Command("torseur.cli.check", "Say what is in a model file, and what is wrong with it."),
     "convert": Command("torseur.cli.convert", "Convert a model file from one format to another."),
     "schema": Command("torseur.cli.schema", "Print the JSON Schema of model files, for editors."),

@@ -10,7 +10,10 @@ __all__ = ["command"]
 @click.command("bench")
 @click.option("--native", is_flag=True, help="Measure the expression graph, the compiler and the native code instead.")
 def command(native: bool) -> None:
-    """Measure the dynamics of mechanisms side by side with the peers that are installed (Pinocchio, MuJoCo)."""
+    """Measure this machine beside the peers that are installed.
+
+    The dynamics of a few mechanisms, against Pinocchio and MuJoCo, in one run on one thread.
+    """
     if native:
         from torseur.bench.native import measure as measured
     else:

@@ -32,7 +32,7 @@ __all__ = [
     "tokenize",
 ]
 
-LONGEST_FILE = 1_000_000
+LONGEST_FILE = 400_000
 LONGEST_VALUE = 5_000
 MOST_FAULTS = 100
 LARGEST = 1e100
@@ -223,19 +223,17 @@ def _terms(tokens: tuple[Token, ...], level: int) -> Iterator[tuple[str, tuple[T
 
 def _without_parentheses(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """The inside of an expression that is in parentheses as a whole."""
-    while len(tokens) > 2 and tokens[0].text == "(" and _closing(tokens) == len(tokens) - 1:
-        tokens = tokens[1:-1]
-    return tokens
-
-
-def _closing(tokens: tuple[Token, ...]) -> int:
-    """Where the parenthesis at the beginning is closed."""
-    depth = 0
+    opened: list[int] = []
+    closing: dict[int, int] = {}
     for k, token in enumerate(tokens):
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
-        if depth == 0:
-            return k
-    return -1
+        if token.text == "(":
+            opened.append(k)
+        elif token.text == ")" and opened:
+            closing[opened.pop()] = k
+    n, k = len(tokens), 0
+    while n - 2 * k > 2 and closing.get(k) == n - 1 - k:
+        k += 1
+    return tokens[k : n - k]
 
 
 # -- spelling ----------------------------------------------------------------------------------------------------------

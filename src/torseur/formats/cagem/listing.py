@@ -12,6 +12,7 @@ __all__ = ["Listing", "parse"]
 
 _HIDDEN = re.compile(r'(?P<string>"[^"\n]*")|//[^\n]*|/\*(?:.*?\*/|.*\Z)', flags=re.DOTALL)
 _LARGEST_INDEX = 9999
+_LONGEST_VALUE = 20_000
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def _statements(source: Source, tokens: list[Token]) -> Iterator[tuple[Token, li
     if before or not starts:
         got = before[0].text[:40] if before else "nothing"
         source.fault("expected a statement", before[0].place if before else 0, expected="name := value:", got=got)
+    if not starts:
+        return
     for k, stop in zip(starts, [*starts[1:], len(tokens)], strict=True):
         name, rest = tokens[k], tokens[k + 2 : stop]
         end = next((n for n, token in enumerate(rest) if token.text in (":", ";")), None)
@@ -95,7 +98,8 @@ def _statements(source: Source, tokens: list[Token]) -> Iterator[tuple[Token, li
         extra = [token for token in rest[end:] if token.text not in (":", ";")]
         if extra:
             source.fault("expected a statement", extra[0].place, expected="name := value:", got=extra[0].text[:40])
-        if end == 0:
-            source.fault(f"'{name.text}' has no value", name.place)
+        if end == 0 or end > _LONGEST_VALUE:
+            what = "has no value" if end == 0 else "has a value that is too long"
+            source.fault(f"'{name.text}' {what}", name.place, expected=f"1 to {_LONGEST_VALUE} words and signs")
             continue
         yield name, rest[:end]

@@ -35,15 +35,17 @@ class Poses:
     moves: set[str] = field(default_factory=set)
     """Coordinates that are lengths: inside a displacement."""
     _total: int = 0
+    _are_poses: dict[str, bool] = field(default_factory=dict)
 
     def is_pose(self, name: str) -> bool:
-        """Whether a name of the listing stands for a product."""
-        seen = set()
-        while name in self.scope.listing.values and name not in seen:
-            seen.add(name)
+        """Whether a name of the listing stands for a product: whether what comes first in its value does."""
+        seen: dict[str, None] = {}
+        while name in self.scope.listing.values and name not in seen and name not in self._are_poses:
+            seen[name] = None
             first = next((t for t in self.scope.listing.values[name].tokens if t.text != "("), None)
             name = first.text if first is not None else ""
-        return name in _ARGUMENTS
+        self._are_poses |= dict.fromkeys(seen, self._are_poses.get(name, name in _ARGUMENTS))
+        return self._are_poses.get(name, name in _ARGUMENTS)
 
     def steps(self, value: Value, path: str) -> tuple[int | None, tuple[Elementary, ...]]:
         """The steps of a product, and the body it begins with, if it begins with the pose of one."""

@@ -100,6 +100,8 @@ def _statements(source: Source, tokens: list[Token]) -> Iterator[tuple[Token, li
     before = tokens[: starts[0]] if starts else tokens
     if before:
         source.fault("expected an entry", before[0].place, expected="key = value", got=before[0].text[:40])
+    if not starts:
+        return
     for k, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
         value = tokens[k + 2 : end]
         while value and value[-1].text in (";", ","):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,7 +150,7 @@ class Composition:
             if route.path.is_frame and visible_length(self.pen.at(route.points)) > 1.3 * self.pen.unit:
                 place = self.pen.at(route.path.pose[:3, 3])
                 draw_triad(self.sheet, self.pen, place, route.path.pose[:3, :3], 1.7 * self.pen.unit)
-                self._label(2, route.path.name or "", place, INK, size=11.0)
+                self._label(2, route.path.name or "", place, INK)
                 self._discs.append((float(place[0]), float(place[1]), self.pen.unit))
 
     def _joints(self) -> None:
@@ -172,29 +172,21 @@ class Composition:
 
     def _name_joint(self, joint: Joint, spot: Array) -> None:
         if joint.cut:
-            self._label(0, joint.labels[0], spot, self._colour(joint.parent), clearance=15.0)
+            self._label(0, joint.labels[0], spot, self._colour(joint.parent), off=15.0)
             return
         anchors = draw_arrows(self.sheet, self.pen, joint, spot)
         if not anchors:
-            self._label(0, _together(joint), spot, INK, italic=True, clearance=15.0)
+            self._label(0, _together(joint), spot, INK, italic=True, off=15.0)
         for anchor, words in zip(anchors, joint.labels, strict=False):
             self._label(0, words, anchor, INK, italic=True)
             self._discs.append((float(anchor[0]), float(anchor[1]), 0.5 * self.pen.unit))
 
     # -- labels --------------------------------------------------------------------------------------------------------
     def _label(
-        self,
-        rank: int,
-        words: str,
-        place: Array,
-        colour: str,
-        *,
-        size: float = 12.0,
-        italic: bool = False,
-        clearance: float = 6.0,
+        self, rank: int, words: str, place: Array, colour: str, *, italic: bool = False, off: float = 6.0
     ) -> None:
         spot = (float(place[0]), float(place[1]))
-        self._labels.append((rank, Label(words, spot, colour, size, italic, clearance)))
+        self._labels.append((rank, Label(words, spot, colour, 12.0 if rank < 2 else 11.0, italic, off)))
 
     def _write_labels(self) -> None:
         labels = [label for _, label in sorted(self._labels, key=lambda entry: entry[0])]
@@ -226,8 +218,8 @@ class Composition:
 
 def _together(joint: Joint) -> str:
     """The coordinates of a joint in one label; what their names begin with is written once."""
-    shared = commonprefix(joint.labels)
-    shared = shared[: shared.rfind("_") + 1]
+    shared = joint.labels[0][: joint.labels[0].rfind("_") + 1]
+    shared = shared if all(label.startswith(shared) for label in joint.labels) and len(joint.labels) > 1 else ""
     words = " ".join(label.removeprefix(shared) for label in joint.labels)
     begin = joint.kind if joint.kind.endswith("base") else shared.rstrip("_")
     return f"{begin}: {words}" if begin else words
@@ -246,6 +238,6 @@ def _sampled(line: Array) -> Array:
     """Points on a line, a few pixels apart."""
     pieces = [
         a + (b - a) * np.linspace(0.0, 1.0, max(2, int(np.linalg.norm(b - a) / 5.0)))[:, None]
-        for a, b in zip(line[:-1], line[1:], strict=True)
+        for a, b in pairwise(line)
     ]
     return np.concatenate(pieces) if pieces else line

@@ -109,11 +109,8 @@ def _overlaps(boxes: Array, taken: Array) -> NDArray[np.bool_]:
 
 
 def _outside(boxes: Array, limits: tuple[float, float]) -> NDArray[np.bool_]:
-    width, height = limits
-    found: NDArray[np.bool_] = (
-        (boxes[:, 0] < 2) | (boxes[:, 1] < 2) | (boxes[:, 2] > width - 2) | (boxes[:, 3] > height - 2)
-    )
-    return found
+    low, high = boxes[:, :2] < 2.0, boxes[:, 2:] > np.array(limits) - 2.0
+    return np.asarray((low | high).any(axis=1))
 
 
 def _covered_discs(boxes: Array, discs: Array) -> Array:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from torseur.views.scheme.skeleton import Wheel
-from torseur.views.scheme.svg import Sheet, Style
+from torseur.views.scheme.svg import Array, Sheet, Style, shifted
 from torseur.views.scheme.symbols import Pen
 
 __all__ = ["draw_ground", "draw_scale", "draw_triad", "draw_wheel", "nice_length"]
-
-Array = NDArray[np.float64]
 
 GROUND = "#444444"
 AXES = (("x", "#c0392b"), ("y", "#1e8449"), ("z", "#1f5fa8"))
@@ -22,13 +19,13 @@ AXES = (("x", "#c0392b"), ("y", "#1e8449"), ("z", "#1f5fa8"))
 def draw_ground(sheet: Sheet, pen: Pen, place: Array, below: float) -> None:
     """A stub and a hatched line under a point of the sheet; `below` says how far."""
     u, line = pen.unit, Style(GROUND, 1.8)
-    foot = place + np.array([0.0, below])
+    foot = shifted(place, 0.0, below)
     sheet.polyline([place, foot], line)
-    left, right = foot + [-1.5 * u, 0.0], foot + [1.5 * u, 0.0]
+    left, right = shifted(foot, -1.5 * u, 0.0), shifted(foot, 1.5 * u, 0.0)
     sheet.polyline([left, right], line)
     for k in range(6):
         top = left + (right - left) * (k + 0.6) / 6
-        sheet.polyline([top, top + [-0.45 * u, 0.6 * u]], Style(GROUND, 1.0))
+        sheet.polyline([top, shifted(top, -0.45 * u, 0.6 * u)], Style(GROUND, 1.0))
 
 
 def draw_triad(sheet: Sheet, pen: Pen, place: Array, axes: Array, length: float, *, named: bool = False) -> None:
@@ -37,12 +34,12 @@ def draw_triad(sheet: Sheet, pen: Pen, place: Array, axes: Array, length: float,
         tip = place + length * pen.along(axes[:, k])
         if float(np.linalg.norm(tip - place)) < 0.2 * length:
             sheet.circle(place, 2.2, Style(colour, 1.2, colour if float(axes[:, k] @ pen.view.eye) > 0 else "white"))
-            spot = place + [-0.45 * length, 0.3 * length]
+            spot = shifted(place, -0.45 * length, 0.3 * length)
         else:
             sheet.polyline([place, tip], Style(colour, 1.6))
             spot = tip + 5.0 * (tip - place) / np.linalg.norm(tip - place)
         if named:
-            sheet.text(spot + [-3.0, 0.0], name, colour, size=11)
+            sheet.text(shifted(spot, -3.0, 0.0), name, colour, size=11)
 
 
 def draw_wheel(sheet: Sheet, pen: Pen, wheel: Wheel, colour: str) -> None:
@@ -60,6 +57,6 @@ def nice_length(longest: float) -> float:
 
 def draw_scale(sheet: Sheet, left: Array, pixels: float, text: str) -> None:
     """A bar of known length."""
-    right = left + [pixels, 0.0]
-    sheet.polyline([left + [0, -4], left, right, right + [0, -4]], Style(GROUND, 1.2))
-    sheet.text(right + [7.0, -1.0], text, GROUND, size=11)
+    right = shifted(left, pixels, 0.0)
+    sheet.polyline([shifted(left, 0.0, -4.0), left, right, shifted(right, 0.0, -4.0)], Style(GROUND, 1.2))
+    sheet.text(shifted(right, 7.0, -1.0), text, GROUND, size=11)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torseur.describe import Mechanism
 from torseur.dynamics.system import System
+from torseur.spatial.joints import Quantity
 from torseur.views.scheme.assembly import assembled
 from torseur.views.scheme.composition import Composition
 from torseur.views.scheme.labels import Placed
@@ -14,7 +15,6 @@ from torseur.views.scheme.layout import laid_out
 from torseur.views.scheme.skeleton import skeleton_of
 from torseur.views.scheme.values import Values, values_for
 from torseur.views.scheme.view import best_view
-from torseur.spatial.joints import Quantity
 
 __all__ = ["Picture", "draw_scheme"]
 

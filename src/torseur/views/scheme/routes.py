@@ -1,7 +1,7 @@
 """Where the symbols of joints stand on their axes, and the lines of the pieces between them.
 
-A joint may be drawn anywhere on its axis. Joints that share a point, as those of a wrist do, are drawn apart: each slides
-along its own axis, at the least cost in overlap and in length of line.
+A joint may be drawn anywhere on its axis. Joints that share a point, as those of a wrist do, are drawn apart: each
+slides along its own axis, at the least cost in overlap and in length of line.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class _Sliding:
     def _reach(self, joint: Joint) -> Array:
         """The step of one slide, in space."""
         seen = float(np.linalg.norm(self.view.flat(joint.direction)))
-        return self.room / max(seen, 0.5) * joint.direction
+        return np.asarray(self.room / max(seen, 0.5) * joint.direction)
 
     @property
     def symbols(self) -> Array:
-        return self.homes + self.slides[:, None] * self.reach
+        return np.asarray(self.homes + self.slides[:, None] * self.reach)
 
     def settle(self) -> None:
         """Joints that share a point together, then each by itself."""
@@ -127,7 +127,7 @@ class _Sliding:
         if piece.carrier is not None:
             carrier = self.symbols[self.index[id(piece.carrier)]]
             if path.joint is None and not path.is_frame and np.ptp(path.points, axis=0).max() < 1e-9:
-                return carrier[None]  # the frame of a body, on its joint: nothing to lead to
+                return np.asarray(carrier[None])  # the frame of a body, on its joint: nothing to lead to
             points.insert(0, carrier)
         if path.joint is not None and not path.joint.cut:
             points.append(self.symbols[self.index[id(path.joint)]])
@@ -140,7 +140,7 @@ def _middle(joint: Joint) -> Array:
     return np.asarray(0.5 * (a + b) if joint.kind in ("prismatic", "cylindrical") else a if joint.cut else b)
 
 
-# -- lines ---------------------------------------------------------------------------------------------------------------
+# -- lines -------------------------------------------------------------------------------------------------------------
 def _lead(piece: Piece, path: Path) -> None:
     """Give a straight displacement corners along the axes it joins, if they are parallel or square to each other."""
     if path.routed or path.joint is None or not path.joint.has_axis or path.joint.cut:

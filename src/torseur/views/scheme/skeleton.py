@@ -1,7 +1,7 @@
 """What there is to draw: rigid pieces, the joints between them, and the paths inside each piece.
 
-A body and everything welded to it is one piece. Free-form kinematics is read step by step: a step that a coordinate moves
-is a joint, and bodies that begin with the same steps share them.
+A body and everything welded to it is one piece. Free-form kinematics is read step by step: a step that a coordinate
+moves is a joint, and bodies that begin with the same steps share them.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Skeleton:
         return self
 
 
-# -- traced as expressions, then numbers ---------------------------------------------------------------------------------
+# -- traced as expressions, then numbers -------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Cursor:
     """Where a trace has come to: a piece, a pose, the corners since the joint that carries the piece, and the steps."""
@@ -173,8 +173,9 @@ class _Trace:
         self._base()
         for body in system.order:
             self._body(body)
-        for name, record in [(BASE, system.mechanism.base), *system.mechanism.bodies.items()]:
-            for frame, value in record.frames.items():
+        mechanism = system.mechanism
+        for name, frames in [(BASE, mechanism.base.frames), *((n, b.frames) for n, b in mechanism.bodies.items())]:
+            for frame, value in frames.items():
                 self._frame(name, frame, value.place)
         for name, loop in system.mechanism.loops.items():
             self._loop(name, loop.joint, loop.between)
@@ -292,7 +293,7 @@ def _read(step: Elementary) -> tuple[str, int, str]:
     return "prismatic" if name[0] == "t" else "revolute", {"x": 0, "y": 1}.get(name[1], 2), text
 
 
-# -- numbers -------------------------------------------------------------------------------------------------------------
+# -- numbers -----------------------------------------------------------------------------------------------------------
 def skeleton_of(values: Values) -> Skeleton:
     """What there is to draw of a mechanism, at given coordinates."""
     trace = _Trace(values.system)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from collections.abc import Iterable
+from xml.sax.saxutils import escape
 
-__all__ = ["Sheet", "Style", "number"]
+import numpy as np
+from numpy.typing import NDArray
 
-Point = Sequence[float]
+__all__ = ["Array", "Sheet", "Style", "number", "shifted"]
+
+Array = NDArray[np.float64]
+Point = Iterable[float]
 FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -15,6 +19,11 @@ def number(value: float) -> str:
     """A coordinate with a tenth of a pixel, without a negative zero."""
     text = f"{value:.1f}"
     return "0" if text in ("-0.0", "0.0") else text.removesuffix(".0")
+
+
+def shifted(point: Array, right: float, down: float) -> Array:
+    """A point of the sheet somewhat further."""
+    return np.asarray(point + np.array([right, down]))
 
 
 class Style:
@@ -58,10 +67,6 @@ class Sheet:
             f'<text x="{number(x)}" y="{number(y + 0.35 * size)}" font-size="{number(size)}" fill="{colour}"{look}>'
             f"{escape(words)}</text>"
         )
-
-    def group(self, name: str, inner: Sheet) -> None:
-        """The shapes of another sheet, under a name."""
-        self.lines += [f"<g id={quoteattr(name)}>", *inner.lines, "</g>"]
 
     def document(self, width: float, height: float, title: str, description: str) -> str:
         """The whole file."""

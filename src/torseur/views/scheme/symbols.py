@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from torseur.views.scheme.skeleton import Joint
-from torseur.views.scheme.svg import Sheet, Style
+from torseur.views.scheme.svg import Array, Sheet, Style, shifted
 from torseur.views.scheme.view import View
 
 __all__ = ["INK", "Pen", "draw_arrows", "draw_axis", "draw_symbol", "hull", "visible_length"]
-
-Array = NDArray[np.float64]
 
 INK = "#222222"
 AXIS = "#8a8a8a"
@@ -33,14 +30,14 @@ class Pen:
 
     def at(self, points: Array) -> Array:
         """Points of space (..., 3) on the sheet (..., 2)."""
-        return self.origin + self.along(points) * self.scale
+        return np.asarray(self.origin + self.along(points) * self.scale)
 
     def along(self, directions: Array) -> Array:
         """Directions of space on the sheet, without scale."""
-        return self.view.flat(np.asarray(directions)) * np.array([1.0, -1.0])
+        return np.asarray(self.view.flat(np.asarray(directions)) * np.array([1.0, -1.0]))
 
     def ring(self, centre: Array, axis: Array, radius: float, begin: float = 0.0, end: float = 2 * math.pi) -> Array:
-        """Points on a circle about an axis, turning positively, from angles measured from the side nearest to the eye."""
+        """Points on a circle, turning positively about its axis; angles begin on the side nearest to the eye."""
         e1, e2 = _across(axis, self.view)
         angles = np.linspace(begin, end, max(3, round((end - begin) * 8)))
         offsets = np.cos(angles)[:, None] * self.along(e1) + np.sin(angles)[:, None] * self.along(e2)
@@ -48,7 +45,7 @@ class Pen:
 
 
 def _across(axis: Array, view: View) -> tuple[Array, Array]:
-    """Two unit vectors that make a right-handed frame with an axis; the first leans to the eye, or down if it cannot."""
+    """Two unit vectors, right-handed with an axis; the first leans to the eye, or down where it cannot."""
     towards = view.eye - float(view.eye @ axis) * axis
     if np.linalg.norm(towards) < 0.2:
         down = -view.up - float(-view.up @ axis) * axis
@@ -148,7 +145,7 @@ def _turn(a: list[float], b: list[float], c: list[float]) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-# -- positive senses -----------------------------------------------------------------------------------------------------
+# -- positive senses ---------------------------------------------------------------------------------------------------
 def draw_arrows(sheet: Sheet, pen: Pen, joint: Joint, centre: Array) -> list[Array]:
     """Arrows in the positive sense of a joint's coordinates; where their labels belong."""
     anchors: list[Array] = []
@@ -189,7 +186,7 @@ def _straight_arrow(sheet: Sheet, pen: Pen, joint: Joint, centre: Array) -> Arra
         else:
             s = 0.3 * pen.unit
             sheet.polyline([place - s, place + s], Style(INK, 1.1))
-            sheet.polyline([place + [s, -s], place + [-s, s]], Style(INK, 1.1))
+            sheet.polyline([shifted(place, s, -s), shifted(place, -s, s)], Style(INK, 1.1))
         return place
     side = np.array([along[1], -along[0]]) / size
     side = side if side[1] < 0.0 else -side

@@ -144,9 +144,9 @@ def _scalars(mechanism: Mechanism) -> Iterator[tuple[Scalar, Use]]:
 
 def _places(mechanism: Mechanism) -> Iterator[Place]:
     yield mechanism.base.place
-    for record in (mechanism.base, *mechanism.bodies.values()):
-        yield record.place
-        yield from (frame.place for frame in record.frames.values())
+    yield from (body.place for body in mechanism.bodies.values())
+    for frames in (mechanism.base.frames, *(body.frames for body in mechanism.bodies.values())):
+        yield from (frame.place for frame in frames.values())
 
 
 # -- coordinates -------------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _coordinates(values: Values, pose: Mapping[str, float]) -> Array:
             slides = x.owner in sliding and x.quantity is Quantity.LENGTH
             start = _between_stops(values, record, 0.5 * values.length if slides else float(start))
         found.append(pose.get(x.name, float(start)))
-    return np.nan_to_num(np.array(found, dtype=float), posinf=0.0, neginf=0.0)
+    return np.asarray(np.nan_to_num(np.array(found, dtype=float), posinf=0.0, neginf=0.0))
 
 
 def _between_stops(values: Values, record: Coordinate, wished: float) -> float:

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 AZIMUTHS = range(-180, 180, 10)
 HEIGHTS = (18, 26, 35)
 USUAL = (-60, 26)
-"""Azimuth and height (deg) of the view that wins if all else is equal: x to the front right, y to the back right, z up."""
+"""Azimuth and height (deg) of the view that wins if all else is equal: x to the front, y to the back, z up."""
 MOST_POINTS = 60
 
 
@@ -55,7 +55,7 @@ def best_view(skeleton: Skeleton, mechanism: Mechanism) -> View:
     directions = [joint.direction for joint in skeleton.joints if joint.has_axis]
     side = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     front = np.cross(side, up)
-    views = []
+    views: list[tuple[float, int, View]] = []
     for azimuth, height in itertools.product(AZIMUTHS, HEIGHTS):
         a, h = math.radians(azimuth), math.radians(height)
         level = math.cos(a) * side - math.sin(a) * front
