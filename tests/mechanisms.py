@@ -22,6 +22,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from plain import Plain
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.spatial.joints import KINDS
@@ -175,19 +176,9 @@ class _Writer:
         gravity = tuple(self._scalar(x) for x in self.rng.uniform(-10, 10, 3))
         bare = Mechanism.model_validate({"name": "sample", "base": base, "bodies": bodies, "gravity": gravity})
         loads = {f"load{k}": load for k, form in enumerate(plan.loads) if (load := self._load(form, bare)) is not None}
-        return bare.model_copy(
-            update=Mechanism.model_validate(
-                {
-                    "name": "sample",
-                    "base": bare.base,
-                    "bodies": bare.bodies,
-                    "gravity": bare.gravity,
-                    "loads": loads,
-                    "parameters": self.parameters,
-                    "inputs": self.inputs,
-                }
-            ).__dict__
-        )
+        content = {"base": bare.base, "bodies": bare.bodies, "gravity": bare.gravity, "loads": loads}
+        content |= {"parameters": self.parameters, "inputs": self.inputs}
+        return Mechanism.model_validate({"name": "sample", **content})
 
     # -- numbers
     def _scalar(self, value: float) -> Any:
@@ -285,7 +276,7 @@ class _Writer:
         driven = [x for x in coordinates if f"d{x}" in speeds]
         low, high = 0.5, 3.0
         if form in ("spring", "friction", "strut", "combination", "effort", "pull"):
-            path = self._path(form, coordinates)
+            path = self._path(form, coordinates, bare)
             if path is None:
                 return None
             if form in ("effort", "pull"):
@@ -305,16 +296,25 @@ class _Writer:
         axes = "world" if form == "world_wrench" else "frame"
         return LOADS["wrench"](frame=frame, force=triples[0], torque=triples[1], axes=axes)
 
-    def _path(self, form: str, coordinates: list[str]) -> dict[str, Any] | None:
+    def _path(self, form: str, coordinates: list[str], bare: Mechanism) -> dict[str, Any] | None:
         if form in ("strut", "pull"):
-            if len(self.frames) < 2:
-                return None
-            a, b = (str(x) for x in self.rng.choice([*self.frames, "world"], 2, replace=False))
-            return {"between": (a, b)}
+            return self._strut(bare)
         if form == "combination":
             chosen = self.rng.choice(coordinates, min(2, len(coordinates)), replace=False)
             return {"combination": {str(x): self._scalar(self.rng.uniform(-2, 2)) for x in chosen}}
         return {"coordinate": str(self.rng.choice(coordinates))}
+
+    def _strut(self, bare: Mechanism) -> dict[str, Any] | None:
+        """Between two frames that do not always coincide."""
+        parameters = Mechanism.model_validate({"name": "numbers", "parameters": self.parameters}).parameters
+        named = bare.model_copy(update={"parameters": parameters})
+        rest = state_of(bare, self.plan.seed % 100)
+        places = {k: T.T[:3, 3] for k, T in Plain(named).motion(rest.q, 0 * rest.v, 0 * rest.v).items()}
+        for _ in range(20):
+            a, b = (str(x) for x in self.rng.choice([*self.frames, "world"], 2, replace=False))
+            if np.linalg.norm(places[a] - places[b]) > 0.01:
+                return {"between": (a, b)}
+        return None
 
     def _signal(self, coordinates: list[str], speeds: list[str]) -> str:
         name = f"in{len(self.inputs)}"

@@ -228,7 +228,7 @@ def shift():
     return Function("shift", [q], {"y": [q[1] + 1.0, 3.0 * q[0]]})
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(("lanes", "threads"), [(1, 1), (1, 3), (WIDTH, 1), (WIDTH, 2)])
 @pytest.mark.parametrize(
     "views",
     [
@@ -241,14 +241,18 @@ def shift():
     ],
     ids=["same", "reversed", "ahead", "behind", "crossed", "half"],
 )
-def test_out_may_lie_over_the_arguments(views, threads):
+def test_out_may_lie_over_the_arguments(views, lanes, threads):
     data = np.random.default_rng(0).uniform(-1, 1, (5001, 2))
     q, _ = views(data.copy())
     expected = evaluate(shift(), q.copy())[0]
     room = data.copy()
     q, out = views(room)
-    compile(shift(), lanes=WIDTH)(q, out=out, threads=threads)
+    native = compile(shift(), lanes=lanes)
+    native(q, out=out, threads=threads)
     np.testing.assert_array_equal(out, expected)
+    row = data[0].copy()
+    native(row, out=row)
+    np.testing.assert_array_equal(row, evaluate(shift(), data[0])[0])
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------

@@ -150,6 +150,11 @@ def test_a_wrong_number_of_lanes_is_refused(lanes):
     assert "lanes" in refused(compile, FUNCTION, lanes=lanes)
 
 
+def test_options_are_not_words():
+    assert "tier = 'quick'" in refused(compile, FUNCTION, tier="quick")
+    assert "backend = 'numpy'" in refused(compile, FUNCTION, backend="numpy")
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_function_with_nothing_to_compute_is_refused(backend):
     g = Graph()

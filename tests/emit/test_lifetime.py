@@ -56,6 +56,8 @@ def test_functions_made_and_dropped_in_any_order_do_not_crash():
     np.testing.assert_allclose(results[0], [np.sin(1.0) + 2, 1.0])
     for f, k in zip(kept, (2, 3, 5), strict=True):
         check(f, k)
+        ufunc = f._entry(1).call  # its texts must still be there
+        assert (ufunc.__name__, ufunc.signature, ufunc.types) == ("f", "(2),(1)->(2)", ["dd->d"])
     g = Graph()
     x = g.block("x", 1)
     states = integrator(Function("r", [x], {"dx": [-x[0]]}))([1.0], step=0.1, steps=10).states

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from strategies import showcase
-from torseur.emit import HEUN, float_flags, integrate
+from torseur.emit import HEUN, float_flags
 from torseur.emit.ir import Lanes
 from torseur.emit.jit import Machine, Tier, assemble, host
 from torseur.emit.native import module_text
+from torseur.emit.run_loop import run_text
 from torseur.graph import Function, Graph
 
 llvm = pytest.importorskip("llvmlite.binding")
@@ -48,7 +49,7 @@ def test_integrators_assemble_for_other_processors(machine):
     g = Graph()
     x = g.block("x", 3)
     rate = Function("rate", [x], {"dx": [x[1].sin(), -x[0] / x[2], x[2]]})
-    assert b"run" in assemble(integrate._module_text(rate, HEUN, Lanes(2)), machine, Tier.FULL)
+    assert b"run" in assemble(run_text(rate, HEUN, Lanes(2)), machine, Tier.FULL)
 
 
 def test_what_is_asked_of_the_c_library_is_standard_c():

@@ -6,7 +6,7 @@ two, is a wrench that the recursions carry on. Nothing here depends on accelerat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from torseur.describe import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
@@ -16,7 +16,7 @@ from torseur.dynamics.newton_euler import Wrench as LinkWrench
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.errors import ModelError
-from torseur.graph import Expr, Graph, jacobian, sign, sqrt
+from torseur.graph import Expr, Graph, jacobian, select, sign, sqrt
 from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
 
 __all__ = ["Forces", "forces_of", "path_of"]
@@ -43,12 +43,10 @@ class Forces:
         self.wrenches[frame.link] = (f, n) if old is None else (add(old[0], f), add(old[1], n))
 
 
-def forces_of(tree: Tree, names: list[str] | None = None) -> Forces:
-    """The forces of all loads, or of some."""
+def forces_of(tree: Tree, loads: Mapping[str, Load] | None = None) -> Forces:
+    """The forces of the loads of the description, or of others in their place."""
     forces, kinematics = Forces(tree.system.graph), Kinematics(tree)
-    for name, load in tree.system.mechanism.loads.items():
-        if names is not None and name not in names:
-            continue
+    for name, load in (tree.system.mechanism.loads if loads is None else loads).items():
         law = _LAWS.get(type(load))
         if law is None:
             raise ModelError(f"no law for loads of kind '{load.kind}'", where=f"loads.{name}")
@@ -90,6 +88,12 @@ def _strut(kinematics: Kinematics, ends: tuple[str, str]) -> tuple[Expr, Expr, V
     a, b = (kinematics.frame(name) for name in ends)
     span = sub(b.pose.P, a.pose.P)
     length = sqrt(dot(span, span))
+    if length is length.graph.zero:
+        raise ModelError(
+            "a load between two frames that are always in one place has no direction",
+            got=" and ".join(ends),
+            expected="frames with a distance between them",
+        )
     unit = (span[0] / length, span[1] / length, span[2] / length)
     return length, dot(unit, sub(b.V_world, a.V_world)), unit, a, b
 
@@ -149,7 +153,10 @@ def _drag(tree: Tree, kinematics: Kinematics, forces: Forces, load: Drag) -> Non
     frame, scalar = kinematics.frame(load.frame), tree.system.scalar
     V = sub(frame.V, rotate_back(frame.pose.R, tree.system.vector(load.wind)))
     factor = -0.5 * scalar(load.density) * scalar(load.area) * scalar(load.coefficient)
-    force = scale(factor * sqrt(dot(V, V)), V)
+    square = dot(V, V)
+    moves = square > 0.0
+    speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)  # whose derivatives exist at rest
+    force = scale(factor * speed, V)
     forces.act(frame, force, scale(tree.system.graph.zero, force))
 
 

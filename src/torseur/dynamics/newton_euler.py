@@ -25,7 +25,7 @@ from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import Motion
 from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub, zero_vector
 
-__all__ = ["LinkMotion", "Wrench", "inertial_wrench", "inverse_dynamics", "motions"]
+__all__ = ["LinkMotion", "Wrench", "inertial_wrench", "inverse_dynamics", "motions", "rotor_reaction"]
 
 Wrench = tuple[Vector, Vector]
 """Force and moment on a link at its origin, in its axes."""
@@ -64,7 +64,7 @@ def _next(g: Graph, number: int, link: Link, before: LinkMotion, vdot: Sequence[
     relative = add(add(aJ, link.c.linear), cross(add(add(wi, wi), wJ), vJ))
     a = add(carried, relative)
     w, wd, a = (_named(g, stem, number, x) for stem, x in (("W", w), ("WP", wd), ("VP", a)))
-    return LinkMotion(w, wd, a, _U(g, number, w, wd))
+    return LinkMotion(w, wd, a, _U(g, number, w, wd, _square_across(link, before)))
 
 
 def _combined(g: Graph, S: Sequence[Motion], v: Sequence[Expr]) -> tuple[Vector, Vector]:
@@ -81,13 +81,26 @@ def _named(g: Graph, stem: str, number: int, x: Vector) -> Vector:
     return (a, b, c)
 
 
-def _U(g: Graph, number: int, w: Vector, wd: Vector) -> Matrix:
+def _square_across(link: Link, before: LinkMotion) -> Expr | None:
+    """-(wx^2 + wy^2) where it is known already: turning about z keeps what the parent had across that axis.
+
+    The child's z must lie along an axis k of the parent; then it is the parent's U_kk.
+    """
+    g = link.K.P[0].graph
+    if any(x is not g.zero for column in link.S for x in column.angular[:2]):
+        return None
+    z = [row[2] for row in link.K.R]
+    along = [k for k in range(3) if z[k].is_number and abs(float(z[k])) == 1.0]
+    return before.U[along[0]][along[0]] if along else None
+
+
+def _U(g: Graph, number: int, w: Vector, wd: Vector, across: Expr | None) -> Matrix:
     x, y, z = w
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     rows = (
         (-(yy + zz), xy - wd[2], xz + wd[1]),
         (xy + wd[2], -(xx + zz), yz - wd[0]),
-        (xz - wd[1], yz + wd[0], -(xx + yy)),
+        (xz - wd[1], yz + wd[0], -(xx + yy) if across is None else across),
     )
     a, b, c = (_named(g, f"U{i + 1}", number, row) for i, row in enumerate(rows))
     return (a, b, c)
@@ -151,17 +164,22 @@ def _spin(
     moments: list[Vector],
     tau: list[Expr],
 ) -> None:
+    """Add what a rotor asks of its carrier and of its joint."""
+    k, v = rotor.speed, tree.system.v.symbols
+    if rotor.link < 0:
+        tau[k] = tau[k] + rotor.inertia * rotor.ratio * (rotor.ratio * vdot[k])
+        return
+    turn, drive = rotor_reaction(rotor, moved[rotor.link], v[k], vdot[k])
+    moments[rotor.link] = add(moments[rotor.link], turn)
+    tau[k] = tau[k] + drive
+
+
+def rotor_reaction(rotor: Rotor, m: LinkMotion, v: Expr, vdot: Expr) -> tuple[Vector, Expr]:
     """A rotor turns its carrier with the rate of its own angular momentum h e, and its joint with what drives it.
 
     h = ratio inertia v; moment h' e + h w x e on the carrier, ratio inertia (ratio v' + e . w') at the joint (Llibre
     II).
     """
-    j, k = rotor.inertia * rotor.ratio, rotor.speed
-    acceleration = rotor.ratio * vdot[k]
-    if rotor.link >= 0:
-        m, e = moved[rotor.link], rotor.axis
-        h = j * tree.system.v.symbols[k]
-        turn = add(scale(j * vdot[k], e), scale(h, cross(m.w, e)))
-        moments[rotor.link] = add(moments[rotor.link], turn)
-        acceleration = acceleration + dot(e, m.wd)
-    tau[k] = tau[k] + j * acceleration
+    j, e = rotor.inertia * rotor.ratio, rotor.axis
+    turn = add(scale(j * vdot, e), scale(j * v, cross(m.w, e)))
+    return turn, j * (rotor.ratio * vdot + dot(e, m.wd))

@@ -32,6 +32,8 @@ from torseur.spatial.vectors import Vector
 __all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of"]
 
 
+Tables = tuple[list[list[Expr]], list[list[Expr]]]
+"""Derivatives by q and by v, (nv, nv) each."""
 FEW, MANY = 8, 40
 """Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
 
@@ -92,9 +94,9 @@ class Workbench:
             raise ArgumentError("this quantity needs a frame", expected="the name of a body or frame")
         return self.options.frame
 
-    def inverse(self, vdot: list[Expr]) -> list[Expr]:
+    def inverse(self, vdot: list[Expr], tree: Tree | None = None) -> list[Expr]:
         """tau for a motion, loads included: what must be added to them."""
-        tau = inverse_dynamics(self.tree, vdot, self.gravity, self.forces.wrenches)
+        tau = inverse_dynamics(tree or self.tree, vdot, self.gravity, self.forces.wrenches)
         return [x - self.forces.Q[k] if k in self.forces.Q else x for k, x in enumerate(tau)]
 
     @cached_property
@@ -218,23 +220,31 @@ def _rates(w: Workbench) -> dict[str, Any]:
     return {"qdot": rates(w.system)}
 
 
-def _motion_derivatives(w: Workbench) -> tuple[list[list[Expr]], list[list[Expr]]]:
-    """By recursion or by differentiating the expressions, whichever takes fewer operations."""
-    vdot, v = list(w.block("vdot")), list(w.system.v)
-    tau = inverse_dynamics(w.tree, vdot, w.gravity, w.forces.wrenches)
-    tau = [x - w.forces.Q[k] if k in w.forces.Q else x for k, x in enumerate(tau)]
-    loads = bool(w.forces.wrenches or w.forces.Q or w.tree.rotors)
+def _motion_derivatives(w: Workbench) -> Tables:
+    """By recursion or by differentiating the expressions, whichever takes fewer operations.
+
+    The recursion is for the inertial forces; what rotors and loads add is differentiated as it stands.
+    """
+    vdot = list(w.block("vdot"))
     turning = any(link.kind.turns_its_columns for link in w.tree.links)
-    small = w.tree.nv <= FEW
-    flat = None
-    if loads or turning or small:
-        by_q = _along_speeds(w, jacobian(tau, list(w.system.q)).dense())
-        flat = by_q, jacobian(tau, v).dense()
-    if loads or turning:
-        assert flat is not None
+    flat = _differentiated(w, w.inverse(vdot)) if turning or w.tree.nv <= FEW else None
+    if turning and flat is not None:
         return flat
     fast = inverse_dynamics_derivatives(w.tree, vdot, w.gravity)
+    if w.forces.wrenches or w.forces.Q or w.tree.rotors:
+        rest = _differentiated(w, w.inverse(vdot, w.tree.massless()))
+        by_q, by_v = ([_plus(*rows) for rows in zip(a, b, strict=True)] for a, b in zip(fast, rest, strict=True))
+        fast = by_q, by_v
     return fast if flat is None or _operations(w, fast) <= _operations(w, flat) else flat
+
+
+def _differentiated(w: Workbench, tau: list[Expr]) -> Tables:
+    by_q = _along_speeds(w, jacobian(tau, list(w.system.q)).dense())
+    return by_q, jacobian(tau, list(w.system.v)).dense()
+
+
+def _plus(a: list[Expr], b: list[Expr]) -> list[Expr]:
+    return [x + y for x, y in zip(a, b, strict=True)]
 
 
 def _operations(w: Workbench, outputs: Any) -> int:

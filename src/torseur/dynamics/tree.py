@@ -13,6 +13,7 @@ S, c    columns of the joint's relative velocity, and their rate times v        
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -124,6 +125,12 @@ class Tree:
             for i in range(link.kind.nv):
                 found[link.first + i] = root if i == 0 else link.first + i - 1
         return found
+
+    def massless(self) -> Tree:
+        """The same links without inertia: what is left are rotors and loads."""
+        other = copy(self)
+        other.links = [replace(link, inertia=Inertia.zero(self.system.graph)) for link in self.links]
+        return other
 
     def speed_of(self, coordinate: str) -> int:
         """The place in v of the rate of a coordinate that has one of its own."""

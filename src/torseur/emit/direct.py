@@ -16,13 +16,14 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from torseur.emit.interface import Argument
-from torseur.emit.ir import Body
+from torseur.emit.ir import Body, Lanes
 from torseur.emit.module import Module
 from torseur.emit.staged import Staged, inputs_of
 from torseur.graph.function import Function, Stage
@@ -123,7 +124,7 @@ class _DirectWriter:
         target = body.value(f"load ptr, ptr {body.at(result, _DATA)}")
         states = [pointers[k] for k in inputs_of(self.function, Stage.STATE)]
         self._call(self.staged.body.name, [*states, work0, work1, target, scratch])
-        body.do(f"ret ptr {result}")
+        self._return_or_drop(result, target)
         body.label("fallback")
         other = body.value(f"load ptr, ptr {body.at(context, 8 * _FALLBACK)}")
         call = module.declare("ptr", "PyObject_Vectorcall", ["ptr", "ptr", "i64", "ptr"])
@@ -176,6 +177,21 @@ class _DirectWriter:
             body.do("ret ptr null")
             body.label(body.fresh("never"))
         return array
+
+    def _return_or_drop(self, result: str, target: str) -> None:
+        """Return the result unless there is a nan in it: whoever stands behind may have something to say about that."""
+        body, size = self.body, self.function.outputs[0].shape
+        total = Lanes(1).number(0.0)
+        for k in range(prod(size)):
+            x = body.value(f"load double, ptr {body.at(target, 8 * k)}")
+            total = body.value(f"fadd double {total}, {body.value(f'fmul double {x}, {Lanes(1).number(0.0)}')}")
+        good, bad = body.fresh("good"), body.fresh("bad")
+        body.do(f"br i1 {body.value(f'fcmp ord double {total}, {total}')}, label %{good}, label %{bad}")
+        body.label(good)
+        body.do(f"ret ptr {result}")
+        body.label(bad)
+        body.do(f"call void @{self.module.declare('void', 'Py_DecRef', ['ptr'])}(ptr {result})")
+        body.do("br label %fallback")
 
     def _call(self, name: str, pointers: Sequence[str]) -> None:
         self.body.do(f"call void @{name}({', '.join(f'ptr {p}' for p in pointers)})")

@@ -30,18 +30,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.emit import cache
-from torseur.emit.copying import Direction, copier
-from torseur.emit.float_flags import restore_float_flags, save_float_flags
 from torseur.emit.interface import Argument, batch_shape, ordered
-from torseur.emit.ir import Body, Lanes, checked_lanes
+from torseur.emit.ir import Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
-from torseur.emit.module import Module
 from torseur.emit.native import cache_key
 from torseur.emit.parallel import checked_threads, cuts
-from torseur.emit.staged import Staged, inputs_of, write_staged
+from torseur.emit.run_loop import run_text
 from torseur.errors import ArgumentError, CompileError, TorseurError
 from torseur.graph.blocks import Role
-from torseur.graph.function import Function, Stage
+from torseur.graph.function import Function
 
 __all__ = ["EULER", "HEUN", "RK4", "Integrator", "Motion", "Tableau", "integrator"]
 
@@ -167,7 +164,7 @@ class Integrator:
             key = cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
             found = cache.load(key)
             if found is None:
-                text = _module_text(self.rate, self.method, Lanes(width))
+                text = run_text(self.rate, self.method, Lanes(width))
                 found = {}, assemble(text, host(), self._tier)
                 cache.save(key, *found)
             self._libraries[width] = link(found[1], ("run",))
@@ -277,7 +274,7 @@ class _Run:
             list(pool.map(work, shares))
 
     def _words(self, buffer: Array, start: int, stop: int, span: int, first: int) -> NDArray[np.int64]:
-        """What the native loop is told, word by word; see `_RunWriter`."""
+        """What the native loop is told, word by word; see `torseur.emit.run_loop`."""
         words = [stop - start, buffer.shape[1], span, first]
         words += [a.ctypes.data + start * a.strides[0] for a in (self.state, buffer)]
         words += np.array([self.course.step, self.course.time], dtype=float).view(np.int64).tolist()
@@ -300,144 +297,3 @@ def _records(shapes: Sequence[tuple[int, ...]], out: Any) -> list[Array]:
             got=", ".join(f"{o.dtype} {o.shape}" if isinstance(o, np.ndarray) else type(o).__name__ for o in given),
         )
     return given
-
-
-# -- the native loop ---------------------------------------------------------------------------------------------------
-def _module_text(rate: Function, method: Tableau, lanes: Lanes) -> str:
-    module = Module(lanes)
-    staged = write_staged(module, rate)
-    _RunWriter(module, rate, staged, method).write()
-    return module.text()
-
-
-class _RunWriter:
-    """Writes ``void run(i64 *words)``: runs, rows, steps per row, number of the first step, states, record, step length
-    and time as the bits of doubles, then address and stride of each other input."""
-
-    def __init__(self, module: Module, rate: Function, staged: Staged, method: Tableau) -> None:
-        self.module, self.lanes, self.rate, self.staged, self.method = module, module.lanes, rate, staged, method
-        self.body = Body()
-        states = [b for b in rate.inputs if b.role is Role.STATE]
-        self.n = sum(b.size for b in states)
-        self.others = [b for b in rate.inputs if b.role in (Role.INPUT, Role.PARAMETER)]
-        self.slots = 0
-        self.place: dict[str, int] = {}
-        for name, size in (
-            ("@state", self.n),
-            ("@trial", self.n),
-            *((f"@k{i}", self.n) for i in range(len(method.b))),
-            *((b.name, b.size) for b in self.others),
-            ("@time", 1),
-            ("@work0", staged.work[0]),
-            ("@work1", staged.work[1]),
-            ("@scratch", staged.scratch),
-        ):
-            self.place[name] = self.slots
-            self.slots += size
-
-    def write(self) -> None:
-        body, module = self.body, self.module
-        flags = save_float_flags(module, body)
-        block, self.memory = module.allocate(body, self.slots * self.lanes.size)
-        runs, rows, every, first = (self._word(k) for k in range(4))
-        h, t0 = (body.value(f"load double, ptr {body.at('%words', 8 * k)}") for k in (6, 7))
-        self.h, self.t0 = self._splat(h), self._splat(t0)
-        with body.loop(runs, self.lanes.width) as run:
-            self._begin(run, runs)
-            with body.loop(rows) as row:
-                done = body.value(f"add i64 {first}, {body.value(f'mul i64 {row}, {every}')}")
-                with body.loop(every) as k:
-                    self._step(body.value(f"add i64 {done}, {k}"))
-                self._record(run, runs, row, rows)
-            self._copy(Direction.SCATTER, self.n, self._pointer(4), str(8 * self.n), "@state", run, runs)
-        module.free(body, block)
-        restore_float_flags(module, body, flags)
-        body.do("ret void")
-        module.define("void @run(ptr %words)", body, internal=False)
-
-    def _word(self, k: int) -> str:
-        return self.body.value(f"load i64, ptr {self.body.at('%words', 8 * k)}")
-
-    def _pointer(self, k: int) -> str:
-        return self.body.value(f"load ptr, ptr {self.body.at('%words', 8 * k)}")
-
-    def _splat(self, x: str) -> str:
-        if self.lanes.width == 1:
-            return x
-        real = self.lanes.real
-        one = self.body.value(f"insertelement {real} poison, double {x}, i64 0")
-        return self.body.value(f"shufflevector {real} {one}, {real} poison, <{self.lanes.width} x i32> zeroinitializer")
-
-    def _at(self, name: str, slot: int = 0) -> str:
-        return self.body.at(self.memory, (self.place[name] + slot) * self.lanes.size)
-
-    def _copy(self, way: Direction, size: int, array: str, step: str, buffer: str, run: str, runs: str) -> None:
-        name = copier(self.module, (size,), way)
-        given = f"ptr {array}, i64 {step}, ptr {self._at(buffer)}, i64 {run}, i64 {runs}, i64 8"
-        self.body.do(f"call void @{name}({given})")
-
-    def _begin(self, run: str, runs: str) -> None:
-        """Bring the states, inputs and parameters of a group of runs into lanes; do the parameter work."""
-        self._copy(Direction.GATHER, self.n, self._pointer(4), str(8 * self.n), "@state", run, runs)
-        for k, block in enumerate(self.others):
-            array, stride = self._pointer(8 + 2 * k), self._word(9 + 2 * k)
-            self._copy(Direction.GATHER, block.size, array, stride, block.name, run, runs)
-        self._kernel(self.staged.prologue.name, Stage.PARAMETER, "@state", ["@work0"])
-
-    def _record(self, run: str, runs: str, row: str, rows: str) -> None:
-        body = self.body
-        stride = body.value(f"mul i64 {rows}, {8 * self.n}")
-        offset = body.value(f"mul i64 {row}, {8 * self.n}")
-        target = body.value(f"getelementptr i8, ptr {self._pointer(5)}, i64 {offset}")
-        self._copy(Direction.SCATTER, self.n, target, stride, "@state", run, runs)
-
-    def _kernel(self, name: str, stage: Stage, state: str, rest: Sequence[str]) -> None:
-        """Call a kernel of the rate with the state taken from one of our buffers."""
-        given, offset = [], 0
-        offsets: dict[str, int] = {}
-        for block in self.rate.inputs:
-            if block.role is Role.STATE:
-                offsets[block.name], offset = offset, offset + block.size
-        for k in inputs_of(self.rate, stage):
-            block = self.rate.inputs[k]
-            if block.role is Role.STATE:
-                given.append(self._at(state, offsets[block.name]))
-            else:
-                given.append(self._at("@time" if block.role is Role.TIME else block.name))
-        pointers = [*given, *(self._at(name) if name.startswith("@") else name for name in [*rest, "@scratch"])]
-        self.body.do(f"call void @{name}({', '.join(f'ptr {p}' for p in pointers)})")
-
-    def _rate(self, state: str, k: str) -> None:
-        self._kernel(self.staged.instant.name, Stage.TIME, state, ["@work0", "@work1"])
-        ends = accumulate(len(o.exprs) for o in self.rate.outputs)
-        outs = [self._at(k, end - len(o.exprs)) for end, o in zip(ends, self.rate.outputs, strict=True)]
-        self._kernel(self.staged.body.name, Stage.STATE, state, ["@work0", "@work1", *outs])
-
-    def _step(self, number: str) -> None:
-        body, lanes, real = self.body, self.lanes, self.lanes.real
-        elapsed = self._splat(body.value(f"sitofp i64 {number} to double"))
-        for i, (row, c) in enumerate(zip(self.method.a, self.method.c, strict=True)):
-            steps = body.value(f"fadd {real} {elapsed}, {lanes.number(c)}")
-            t = body.value(f"fadd contract {real} {self.t0}, {body.value(f'fmul contract {real} {steps}, {self.h}')}")
-            body.store(lanes, t, self._at("@time"), 0)
-            if any(row):
-                self._combine("@trial", row)
-            self._rate("@trial" if any(row) else "@state", f"@k{i}")
-        self._combine("@state", self.method.b)
-
-    def _combine(self, target: str, weights: Sequence[float]) -> None:
-        """target = state + h sum_j weights[j] k_j."""
-        body, lanes, real = self.body, self.lanes, self.lanes.real
-        scaled = [
-            (f"@k{j}", body.value(f"fmul {real} {self.h}, {lanes.number(w)}")) for j, w in enumerate(weights) if w
-        ]
-        with body.loop(self.n) as i:
-
-            def element(name: str, i: str = i) -> str:
-                return body.value(f"getelementptr {real}, ptr {self._at(name)}, i64 {i}")
-
-            value = body.value(f"load {real}, ptr {element('@state')}, align {lanes.size}")
-            for name, factor in scaled:
-                k = body.value(f"load {real}, ptr {element(name)}, align {lanes.size}")
-                value = body.value(f"fadd contract {real} {value}, {body.value(f'fmul contract {real} {k}, {factor}')}")
-            body.do(f"store {real} {value}, ptr {element(target)}, align {lanes.size}")

@@ -84,6 +84,7 @@ class _Loop:
             ]
             self.cores.append(strides)
             core += len(operand.shape)
+        self.in_place = [self._works_in_place(k) for k in range(len(self.all))]
 
     def close(self, name: str) -> None:
         if self.heap:
@@ -102,47 +103,50 @@ class _Loop:
 
     def read(self, k: int, row: str) -> str:
         """A pointer to the values of operand k for the group of rows from `row` on."""
-        body, operand = self.body, self.all[k]
-        arguments = self._strided(k, row)
-        if self.lanes.width == 1:
-            direct = self._contiguous(k)
-            here = self._row(k, row)
-            if direct is None:
-                return here
-            with body.when(body.value(f"xor i1 {direct}, true")):
-                body.do(f"call void @{copier(self.module, operand.shape, Direction.GATHER)}({arguments})")
-            return body.value(f"select i1 {direct}, ptr {here}, ptr {self.buffer(k)}")
-        body.do(f"call void @{copier(self.module, operand.shape, Direction.GATHER)}({arguments})")
-        return self.buffer(k)
+        self._copy(k, row, Direction.GATHER)
+        return self.target(k, row)
 
     def target(self, k: int, row: str) -> str:
-        """Where a kernel may write operand k."""
-        direct = self._contiguous(k) if self.lanes.width == 1 else "false"
-        if direct == "false":
+        """Where a kernel finds or may write operand k."""
+        if self.in_place[k] == "false":
             return self.buffer(k)
-        body, here = self.body, self._row(k, row)
-        return here if direct is None else body.value(f"select i1 {direct}, ptr {here}, ptr {self.buffer(k)}")
+        here = self._row(k, row)
+        if self.in_place[k] == "true":
+            return here
+        return self.body.value(f"select i1 {self.in_place[k]}, ptr {here}, ptr {self.buffer(k)}")
 
     def write(self, k: int, row: str) -> None:
         """Bring what a kernel wrote for operand k to its rows."""
-        body, operand, arguments = self.body, self.all[k], self._strided(k, row)
-        call = f"call void @{copier(self.module, operand.shape, Direction.SCATTER)}({arguments})"
-        direct = self._contiguous(k) if self.lanes.width == 1 else "false"
-        if direct == "false":
-            body.do(call)
-        elif direct is not None:
-            with body.when(body.value(f"xor i1 {direct}, true")):
-                body.do(call)
+        self._copy(k, row, Direction.SCATTER)
 
-    def _contiguous(self, k: int) -> str | None:
-        """Whether the core of operand k is packed; None if it cannot be otherwise."""
-        operand, expected, condition = self.all[k], 8, None
+    def _copy(self, k: int, row: str, direction: Direction) -> None:
+        """Between the rows of operand k and its buffer, unless the kernel works in place."""
+        call = f"call void @{copier(self.module, self.all[k].shape, direction)}({self._strided(k, row)})"
+        if self.in_place[k] == "false":
+            self.body.do(call)
+        elif self.in_place[k] != "true":
+            with self.body.when(self.body.value(f"xor i1 {self.in_place[k]}, true")):
+                self.body.do(call)
+
+    def _works_in_place(self, k: int) -> str:
+        """Whether one state of operand k is packed as a kernel wants it, and apart from all other operands.
+
+        NumPy copies arguments that overlap a result, except those that are the very same array.
+        """
+        if self.lanes.width > 1:
+            return "false"
+        operand, expected, conditions = self.all[k], 8, []
         for size, stride in zip(reversed(operand.shape), reversed(self.cores[k]), strict=True):
             if size != 1:
-                same = self.body.value(f"icmp eq i64 {stride}, {expected}")
-                condition = same if condition is None else self.body.value(f"and i1 {condition}, {same}")
+                conditions.append(f"icmp eq i64 {stride}, {expected}")
             expected *= size
-        return condition
+        if k >= len(self.ins):
+            conditions += [f"icmp ne ptr {self.pointers[k]}, {self.pointers[j]}" for j in range(len(self.ins))]
+        whole = "true"
+        for condition in conditions:
+            part = self.body.value(condition)
+            whole = part if whole == "true" else self.body.value(f"and i1 {whole}, {part}")
+        return whole
 
     def _row(self, k: int, row: str) -> str:
         offset = self.body.value(f"mul i64 {row}, {self.steps[k]}")

@@ -107,6 +107,11 @@ class _Source:
         backend: Backend,
         interface: Interface | None,
     ) -> None:
+        wrong = [
+            f"{n} = {x!r}" for n, x, k in (("tier", tier, Tier), ("backend", backend, Backend)) if not isinstance(x, k)
+        ]
+        if wrong:
+            raise ArgumentError("wrong options", expected="a Tier and a Backend", got=", ".join(wrong))
         self.key, self.build, self.tier = key, build, tier
         self._width, self._interface = checked_lanes(lanes), interface
         self.backend = _available(backend)

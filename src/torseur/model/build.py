@@ -31,6 +31,7 @@ from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.emit.native import NativeFunction, compile_keyed
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Function, Role
+from torseur.model.diagnosis import not_a_number
 
 __all__ = ["Model", "ModelFunction", "build"]
 
@@ -78,7 +79,7 @@ class ModelFunction:
         out: Any = None,
         threads: int = 1,
     ) -> Any:
-        """The quantity for one state or a batch.
+        """The quantity for one state or a batch. A single state without a result is an error; in a batch it is a nan.
 
         Args:
             args: q, v, ... of shape (..., n).
@@ -90,8 +91,12 @@ class ModelFunction:
         """
         if t is None and inputs is None and parameters is None:
             ready = self._ready or self._prepare()
-            return ready(*args, *self._tail, out=out, threads=threads)
-        return self._with(args, t, inputs, parameters, out, threads)
+            result = ready(*args, *self._tail, out=out, threads=threads)
+        else:
+            result = self._with(args, t, inputs, parameters, out, threads)
+        if np.ndim(args[0]) == 1 and np.isnan(result[0] if isinstance(result, tuple) else result).any():
+            raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args)
+        return result
 
     @cached_property
     def native(self) -> NativeFunction:

@@ -105,7 +105,7 @@ def massless_motions(scope: Scope) -> Iterator[Fault]:
     given = _driven(scope) | _with_rotor(scope)
     owners: dict[str, list[Variable]] = {}
     for variable in scope.mechanism.q:
-        owner = variable.owner if variable.owner in (BASE, *scope.mechanism.bodies) else f"coordinate {variable.name}"
+        owner = variable.owner if scope.is_body(variable.owner) else f"coordinate {variable.name}"
         owners.setdefault(owner, []).append(variable)
     for variables in owners.values():
         free = [variable.name for variable in variables if variable.name not in given]
@@ -135,7 +135,7 @@ def _users(scope: Scope) -> dict[str, set[str]]:
     """Coordinate -> the bodies whose pose in their parent depends on it."""
     found: dict[str, set[str]] = {}
     for variable in scope.mechanism.q:
-        if variable.owner == BASE or variable.owner in scope.mechanism.bodies:
+        if scope.is_body(variable.owner):
             found.setdefault(variable.name, set()).add(variable.owner)
     for name, body in scope.mechanism.bodies.items():
         for used in names_in(body.place) & scope.coordinates.keys():
@@ -198,10 +198,10 @@ def _frames_of(constraint: Constraint) -> list[str]:
 def _thin_tips(scope: Scope, given: set[str], touched: set[str]) -> Iterator[Fault]:
     """A body at the end of a chain that turns about an axis on which all its mass lies, or slides without mass."""
     mechanism = scope.mechanism
-    carrying = {body.parent for body in mechanism.bodies.values()}
+    busy = touched | {body.parent for body in mechanism.bodies.values()}
     for variable in mechanism.q:
         body = mechanism.bodies.get(variable.owner)
-        if body is None or variable.owner in carrying | touched or variable.name in given:
+        if body is None or variable.owner in busy or variable.name in given:
             continue
         if _has_inertia(scope, variable.owner) and body.place.dh is None and _felt(scope, body) == 0.0:
             verb = "turns" if body.joint.kind == "revolute" else "slides"

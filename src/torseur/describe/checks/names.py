@@ -67,12 +67,7 @@ def unknown_names(scope: Scope) -> Iterator[Fault]:
 
 
 def _check_name(scope: Scope, found: FoundName) -> Iterator[Fault]:
-    known = {
-        Thing.COORDINATE: list(scope.coordinates),
-        Thing.SPEED: list(scope.speeds),
-        Thing.FRAME: list(scope.frames),
-        Thing.BODY: list(scope.bodies),
-    }[found.thing]
+    known = scope.named(found.thing)
     if found.name in known:
         return
     expected, remedy = guess(found.name, known)

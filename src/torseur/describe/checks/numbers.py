@@ -10,7 +10,6 @@ import numpy as np
 from torseur.describe.bodies import Box, Cone, Coordinate, Cylinder, Sphere, Tyre
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.scope import Scope
-from torseur.describe.checks.walk import records
 from torseur.describe.constraints import NoSideSlip, Rolling
 from torseur.describe.loads import Motor
 from torseur.describe.mechanism import Variable
@@ -24,7 +23,7 @@ UNIT_TOLERANCE = 1e-6
 
 def limits(scope: Scope) -> Iterator[Fault]:
     """Stops are in order, limits positive, starts between the stops, units those of the joint."""
-    for path, coordinate in records(scope.mechanism, Coordinate):
+    for path, coordinate in scope.records(Coordinate):
         lower, upper, start = (scope.value(x) for x in (coordinate.lower, coordinate.upper, coordinate.start))
         if lower is not None and upper is not None and lower > upper:
             yield Fault(path, "the lower stop is above the upper one", got=f"{lower:g} > {upper:g}")
@@ -63,7 +62,7 @@ def _quaternions(scope: Scope) -> Iterator[Fault]:
 
 def orientations(scope: Scope) -> Iterator[Fault]:
     """Quaternions have unit length, matrices are rotations."""
-    for path, pose in records(scope.mechanism, RigidPose):
+    for path, pose in scope.records(RigidPose):
         quaternion = scope.values(pose.quaternion)
         if quaternion is not None and abs(math.hypot(*quaternion) - 1.0) > UNIT_TOLERANCE:
             length = math.hypot(*quaternion)
@@ -88,9 +87,9 @@ def _rotation(path: Path, rows: list[tuple[float, ...]]) -> Iterator[Fault]:
 def axes(scope: Scope) -> Iterator[Fault]:
     """Directions have a length."""
     found = [
-        *((path, "axis", turn.axis) for path, turn in records(scope.mechanism, AxisTurn)),
-        *((path, "axis", motor.axis) for path, motor in records(scope.mechanism, Motor)),
-        *((path, "direction", slip.direction) for path, slip in records(scope.mechanism, NoSideSlip)),
+        *((path, "axis", turn.axis) for path, turn in scope.records(AxisTurn)),
+        *((path, "axis", motor.axis) for path, motor in scope.records(Motor)),
+        *((path, "direction", slip.direction) for path, slip in scope.records(NoSideSlip)),
     ]
     for path, field, triple in found:
         values = scope.values(triple)
@@ -101,7 +100,7 @@ def axes(scope: Scope) -> Iterator[Fault]:
 def sizes(scope: Scope) -> Iterator[Fault]:
     """Radii and lengths are positive."""
     for kind in (Box, Cylinder, Cone, Sphere, Tyre, Rolling):
-        for path, record in records(scope.mechanism, kind):
+        for path, record in scope.records(kind):
             for field in ("size", "radius", "length", "width"):
                 given = getattr(record, field, None)
                 for k, scalar in enumerate(given if isinstance(given, tuple) else (given,)):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from torseur.describe.bodies import BASE, WORLD
 from torseur.describe.checks.fault import Fault, Path
 from torseur.describe.checks.order import ordered
+from torseur.describe.checks.walk import records
+from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
-from torseur.describe.marks import Symbols
+from torseur.describe.marks import Symbols, Thing
 from torseur.describe.mechanism import Mechanism, Variable
 from torseur.errors import TorseurError
 
 __all__ = ["Definition", "Scope"]
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,10 @@ class Scope:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
+        self._values: dict[Formula, float | None] = {}
+
+    def is_body(self, name: str) -> bool:
+        return name == BASE or name in self.mechanism.bodies
 
     def variable_path(self, variable: Variable) -> Path:
         """Where a coordinate or its joint is described."""
@@ -55,14 +64,14 @@ class Scope:
         for name in mechanism.inputs:
             yield Definition(name, "an input", ("inputs", name), Symbols.INPUTS)
         for variable in mechanism.q:
-            owner = variable.owner if variable.owner in (BASE, *mechanism.bodies) else "the free-form kinematics"
+            owner = variable.owner if self.is_body(variable.owner) else "the free-form kinematics"
             yield Definition(
                 variable.name, f"a coordinate of {owner}", self.variable_path(variable), Symbols.COORDINATES
             )
         paths = {variable.owner: self.variable_path(variable)[:3] for variable in mechanism.q}
         for variable in mechanism.v:
             path = paths.get(variable.owner, ())
-            if variable.owner not in (BASE, *mechanism.bodies):
+            if not self.is_body(variable.owner):
                 path = ("coordinates", variable.name.removeprefix("d"))
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
 
@@ -91,12 +100,31 @@ class Scope:
         return {variable.name: variable for variable in self.mechanism.v}
 
     @cached_property
-    def bodies(self) -> tuple[str, ...]:
-        return (*self.mechanism.bodies, BASE, WORLD)
+    def bodies(self) -> dict[str, None]:
+        return dict.fromkeys((*self.mechanism.bodies, BASE, WORLD))
 
     @cached_property
     def frames(self) -> dict[str, str]:
         return self.mechanism.frames
+
+    def named(self, thing: Thing) -> Mapping[str, object]:
+        """All of a kind that can be named."""
+        if thing is Thing.COORDINATE:
+            return self.coordinates
+        if thing is Thing.SPEED:
+            return self.speeds
+        return self.frames if thing is Thing.FRAME else self.bodies
+
+    @cached_property
+    def _records(self) -> dict[type[Record], list[tuple[Path, Record]]]:
+        found: dict[type[Record], list[tuple[Path, Record]]] = {}
+        for path, record in records(self.mechanism):
+            found.setdefault(type(record), []).append((path, record))
+        return found
+
+    def records(self, kind: type[R]) -> list[tuple[Path, R]]:
+        """All records of a kind, with the ways to them."""
+        return self._records.get(kind, [])  # type: ignore[return-value]
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -108,14 +136,18 @@ class Scope:
         for name in ordered(formulas)[0]:
             formula = given[name]
             assert isinstance(formula, Formula)
-            number = _value(formula, known)
+            number = self._values[formula] = _value(formula, known)
             if number is not None:
                 known[name] = number
         return known
 
     def value(self, scalar: float | Formula | None) -> float | None:
         """The number of a scalar, if it has one."""
-        return _value(scalar, self.numbers) if isinstance(scalar, Formula) else scalar
+        if not isinstance(scalar, Formula):
+            return scalar
+        if scalar not in self._values:
+            self._values[scalar] = _value(scalar, self.numbers)
+        return self._values[scalar]
 
     def values(self, scalars: tuple[float | Formula, ...] | None) -> tuple[float, ...] | None:
         """The numbers of several scalars, if all have one."""

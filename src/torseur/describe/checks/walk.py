@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from torseur.describe.checks.fault import Path
 from torseur.describe.fields import Record
@@ -13,8 +13,6 @@ from torseur.describe.formulas import Formula
 from torseur.describe.marks import Refers, Symbols, Thing, Uses
 
 __all__ = ["FoundFormula", "FoundName", "records", "walk"]
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -80,20 +78,19 @@ def _opened(annotation: Any, value: Any, marks: list[Any]) -> tuple[Any, list[An
             return annotation, marks
 
 
-def records(record: Record, kind: type[R], path: Path = ()) -> Iterator[tuple[Path, R]]:
-    """All records of a kind inside another."""
-    if isinstance(record, kind):
-        yield path, record
+def records(record: Record, path: Path = ()) -> Iterator[tuple[Path, Record]]:
+    """A record and all records inside it."""
+    yield path, record
     for name in type(record).model_fields:
-        yield from _records(getattr(record, name), kind, (*path, name))
+        yield from _records(getattr(record, name), (*path, name))
 
 
-def _records(value: Any, kind: type[R], path: Path) -> Iterator[tuple[Path, R]]:
+def _records(value: Any, path: Path) -> Iterator[tuple[Path, Record]]:
     if isinstance(value, Record):
-        yield from records(value, kind, path)
+        yield from records(value, path)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _records(item, kind, (*path, key))
+            yield from _records(item, (*path, key))
     elif isinstance(value, tuple):
         for k, item in enumerate(value):
-            yield from _records(item, kind, (*path, k))
+            yield from _records(item, (*path, k))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torseur.describe import BaseKind
 from torseur.views.scheme.labels import Label, Placed, place_labels
 from torseur.views.scheme.layout import Layout
-from torseur.views.scheme.marks import GROUND, draw_ground, draw_scale, draw_triad, draw_wheel, nice_length
+from torseur.views.scheme.marks import GROUND, draw_edge, draw_ground, draw_scale, draw_triad, draw_wheel, nice_length
 from torseur.views.scheme.routes import Route, routed
 from torseur.views.scheme.skeleton import Joint, Skeleton
 from torseur.views.scheme.svg import Sheet, Style
@@ -32,6 +32,7 @@ class Composition:
         self.skeleton, self.layout, self.pen = skeleton, layout, layout.pen
         self.routing = routed(skeleton, self.pen.view, 3.1 * self.pen.unit / self.pen.scale)
         self.spots = self.pen.at(self.routing.symbols)
+        self.index = {id(joint): k for k, joint in enumerate(skeleton.joints)}
         self.sheet = Sheet()
         self.placed: list[Placed] = []
         self._labels: list[tuple[int, Label]] = []
@@ -79,7 +80,7 @@ class Composition:
                 self._line(line, thin if path.is_frame and (carries or not k) else solid)
             if path.name is None or (path.is_frame and visible_length(line) > near):
                 continue
-            if visible_length(line) < near or not k:
+            if visible_length(line) < near:
                 names.append(path.name)
             else:
                 self.sheet.circle(line[-1], 3.0, Style(colour, 1.0, colour))
@@ -102,7 +103,7 @@ class Composition:
         return self._spot(carrier)
 
     def _spot(self, joint: Joint) -> Array:
-        return np.asarray(self.spots[next(k for k, other in enumerate(self.skeleton.joints) if other is joint)])
+        return np.asarray(self.spots[self.index[id(joint)]])
 
     def _stub(self, piece: int, colour: str) -> Array:
         """A short line for a piece without extent, so that it is seen which way it turns."""
@@ -123,7 +124,10 @@ class Composition:
 
     def _wheels(self) -> None:
         for wheel in self.skeleton.wheels:
-            draw_wheel(self.sheet, self.pen, wheel, self._colour(wheel.piece))
+            if wheel.radius > 0.0:
+                draw_wheel(self.sheet, self.pen, wheel, self._colour(wheel.piece))
+            else:
+                draw_edge(self.sheet, self.pen, wheel, self._colour(wheel.piece))
 
     # -- ground --------------------------------------------------------------------------------------------------------
     def _grounds(self, lines: list[tuple[Route, Array]]) -> None:

@@ -10,7 +10,7 @@ from torseur.views.scheme.skeleton import Wheel
 from torseur.views.scheme.svg import Array, Sheet, Style, shifted
 from torseur.views.scheme.symbols import Pen
 
-__all__ = ["draw_ground", "draw_scale", "draw_triad", "draw_wheel", "nice_length"]
+__all__ = ["draw_edge", "draw_ground", "draw_scale", "draw_triad", "draw_wheel", "nice_length"]
 
 GROUND = "#444444"
 AXES = (("x", "#c0392b"), ("y", "#1e8449"), ("z", "#1f5fa8"))
@@ -47,6 +47,17 @@ def draw_wheel(sheet: Sheet, pen: Pen, wheel: Wheel, colour: str) -> None:
     ring = pen.ring(pen.at(wheel.centre), wheel.axle, wheel.radius * pen.scale)
     sheet.polyline(ring, Style(colour, 1.2, colour, opacity=0.12), closed=True)
     sheet.polyline(ring, Style(colour, 1.2), closed=True)
+
+
+def draw_edge(sheet: Sheet, pen: Pen, wheel: Wheel, colour: str) -> None:
+    """A wheel seen from above, where something cannot slip sideways."""
+    across = pen.along(wheel.axle)
+    size = float(np.linalg.norm(across))
+    side = across / size if size > 1e-6 else np.array([0.0, 1.0])
+    along, half, centre = np.array([-side[1], side[0]]), 0.45 * pen.unit * side, pen.at(wheel.centre)
+    ends = centre - 1.8 * pen.unit * along, centre + 1.8 * pen.unit * along
+    corners = [ends[0] - half, ends[1] - half, ends[1] + half, ends[0] + half]
+    sheet.polyline(corners, Style(colour, 1.2, "white"), closed=True)
 
 
 def nice_length(longest: float) -> float:

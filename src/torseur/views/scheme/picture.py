@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from torseur.describe import Mechanism
+from torseur.describe import Formula, Mechanism
 from torseur.dynamics.system import System
+from torseur.errors import ArgumentError
 from torseur.spatial.joints import Quantity
 from torseur.views.scheme.assembly import assembled
 from torseur.views.scheme.composition import Composition
 from torseur.views.scheme.labels import Placed
 from torseur.views.scheme.layout import laid_out
-from torseur.views.scheme.skeleton import skeleton_of
+from torseur.views.scheme.skeleton import Skeleton, skeleton_of
 from torseur.views.scheme.values import Values, values_for
 from torseur.views.scheme.view import best_view
 
 __all__ = ["Picture", "draw_scheme"]
+
+MOST_BODIES = 300
 
 
 @dataclass(frozen=True)
@@ -43,16 +46,26 @@ def draw_scheme(
     >>> draw_scheme(pendulum, pose={"q_bob": 0.5}).svg[:4]
     '<svg'
     """
+    if len(mechanism.bodies) > MOST_BODIES:
+        got = str(len(mechanism.bodies))
+        raise ArgumentError("too many bodies for one picture", expected=f"at most {MOST_BODIES}", got=got)
     values = assembled(values_for(System(mechanism), pose or {}, parameters or {}))
     skeleton = skeleton_of(values)
     view = best_view(skeleton, mechanism)
-    title = mechanism.title or mechanism.name
-    notes = [*values.notes, *_posture(values)]
+    title = mechanism.name if mechanism.title in (None, mechanism.name) else f"{mechanism.name}: {mechanism.title}"
+    notes = [*values.notes, *_posture(values), *_idle(mechanism, skeleton)]
     layout = laid_out(skeleton, view, title, notes)
     drawing = Composition(skeleton, layout)
     drawing.draw(title)
     svg = drawing.sheet.document(layout.width, layout.height, title, "\n".join(["kinematic scheme", *notes]))
     return Picture(svg, tuple(notes), tuple(drawing.placed))
+
+
+def _idle(mechanism: Mechanism, skeleton: Skeleton) -> list[str]:
+    """Coordinates of free-form kinematics that move nothing, and so are nowhere in the picture."""
+    moving = {name for joint in skeleton.joints for label in joint.labels for name in Formula(label).names}
+    idle = [name for name in mechanism.coordinates if name not in moving]
+    return [f"not drawn, for no body moves with them: {', '.join(idle)}"] if idle else []
 
 
 def _posture(values: Values) -> list[str]:

@@ -6,20 +6,21 @@ moves is a joint, and bodies that begin with the same steps share them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, StandardInertia
-from torseur.describe.bodies import Tyre
+from torseur.describe import BASE, WORLD, BaseKind
 from torseur.describe.fields import names_in
 from torseur.describe.place import AxisTurn, Elementary, Place
 from torseur.dynamics.kinematics import body_poses, coordinates_of, frame_pose
 from torseur.dynamics.system import System
+from torseur.errors import NumericalError
 from torseur.graph import Expr
 from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Vector, rotate
 from torseur.views.scheme.values import Values
 
 __all__ = ["Joint", "Path", "Piece", "Skeleton", "Wheel", "skeleton_of"]
@@ -29,6 +30,8 @@ Array = NDArray[np.float64]
 MDH = (("rz", "gamma"), ("tz", "b"), ("rx", "alpha"), ("tx", "d"), ("rz", "theta"), ("tz", "r"))
 DH = (("rz", "theta"), ("tz", "d"))
 DH_AFTER = (("tx", "a"), ("rx", "alpha"))
+LARGEST = 1e12
+"""m"""
 
 
 @dataclass
@@ -80,7 +83,7 @@ class Piece:
 
 @dataclass
 class Wheel:
-    """A circle to draw: centre, axle, radius, and the piece it is on."""
+    """A wheel: centre, axle, radius (0 if it has none: an edge that cannot slip sideways), and the piece it is on."""
 
     centre: Array
     axle: Array
@@ -303,6 +306,7 @@ def skeleton_of(values: Values) -> Skeleton:
     corners = {f"p{k}": [list(c.P) for c in path.cursor.corners] for k, path in enumerate(trace.paths)}
     ends = {f"e{k}": path.cursor.pose.matrix() for k, path in enumerate(trace.paths)}
     found = values.numbers({**matrices, **corners, **ends})
+    _check_places(found.values())
     joints = [
         Joint(j.kind, j.parent, j.child, j.labels, found[f"a{k}"], found[f"b{k}"], j.axis, j.cut)
         for k, j in enumerate(trace.joints)
@@ -321,36 +325,36 @@ def skeleton_of(values: Values) -> Skeleton:
     return skeleton.scaled_to_one()
 
 
+def _check_places(numbers: Iterable[Array]) -> None:
+    """Refuse places that are nowhere."""
+    if not all(np.all(np.abs(array) < LARGEST) for array in numbers):  # false for what is not a number, too
+        raise NumericalError(
+            "some frames have no place at these coordinates and parameters",
+            remedy="give other ones; lengths without value stand for typical ones, which may not fit their formulas",
+        )
+
+
 def _wheels(values: Values, trace: _Trace) -> Iterator[Wheel]:
-    """Wheels that roll, and tyres among the shapes."""
-    system, mechanism = values.system, values.system.mechanism
-    outputs: list[tuple[Pose, Expr, int, int]] = []
+    """Wheels that roll or cannot slip sideways, and tyres among the shapes."""
+    system, mechanism, g = values.system, values.system.mechanism, values.system.graph
+    z = (g.zero, g.zero, g.one)
+    found: list[tuple[str, Pose, Vector, Expr]] = []
     for constraint in mechanism.constraints.values():
-        roll = constraint.rolling
+        roll, edge = constraint.rolling, constraint.no_side_slip
         if roll is not None:
+            axle = tuple(g.one if axis == roll.axle else g.zero for axis in "xyz")
             pose = frame_pose(system, trace.poses, roll.wheel)
-            piece = trace.ends[mechanism.frames[roll.wheel]].piece
-            outputs.append((pose, system.scalar(roll.radius), "xyz".index(roll.axle), piece))
+            found.append((mechanism.frames[roll.wheel], pose, (axle[0], axle[1], axle[2]), system.scalar(roll.radius)))
+        if edge is not None:
+            pose = frame_pose(system, trace.poses, edge.frame)
+            found.append((mechanism.frames[edge.frame], pose, system.vector(edge.direction), g.zero))
     for name, body in mechanism.bodies.items():
         for shape in body.shapes:
-            if isinstance(shape.tyre, Tyre):
+            if shape.tyre is not None:
                 pose = trace.poses[name] * system.place(shape.place)
-                outputs.append((pose, system.scalar(shape.tyre.radius), 2, trace.ends[name].piece))
-    for k, (pose, radius, axis, piece) in enumerate(outputs):
-        found = values.numbers({f"pose{k}": pose.matrix(), f"radius{k}": radius})
-        matrix = found[f"pose{k}"]
-        yield Wheel(matrix[:3, 3], matrix[:3, axis], float(found[f"radius{k}"]), piece)
-
-
-def centre_of_mass(inertia: CentralInertia | StandardInertia | None) -> Array | None:
-    """The centre of mass in the body's frame, where it is all numbers."""
-    if isinstance(inertia, CentralInertia):
-        parts: tuple[object, ...] = (*inertia.centre, 1.0)
-    elif isinstance(inertia, StandardInertia):
-        parts = (inertia.MX, inertia.MY, inertia.MZ, inertia.M)
-    else:
-        return None
-    numbers = [part for part in parts if isinstance(part, float)]
-    if len(numbers) < 4 or numbers[3] <= 0.0:
-        return None
-    return np.array(numbers[:3]) / numbers[3]
+                found.append((name, pose, z, system.scalar(shape.tyre.radius)))
+    for name, pose, axle, radius in found:
+        numbers = values.numbers({"centre": list(pose.P), "axle": list(rotate(pose.R, axle)), "radius": radius})
+        _check_places(numbers.values())
+        size = max(float(np.linalg.norm(numbers["axle"])), 1e-12)
+        yield Wheel(numbers["centre"], numbers["axle"] / size, float(numbers["radius"]), trace.ends[name].piece)

@@ -1,0 +1,51 @@
+"""Why a result is not a number: what the state, the parameters or the inertia matrix have to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torseur.errors import NumericalError
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["not_a_number"]
+
+
+def not_a_number(model: Model, quantity: str, names: Sequence[str], args: Sequence[Any]) -> NumericalError:
+    """The error for one state whose result has a nan: the first cause that is found."""
+    labels = {"q": model.coordinates, "v": model.speeds, "vdot": model.speeds, "tau": model.speeds}
+    for name, value in zip(names, args, strict=False):
+        bad = np.flatnonzero(~np.isfinite(np.asarray(value, dtype=float)))
+        if bad.size:
+            which = ", ".join(f"{labels[name][k].name} = {np.asarray(value)[k]}" for k in bad)
+            return NumericalError(
+                f"{quantity} needs finite numbers", where=f"argument '{name}' of {model.mechanism.name}", got=which
+            )
+    if "forward_dynamics" in quantity:
+        singular = _singular(model, np.asarray(args[0], dtype=float))
+        if singular:
+            return NumericalError(
+                "the inertia matrix is singular: some motion moves no mass",
+                where=model.mechanism.name,
+                got=f"no inertia left for {singular}",
+                remedy="give the bodies it moves an inertia, add a transmission inertia, or prescribe the coordinate",
+            )
+    return NumericalError(
+        f"{quantity} is not a number at this state",
+        where=model.mechanism.name,
+        remedy="look for a square root of a negative number or a division by zero in the formulas of the model",
+    )
+
+
+def _singular(model: Model, q: Any) -> str:
+    """The speeds along which a motion without inertia goes."""
+    M = np.asarray(model.function("mass_matrix")(q))
+    values, vectors = np.linalg.eigh(np.where(np.isfinite(M), M, 0.0))
+    if values[0] > 1e-12 * max(float(values[-1]), 1e-300):
+        return ""
+    share = np.abs(vectors[:, 0])
+    return ", ".join(x.name for x, s in zip(model.speeds, share, strict=True) if s > 0.1 * share.max())
