@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mutations import mutated
 from torseur.describe import Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.symoro import read_par
@@ -245,36 +246,12 @@ def test_a_matrix_that_is_not_a_pose_is_refused(z):
 PIECES = [b"{", b"}", b",", b"(*", b"*)", b"(", b")", b"t1", b"q2", b"-", b"=", b"1e99", b"Pi/2", b"\xe9", b"\x00", b"0,0"]
 
 
-def mutated(rng: random.Random) -> bytes:
-    data = bytearray(rng.choice(SEEDS))
-    for _ in range(rng.randint(1, 4)):
-        at = rng.randrange(len(data))
-        match rng.randrange(6):
-            case 0:
-                data[at] = rng.randrange(256)
-            case 1:
-                del data[at : at + rng.randint(1, 30)]
-            case 2:
-                data[at:at] = rng.choice(PIECES)
-            case 3:
-                other = rng.randrange(len(data))
-                data[at:at] = data[other : other + rng.randint(1, 60)]
-            case 4:
-                names = [k for k in range(at, min(at + 80, len(data))) if chr(data[k]).isalnum()]
-                for k in names[:2]:
-                    data[k] = rng.choice(b"0123456789tqrdM")
-            case _:
-                del data[at + 1 :]
-        data = data or bytearray(b"=")
-    return bytes(data)
-
-
 def check_mutations(seed: int, count: int) -> int:
     """Read mutated files; give how many were still mechanisms."""
     rng, good = random.Random(seed), 0
     for _ in range(count):
         try:
-            assert isinstance(read_par(mutated(rng), "r", "r.par"), Mechanism)
+            assert isinstance(read_par(mutated(rng, SEEDS, PIECES, b"0123456789tqrdM"), "r", "r.par"), Mechanism)
             good += 1
         except TorseurError:
             pass
@@ -282,7 +259,7 @@ def check_mutations(seed: int, count: int) -> int:
 
 
 def test_mutated_files_give_a_mechanism_or_our_error():
-    count = int(os.environ.get("TORSEUR_FUZZ", "400"))
+    count = int(os.environ.get("TORSEUR_FUZZ", "300"))
     assert 0.01 * count < check_mutations(seed=count, count=count) < 0.9 * count
 
 

@@ -2,6 +2,7 @@
 
 import math
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ from torseur.dynamics.system import System
 from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load
 from torseur.spatial.joints import KINDS
-from torseur.views.scheme import draw_scheme
+from torseur.views.scheme import Picture, draw_scheme
 from torseur.views.scheme.assembly import assembled
 from torseur.views.scheme.layout import laid_out
 from torseur.views.scheme.routes import routed
@@ -106,6 +107,11 @@ def model(name: str) -> Mechanism:
 SAMPLES = [*MODELS, *(path.stem for path in FILES)]
 
 
+@cache
+def picture_of(name: str) -> Picture:
+    return draw_scheme(model(name))
+
+
 def words_in(svg: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
@@ -118,7 +124,7 @@ def skeleton(mechanism: Mechanism, **pose: float) -> Skeleton:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_body_frame_joint_and_loop_is_named(name):
     mechanism = model(name)
-    text = " ".join(words_in(draw_scheme(mechanism).svg)).replace(",", " ").replace(":", " ").split()
+    text = " ".join(words_in(picture_of(name).svg)).replace(",", " ").replace(":", " ").split()
     wanted = {*mechanism.bodies, *mechanism.loops, *mechanism.base.frames}
     wanted |= {frame for body in mechanism.bodies.values() for frame in body.frames}
     assert wanted <= set(text)
@@ -129,7 +135,7 @@ def test_every_body_frame_joint_and_loop_is_named(name):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_no_two_labels_overlap_and_all_are_on_the_sheet(name):
-    picture = draw_scheme(model(name))
+    picture = picture_of(name)
     root = ElementTree.fromstring(picture.svg)
     width, height = float(root.get("width")), float(root.get("height"))
     boxes = [placed.box for placed in picture.labels]
@@ -143,12 +149,12 @@ def test_no_two_labels_overlap_and_all_are_on_the_sheet(name):
 
 @pytest.mark.parametrize("name", ["SR400", "tree24", "zoo"])
 def test_the_same_mechanism_gives_the_same_picture(name):
-    assert draw_scheme(model(name)).svg == draw_scheme(model(name)).svg
+    assert draw_scheme(model(name)).svg == picture_of(name).svg
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_picture_holds_no_number_that_is_none(name):
-    svg = draw_scheme(model(name)).svg
+    svg = picture_of(name).svg
     assert "nan" not in svg
     assert "inf" not in svg.replace("info", "")
 

@@ -159,7 +159,10 @@ def articulated_solve(tree: Tree, right: Sequence[Expr]) -> list[Expr]:
             S, j = link.S[i], link.first + i
             U = own.wrench(S)
             D = dot(S.linear, U.linear) + dot(S.angular, U.angular)
-            inverse = 1.0 / (D + diagonal[j] if j in diagonal else D)
+            D = D + diagonal[j] if j in diagonal else D
+            if D is g.zero:
+                raise tree.without_mass(j)
+            inverse = 1.0 / D
             u = (right[j] - dot(S.linear, p.linear) - dot(S.angular, p.angular)) * inverse
             freed[k].append(_Freed(Motion(scale(inverse, U.linear), scale(inverse, U.angular)), u))
             if link.parent >= 0 or i:

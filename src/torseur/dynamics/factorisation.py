@@ -11,10 +11,18 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr
 
-__all__ = ["Factors", "factorise", "solve_with"]
+__all__ = ["Factors", "ZeroPivot", "factorise", "solve_with"]
 
 Factors = tuple[list[list[Expr]], list[Expr]]
 """L below the diagonal, and the inverses of D."""
+
+
+class ZeroPivot(ArithmeticError):
+    """A pivot that is zero whatever the values of the symbols."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
 
 
 def factorise(M: Sequence[Sequence[Expr]], order: Sequence[int], parents: Sequence[int]) -> Factors:
@@ -22,6 +30,8 @@ def factorise(M: Sequence[Sequence[Expr]], order: Sequence[int], parents: Sequen
     H = [list(row) for row in M]
     inverse: list[Expr] = [row[0] for row in H]
     for k in reversed(order):
+        if H[k][k] is H[k][k].graph.zero:
+            raise ZeroPivot(k)
         inverse[k] = 1.0 / H[k][k]
         i = parents[k]
         while i >= 0:

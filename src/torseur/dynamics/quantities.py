@@ -16,7 +16,7 @@ from torseur.dynamics import energy
 from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
-from torseur.dynamics.factorisation import Factors, factorise, solve_with
+from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.jacobians import Axes, acceleration, frame_jacobian
 from torseur.dynamics.lagrange import rates
 from torseur.dynamics.loads import Forces, forces_of
@@ -119,7 +119,10 @@ class Workbench:
 
     @cached_property
     def factors(self) -> Factors:
-        return factorise(self.matrix, *self.chain)
+        try:
+            return factorise(self.matrix, *self.chain)
+        except ZeroPivot as zero:
+            raise self.tree.without_mass(zero.place) from None
 
     def solve(self, right: list[Expr]) -> list[Expr]:
         """vdot with M vdot = right, by factors along the tree: the way for many right-hand sides."""

@@ -55,6 +55,11 @@ class Link:
     K: Pose
     inertia: Inertia
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether its motion is given in time: a base, which has no joint."""
+        return self.kind.nv == 0
+
     @cached_property
     def pose(self) -> Pose:
         """Of the link's frame in its parent's."""
@@ -125,6 +130,15 @@ class Tree:
             for i in range(link.kind.nv):
                 found[link.first + i] = root if i == 0 else link.first + i - 1
         return found
+
+    def without_mass(self, speed: int) -> ModelError:
+        """The error of a motion that nothing resists."""
+        moved = self.system.mechanism.v[speed]
+        return ModelError(
+            f"{moved.name} moves no mass: the inertia matrix is singular, whatever the state",
+            where=f"bodies.{moved.owner}" if moved.owner in self.system.mechanism.bodies else moved.owner,
+            remedy="give what it moves an inertia, or its drive one (transmission, motor), or prescribe the motion",
+        )
 
     def massless(self) -> Tree:
         """The same links without inertia: what is left are rotors and loads."""
@@ -197,14 +211,13 @@ class Tree:
         system, body = self.system, self.system.mechanism.bodies[name]
         parent, offset = self.home[body.parent]
         K, after = offset * system.before(body.place), system.after(body.place)
+        if names_in(body.place) & {x.name for x in system.mechanism.q}:
+            raise ModelError(
+                "free-form kinematics has no joint to recurse on",
+                where=f"bodies.{name}.place",
+                remedy="use the Lagrange equations for this mechanism",
+            )
         if body.joint.kind == "fixed":
-            moving = {x.name for x in system.mechanism.q}
-            if names_in(body.place) & moving:
-                raise ModelError(
-                    "free-form kinematics has no joint to recurse on",
-                    where=f"bodies.{name}.place",
-                    remedy="use the Lagrange equations for this mechanism",
-                )
             self.home[name] = (parent, K * after)
         else:
             settings = [] if body.joint.pitch is None else [system.scalar(body.joint.pitch)]

@@ -11,7 +11,7 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from torseur.describe.bodies import Base, Body, Box, Coordinate, Frame, Joint, Line, Mesh, Shape, Sphere
-from torseur.describe.checks.fault import guess
+from torseur.describe.checks.fault import guess, nearest
 from torseur.describe.fields import Record
 from torseur.describe.inertia import Tensor
 from torseur.describe.loads import Load
@@ -118,17 +118,27 @@ def _choose(node: Node, members: tuple[Any, ...]) -> Any:
         flat += map(_bare, get_args(inner)) if get_origin(inner) in (Union, UnionType) else [inner]
     records = [member for member in flat if isinstance(member, type) and issubclass(member, Record)]
     if records:
-        return max(records, key=lambda record: len(record.model_fields.keys() & node.items.keys()))
+        return records[0] if len(records) == 1 else max(records, key=lambda record: _likeness(node, record))
     return next((member for member in flat if get_origin(member) in (dict, tuple)), None)
+
+
+def _likeness(node: Node, record: type[Record]) -> tuple[int, int, int]:
+    """How well the keys of a node fit a record: known ones, required ones, misspelt ones."""
+    known = record.model_fields.keys() & node.items.keys()
+    required = sum(record.model_fields[name].is_required() for name in known)
+    misspelt = sum(nearest(key, record.model_fields) is not None for key in list(node.items)[:20])
+    return len(known), required, misspelt
 
 
 def _shape_table(node: Node, kind: Any, source: Source) -> Node:
     if node.value is None:
         return Node({}, node.mark, node.path)
     if kind is Coordinate and isinstance(node.value, list) and all(isinstance(name.value, str) for name in node.value):
-        names = {str(name.value): Node({}, name.mark, name.path) for name in node.value}
-        if len(names) < len(node.value):
-            source.fault(node.mark, node.path, "a name is given twice")
+        names: dict[str, Node] = {}
+        for name in node.value:
+            if str(name.value) in names:
+                source.fault(name.mark, name.path, "this name is already given", got=name.kind)
+            names[str(name.value)] = Node({}, name.mark, name.path)
         return Node(names, node.mark, node.path, {name: item.mark for name, item in names.items()})
     if not isinstance(node.value, dict) or _bare(kind) is Load:
         return node

@@ -22,7 +22,7 @@ __all__ = ["Mark", "Node", "Source", "Value", "parse", "plain"]
 
 LARGEST_FILE = 5_000_000
 DEEPEST = 50
-MOST_NODES = 200_000
+MOST_NODES = 100_000
 MOST_FAULTS = 100
 LARGEST_NUMBER = 1e100
 LONGEST_KEY = 200

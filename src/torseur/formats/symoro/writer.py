@@ -60,6 +60,8 @@ def _check_rest(mechanism: Mechanism, losses: Losses) -> None:
     place = base.place
     if place.mdh or place.dh or place.steps or (place.pose and (place.pose.rpy or place.pose.quaternion)):
         losses.add("base.place", "this form of a pose cannot be held", "give position and rotation matrix")
+    if place.pose and names_in(place.pose.matrix):
+        losses.add("base.place.pose.matrix", "a base turned by an unknown angle cannot be held", "give numbers")
     for name, parameter in mechanism.parameters.items():
         if parameter.value is not None:
             where = f"parameters.{name}.value"

@@ -15,7 +15,7 @@ from torseur.graph import Expr, Graph
 from torseur.spatial.pose import Pose, Step, StepKind, product
 from torseur.spatial.vectors import Matrix, Vector, matmul, rotate_back, transpose
 
-__all__ = ["inertia_in", "place_of", "pose_of", "turn_to"]
+__all__ = ["frame_of", "inertia_in", "place_of", "pose_of", "roll_pitch_yaw", "rotation", "turn_to"]
 
 Triple = tuple[float, float, float]
 SAME = 4e-16
@@ -34,10 +34,11 @@ TURNS = {
 def pose_of(g: Graph, origin: Origin) -> Pose:
     """A place of the file as a pose of numbers; right angles are exact."""
     P = g.number(origin.xyz[0]), g.number(origin.xyz[1]), g.number(origin.xyz[2])
-    return Pose(_rotation(g, origin.rpy), P)
+    return Pose(rotation(g, origin.rpy), P)
 
 
-def _rotation(g: Graph, rpy: Triple) -> Matrix:
+def rotation(g: Graph, rpy: Triple) -> Matrix:
+    """Rz(yaw) Ry(pitch) Rx(roll)."""
     kinds = (StepKind.ROTATE_Z, StepKind.ROTATE_Y, StepKind.ROTATE_X)
     return product(g, [Step(kind, g.number(angle)) for kind, angle in zip(kinds, reversed(rpy), strict=True)]).R
 
@@ -45,10 +46,10 @@ def _rotation(g: Graph, rpy: Triple) -> Matrix:
 def turn_to(g: Graph, axis: Triple) -> Matrix | None:
     """C with C z = axis, a unit vector; none where the axis is z already."""
     if axis in TURNS:
-        return None if axis == (0.0, 0.0, 1.0) else _rotation(g, TURNS[axis])
+        return None if axis == (0.0, 0.0, 1.0) else rotation(g, TURNS[axis])
     x, y, z = axis
     if z < 0.0:
-        return matmul(_rotation(g, (math.pi, 0.0, 0.0)), _shortest_turn(g, x, -y, -z))
+        return matmul(rotation(g, (math.pi, 0.0, 0.0)), _shortest_turn(g, x, -y, -z))
     return _shortest_turn(g, x, y, z)
 
 
@@ -71,7 +72,7 @@ def place_of(g: Graph, origin: Origin, before: Matrix | None = None, after: Matr
     if after is not None:
         pose = Pose(matmul(pose.R, after), pose.P)
     position = _triple(pose.P)
-    rpy = origin.rpy if before is None and after is None else _roll_pitch_yaw(g, pose.R)
+    rpy = origin.rpy if before is None and after is None else _exact_angles(g, pose.R)
     if rpy is None:
         first, second, third = (_triple(row) for row in pose.R)
         return Place(pose=RigidPose(position=position, matrix=(first, second, third)))
@@ -80,18 +81,22 @@ def place_of(g: Graph, origin: Origin, before: Matrix | None = None, after: Matr
     return Place(pose=RigidPose(position=position, rpy=rpy))
 
 
-def _roll_pitch_yaw(g: Graph, R: Matrix) -> Triple | None:
-    """The angles of a rotation, if they give it back to the last digits (near pitch = pi/2 they cannot)."""
+def roll_pitch_yaw(R: Matrix) -> Triple:
+    """The angles of a rotation Rz(yaw) Ry(pitch) Rx(roll); sound at pitch = +-pi/2 too, where they are not unique."""
     r = [[float(entry) for entry in row] for row in R]
     pitch = math.atan2(-r[2][0], math.hypot(r[0][0], r[1][0]))
-    if abs(r[2][0]) == 1.0:
-        rpy = (math.atan2(-r[1][2], r[1][1]), pitch, 0.0)
-    else:
-        rpy = (math.atan2(r[2][1], r[2][2]), pitch, math.atan2(r[1][0], r[0][0]))
-    rpy = (rpy[0] + 0.0, rpy[1] + 0.0, rpy[2] + 0.0)
-    again = _rotation(g, rpy)
-    off = max(abs(float(a) - b) for row, plain in zip(again, r, strict=True) for a, b in zip(row, plain, strict=True))
-    return rpy if off <= SAME else None
+    yaw = math.atan2(r[1][0], r[0][0])
+    s, c = math.sin(yaw), math.cos(yaw)
+    roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
+    return (roll + 0.0, pitch + 0.0, yaw + 0.0)
+
+
+def _exact_angles(g: Graph, R: Matrix) -> Triple | None:
+    """The angles of a rotation, if they give it back to the last digits."""
+    rpy = roll_pitch_yaw(R)
+    again = rotation(g, rpy)
+    pairs = [(float(a), float(b)) for row, plain in zip(again, R, strict=True) for a, b in zip(row, plain, strict=True)]
+    return rpy if all(abs(a - b) <= SAME for a, b in pairs) else None
 
 
 def _triple(vector: Vector) -> Triple:
