@@ -1,4 +1,4 @@
-"""SYMORO and CAGeM files read with regular expressions and computed with NumPy: an independent opinion on what they mean."""
+"""SYMORO and CAGeM files read with regular expressions and computed with NumPy: an independent opinion on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KNOWN = {"pi": math.pi, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "a
 # -- what the package says ---------------------------------------------------------------------------------------------
 def posed(mechanism: Mechanism, q: Mapping[str, float], parameters: Mapping[str, float]) -> dict[str, Matrix]:
     """The pose of every body and frame, from the package; coordinates that are not given are zero."""
-    values = {name: 0.0 for name in mechanism.parameters} | dict(parameters)
+    values = dict.fromkeys(mechanism.parameters, 0.0) | dict(parameters)
     fixed = {name: x for name, x in values.items() if not isinstance(mechanism.parameters[name].value, (float, int))}
     system = System(mechanism, fixed)
     poses = body_poses(system)
@@ -56,7 +56,9 @@ def move(x: float, y: float, z: float) -> Matrix:
 def vectors(text: str) -> dict[str, list[str]]:
     """The vectors of a .par file, by key in lower case."""
     plain = re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
-    return {key.lower(): re.split(r"\s*,\s*", body.strip()) for key, body in re.findall(r"(\w+)\s*=\s*\{([^}]*)\}", plain)}
+    return {
+        key.lower(): re.split(r"\s*,\s*", body.strip()) for key, body in re.findall(r"(\w+)\s*=\s*\{([^}]*)\}", plain)
+    }
 
 
 def symbols(text: str) -> set[str]:
@@ -100,7 +102,11 @@ def listed_poses(text: str, q: list[float]) -> dict[int, Matrix]:
     """T0G of every body of a CAGeM listing."""
     plain = re.sub(r"//[^\n]*", "", text)
     scope = {"__builtins__": {}, "q": q, **_KNOWN}
-    scope |= {"Trotx": lambda a: _Product(Rx(a)), "Troty": lambda a: _Product(Ry(a)), "Trotz": lambda a: _Product(Rz(a))}
+    scope |= {
+        "Trotx": lambda a: _Product(Rx(a)),
+        "Troty": lambda a: _Product(Ry(a)),
+        "Trotz": lambda a: _Product(Rz(a)),
+    }
     scope["Tdisp"] = lambda x, y, z: _Product(move(x, y, z))
     found = {}
     for name, index, value in re.findall(r"(\w+)(?:\[(\d+)\])?\s*:=([^:]*):", plain):

@@ -69,9 +69,16 @@ def crane(**changes: Any) -> Mechanism:
                 "parent": "slide",
                 "place": {"mdh": {"d": "sqrt(h)", "theta": 0.5}},
                 "joint": {"kind": "revolute", "coordinate": "t9"},
-                "frames": {"hook": {"place": {"mdh": {"d": 2, "gamma": "lift/h + t9"}}}, "end": {"place": {"mdh": {"d": 3}}}},
+                "frames": {
+                    "hook": {"place": {"mdh": {"d": 2, "gamma": "lift/h + t9"}}},
+                    "end": {"place": {"mdh": {"d": 3}}},
+                },
             },
-            "bar": {"place": {"mdh": {"d": 1}}, "joint": {"kind": "revolute", "coordinate": "turn"}, "inertia": {"M": 1}},
+            "bar": {
+                "place": {"mdh": {"d": 1}},
+                "joint": {"kind": "revolute", "coordinate": "turn"},
+                "inertia": {"M": 1},
+            },
         },
         "loops": {"tie": {"joint": "revolute", "between": ("end", "bar")}},
         "loads": {
@@ -99,14 +106,17 @@ def with_loads(content: dict[str, Any]) -> Mechanism:
 
 def test_a_mechanism_with_names_of_its_own_is_held_up_to_its_names():
     before, after = crane(), again(crane())
-    assert [x.name for x in after.q][-3:] == ["q1", "t9", "q5"]
-    assert list(after.bodies) == ["body1", "body2", "body5"] or list(after.bodies) == ["body1", "body2", "body4"]
+    assert [x.name for x in after.q][-3:] == ["q1", "t9", "q4"]
+    assert list(after.bodies) == ["body1", "body2", "body4"]
     assert bare(again(after)) == bare(after)
     values = {"h": 1.7, "m": 1.0, "k": 1.0, "c": 1.0, "g": 9.8}
     q = dict(zip([x.name for x in before.q], np.linspace(0.1, 0.9, len(before.q)), strict=True))
     renamed = dict(zip([x.name for x in after.q], q.values(), strict=True))
     a, b = posed(before, q, values), posed(after, renamed, values)
-    spoken = dict(zip(before.bodies, after.bodies, strict=True)) | {"hook": after.loads["wrench3"].frame, "base": "base"}
+    spoken = dict(zip(before.bodies, after.bodies, strict=True)) | {
+        "hook": after.loads["wrench3"].frame,
+        "base": "base",
+    }
     for old, new in spoken.items():
         np.testing.assert_allclose(a[old], b[new], atol=1e-14)
     tie = after.loops[next(iter(after.loops))]
@@ -123,7 +133,7 @@ def test_loads_keep_their_sense():
     spring = after.loads["spring1"]
     assert (str(spring.damping), spring.friction, str(spring.stiffness)) == ("c", 3.0, "k")
     assert str(after.loads["effort1"].value) == "pull"
-    assert after.base.inertia.M == Formula("m")
+    assert Formula("m") == after.base.inertia.M
     assert after.base.orientation == "quaternion"
 
 
@@ -132,7 +142,9 @@ def test_loads_keep_their_sense():
 def test_every_kind_of_base_comes_back(base, inertia):
     loads = {"winch": {"coordinate": "lift", "value": "pull"}}
     parameters = {name: {} for name in ("h", "m")}
-    mechanism = crane(base={**base, "inertia": inertia}, gravity=(0, 0, -1.6), parameters=parameters, loads=loads, inputs={"pull": {}})
+    mechanism = crane(
+        base={**base, "inertia": inertia}, gravity=(0, 0, -1.6), parameters=parameters, loads=loads, inputs={"pull": {}}
+    )
     assert again(mechanism).base == mechanism.base
     assert again(mechanism).gravity == mechanism.gravity
 

@@ -57,7 +57,7 @@ class _Articulated:
         return Motion(linear, add(rotate_back(self.B, s.linear), rotate(self.C, s.angular)))
 
     def freed(self, gone: int | None, U: Motion, inverse: Expr) -> _Articulated:
-        """What is left when a column is free: minus U U' / D; zero in row and column `gone` when it was a plain axis."""
+        """What is left when a column is free: minus U U' / D; zero in row and column `gone` if it was a plain axis."""
         u, d = (*U.linear, *U.angular), [scale(inverse, part) for part in (U.linear, U.angular)]
         over = (*d[0], *d[1])
         old = [[*a, *b] for a, b in zip(self.A, self.B, strict=True)]

@@ -218,7 +218,7 @@ class _Rules:
         self, link: Link, below: _Sight, drives: Mapping[int, StandardParameter]
     ) -> tuple[list[_Condition], _Sight]:
         """The conditions of a joint, stage by stage, and what the link behind it shows."""
-        if link.is_driven:
+        if link.drive is not None:
             units = [[[self.g.one if i == k else self.g.zero for k in range(n)] for i in range(n)] for n in (10, 6)]
             return [], _Sight(*units)
         X = _seen_from(link.K)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from torseur.describe import BASE, WORLD, BaseKind
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
-from torseur.graph import Expr
+from torseur.graph import Expr, tangents
+from torseur.spatial.joints import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
+from torseur.spatial.vectors import matmul, rotate_back, transpose
 
-__all__ = ["body_poses", "coordinates_of", "frame_pose", "joint_pose"]
+__all__ = ["body_poses", "coordinates_of", "frame_pose", "joint_pose", "velocity_of"]
 
 _CARRIER = (
     (StepKind.MOVE_X, 0),
@@ -37,6 +39,14 @@ def joint_pose(system: System, body: str) -> Pose:
     settings = [system.scalar(joint.pitch)] if joint.pitch is not None else []
     motion = joint.algebra.pose(system.graph, coordinates_of(system, body), settings)
     return system.before(record.place) * motion * system.after(record.place)
+
+
+def velocity_of(pose: Pose, seeds: dict[Expr, Expr]) -> Motion:
+    """V and w in the frame's axes, by differentiating its pose: V = R' dP/dt, [w]x = R' dR/dt."""
+    flat = [*pose.R[0], *pose.R[1], *pose.R[2], *pose.P]
+    d = tangents(flat, seeds)
+    turn = matmul(transpose(pose.R), ((d[0], d[1], d[2]), (d[3], d[4], d[5]), (d[6], d[7], d[8])))
+    return Motion(rotate_back(pose.R, (d[9], d[10], d[11])), (turn[2][1], turn[0][2], turn[1][0]))
 
 
 def body_poses(system: System) -> dict[str, Pose]:

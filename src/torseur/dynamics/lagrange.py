@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torseur.describe import BASE, BaseKind
-from torseur.dynamics.kinematics import body_poses, coordinates_of
+from torseur.dynamics.kinematics import body_poses, coordinates_of, velocity_of
 from torseur.dynamics.system import System
 from torseur.dynamics.tree import inertia_of
 from torseur.graph import Expr, gradient, jacobian, tangents
 from torseur.spatial.joints import KINDS, JointKind
-from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, add, cross, dot, matmul, rotate, rotate_back, scale, transpose
+from torseur.spatial.vectors import add, cross, dot, rotate, scale
 
 __all__ = ["Energies", "energies", "equations"]
 
@@ -62,14 +61,6 @@ def rates(system: System) -> list[Expr]:
     )
 
 
-def _velocity(pose: Pose, seeds: dict[Expr, Expr]) -> tuple[Vector, Vector]:
-    """V and w in the frame's axes, by differentiating its pose: V = R' dP/dt, [w]x = R' dR/dt."""
-    flat = [*pose.R[0], *pose.R[1], *pose.R[2], *pose.P]
-    d = tangents(flat, seeds)
-    turn = matmul(transpose(pose.R), ((d[0], d[1], d[2]), (d[3], d[4], d[5]), (d[6], d[7], d[8])))
-    return rotate_back(pose.R, (d[9], d[10], d[11])), (turn[2][1], turn[0][2], turn[1][0])
-
-
 def energies(system: System) -> Energies:
     """T and U of the bodies (gravity only; loads enter the equations as forces)."""
     g, mechanism = system.graph, system.mechanism
@@ -80,7 +71,8 @@ def energies(system: System) -> Energies:
     bodies = [(name, inertia_of(system, inertia)) for name, inertia in described if inertia is not None]
     for name, body in bodies:
         pose = poses[name]
-        V, w = _velocity(pose, seeds)
+        velocity = velocity_of(pose, seeds)
+        V, w = velocity.linear, velocity.angular
         T = T + 0.5 * (body.M * dot(V, V) + dot(w, rotate(body.J, w))) + dot(V, cross(w, body.MS))
         U = U - dot(gravity, add(scale(body.M, pose.P), rotate(pose.R, body.MS)))
     return Energies(T, U)

@@ -47,35 +47,26 @@ def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> list[LinkMotio
     still = zero_vector(g)
     world = LinkMotion(still, still, minus(gravity), (still, still, still))
     found: list[LinkMotion] = []
-    for k, link in enumerate(tree.links):
+    for link in tree.links:
         before = world if link.parent < 0 else found[link.parent]
-        found.append(_next(g, k + 1, link, before, vdot[link.first : link.first + link.kind.nv]))
+        found.append(_next(g, link, before, link.acceleration(vdot[link.first : link.first + link.kind.nv])))
     return found
 
 
-def _next(g: Graph, number: int, link: Link, before: LinkMotion, vdot: Sequence[Expr]) -> LinkMotion:
+def _next(g: Graph, link: Link, before: LinkMotion, rate: Motion) -> LinkMotion:
     R, P = link.pose.R, link.pose.P
-    vJ, wJ = _combined(g, link.S, link.v)
-    aJ, wdJ = _combined(g, link.S, vdot)
+    vJ, wJ = link.velocity.linear, link.velocity.angular
+    aJ, wdJ = rate.linear, rate.angular
     wi = rotate_back(R, before.w)
     w = add(wi, wJ)  # (2.20), any joint
-    wd = add(add(rotate_back(R, before.wd), cross(wi, wJ)), add(wdJ, link.c.angular))
+    wd = add(add(rotate_back(R, before.wd), cross(wi, wJ)), wdJ)
     carried = rotate_back(R, add(before.a, rotate(before.U, P)))  # (2.23)
-    relative = add(add(aJ, link.c.linear), cross(add(add(wi, wi), wJ), vJ))
-    a = add(carried, relative)
-    w, wd, a = (_named(g, stem, number, x) for stem, x in (("W", w), ("WP", wd), ("VP", a)))
-    return LinkMotion(w, wd, a, _U(g, number, w, wd, _square_across(link, before)))
+    a = add(carried, add(aJ, cross(add(add(wi, wi), wJ), vJ)))
+    w, wd, a = (_named(g, stem, link.number, x) for stem, x in (("W", w), ("WP", wd), ("VP", a)))
+    return LinkMotion(w, wd, a, _U(g, link.number, w, wd, _square_across(link, before)))
 
 
-def _combined(g: Graph, S: Sequence[Motion], v: Sequence[Expr]) -> tuple[Vector, Vector]:
-    linear, angular = zero_vector(g), zero_vector(g)
-    for column, speed in zip(S, v, strict=True):
-        linear = add(linear, scale(speed, column.linear))
-        angular = add(angular, scale(speed, column.angular))
-    return linear, angular
-
-
-def _named(g: Graph, stem: str, number: int, x: Vector) -> Vector:
+def _named(g: Graph, stem: str, number: str, x: Vector) -> Vector:
     """SYMORO's names: W for angular velocity, WP and VP for accelerations, axis and link number behind."""
     a, b, c = (g.name(e, f"{stem}{axis}{number}") for axis, e in zip("123", x, strict=True))
     return (a, b, c)
@@ -94,7 +85,7 @@ def _square_across(link: Link, before: LinkMotion) -> Expr | None:
     return before.U[along[0]][along[0]] if along else None
 
 
-def _U(g: Graph, number: int, w: Vector, wd: Vector, across: Expr | None) -> Matrix:
+def _U(g: Graph, number: str, w: Vector, wd: Vector, across: Expr | None) -> Matrix:
     x, y, z = w
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     rows = (

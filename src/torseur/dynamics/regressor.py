@@ -11,7 +11,7 @@ JM             inertia of a rotor about its axis, carried by a link that moves (
 FV, FS         viscous and dry friction on a joint                                                 N m s, N m ...
 =============  ==================================================================================  ===============
 
-A number behind the name is that of the link, in the order of the tree: links that are fixed to another are part of it.
+A number behind the name is that of the body in the file, the base being 0. Bodies fixed to another are part of it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def standard_parameters(tree: Tree) -> list[StandardParameter]:
     if system.mechanism.base.inertia is not None:
         massive.add(tree.home[BASE][0])
     found = [
-        StandardParameter(f"{symbol}{k + 1}", symbol, k, value)
+        StandardParameter(f"{symbol}{link.number}", symbol, k, value)
         for k, link in enumerate(tree.links)
         if k in massive
         for symbol, value in zip(TEN, link.inertia.ten(), strict=True)
@@ -77,7 +77,7 @@ def _numbers(tree: Tree) -> dict[int, tuple[int, str]]:
     found = {}
     for k, link in enumerate(tree.links):
         for i in range(link.kind.nv):
-            found[link.first + i] = k, f"{k + 1}" if link.kind.nv == 1 else f"{k + 1}_{i + 1}"
+            found[link.first + i] = k, link.number if link.kind.nv == 1 else f"{link.number}_{i + 1}"
     return found
 
 

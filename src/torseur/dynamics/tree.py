@@ -1,7 +1,8 @@
 """The moving bodies of a mechanism, ready for recursions.
 
 Bodies that are fixed to another are melted into it, in the parameters; what is left are *links*, each with one joint. A
-link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier.
+link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base whose
+motion is given in time is a link without a joint: its velocity and acceleration are expressions of t.
 
 ======  =====================================================================  ===============
 K       pose of frame a of the joint in the parent link's frame (no motion)     depends on p
@@ -12,21 +13,21 @@ S, c    columns of the joint's relative velocity, and their rate times v        
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, Motor, StandardInertia, Transmission
 from torseur.describe.fields import names_in
-from torseur.dynamics.kinematics import coordinates_of
+from torseur.dynamics.kinematics import coordinates_of, velocity_of
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
-from torseur.graph import Expr
+from torseur.graph import Expr, tangents
 from torseur.spatial.inertia import Inertia, central
 from torseur.spatial.joints import KINDS, JointKind, Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
-from torseur.spatial.vectors import Vector, rotate, zero_vector
+from torseur.spatial.vectors import Vector, add, rotate, scale, zero_vector
 
 __all__ = ["Link", "Rotor", "Tree"]
 
@@ -43,9 +44,14 @@ _AXIS_TO_Z = {"x": (StepKind.ROTATE_Y, 0.5), "y": (StepKind.ROTATE_X, -0.5), "z"
 
 @dataclass(frozen=True)
 class Link:
-    """One moving body with its joint. `first` is the place of its first speed in v; parent -1 is the world."""
+    """One moving body with its joint. `first` is the place of its first speed in v; parent -1 is the world.
+
+    `number` is the body's place in the file, from 1 on, for names of what belongs to it; the base is 0. `drive` is the
+    velocity of a driven base and the rate of its components.
+    """
 
     name: str
+    number: str
     parent: int
     kind: JointKind
     q: tuple[Expr, ...]
@@ -54,11 +60,7 @@ class Link:
     settings: tuple[Expr, ...]
     K: Pose
     inertia: Inertia
-
-    @property
-    def is_driven(self) -> bool:
-        """Whether its motion is given in time: a base, which has no joint."""
-        return self.kind.nv == 0
+    drive: tuple[Motion, Motion] | None = None
 
     @cached_property
     def pose(self) -> Pose:
@@ -72,6 +74,25 @@ class Link:
     @cached_property
     def c(self) -> Motion:
         return self.kind.bias(self.K.P[0].graph, self.q, self.v, self.settings)
+
+    @cached_property
+    def velocity(self) -> Motion:
+        """Relative to the parent, in the link's axes: S v, or what is given in time."""
+        return self._combined(self.v) if self.drive is None else self.drive[0]
+
+    def acceleration(self, vdot: Sequence[Expr]) -> Motion:
+        """The rate of the components of `velocity`: S vdot + c, or what is given in time."""
+        if self.drive is not None:
+            return self.drive[1]
+        rate = self._combined(vdot)
+        return Motion(add(rate.linear, self.c.linear), add(rate.angular, self.c.angular))
+
+    def _combined(self, speeds: Sequence[Expr]) -> Motion:
+        linear = angular = zero_vector(self.K.P[0].graph)
+        for column, speed in zip(self.S, speeds, strict=True):
+            linear = add(linear, scale(speed, column.linear))
+            angular = add(angular, scale(speed, column.angular))
+        return Motion(linear, angular)
 
 
 @dataclass(frozen=True)
@@ -174,8 +195,9 @@ class Tree:
         self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr], first: int
     ) -> int:
         v = tuple(self.system.v.symbols[first : first + kind.nv])
-        nothing = Inertia.zero(self.system.graph)
-        self.links.append(Link(name, parent, kind, tuple(q), v, first, tuple(settings), K, nothing))
+        nothing, bodies = Inertia.zero(self.system.graph), list(self.system.mechanism.bodies)
+        number = str(bodies.index(name) + 1) if name in bodies else name.replace(BASE, "0")
+        self.links.append(Link(name, number, parent, kind, tuple(q), v, first, tuple(settings), K, nothing))
         return len(self.links) - 1
 
     def _base(self) -> None:
@@ -187,15 +209,29 @@ class Tree:
             k = self._link(BASE, -1, base.joint_kind, q, place, [], self._first(BASE))
             self.home[BASE] = (k, Pose.identity(system.graph))
         elif base.kind is BaseKind.MOVING:
-            raise ModelError(
-                "a base with prescribed motion is not supported by this algorithm yet",
-                where="base.kind",
-                remedy="use a floating base, or wait for the step on constraints",
-            )
+            k = self._link(BASE, -1, base.joint_kind, q, place, [], 0)
+            self.links[k] = replace(self.links[k], drive=self._drive(place))
+            self.home[BASE] = (k, Pose.identity(system.graph))
         else:
             self.home[BASE] = (-1, place)
         if base.inertia is not None:
             self._melt(*self.home[BASE], inertia_of(system, base.inertia))
+
+    def _drive(self, place: Pose) -> tuple[Motion, Motion]:
+        """The velocity of a base with a given motion, and its rate, by differentiating its pose twice."""
+        system, signals = self.system, set(self.system.mechanism.inputs)
+        steered = names_in(system.mechanism.base.place) & signals
+        if steered:
+            raise ModelError(
+                "the velocity of the base is not known: inputs have no rates",
+                where="base.place",
+                got=", ".join(sorted(steered)),
+                expected="formulas of t and parameters",
+            )
+        one = {system.t: system.graph.one}
+        velocity = velocity_of(place, one)
+        a, b, c, d, e, f = tangents([*velocity.linear, *velocity.angular], one)
+        return velocity, Motion((a, b, c), (d, e, f))
 
     def _carrier(self, place: Pose, q: list[Expr]) -> None:
         """Six massless joints along x, y, z and about z, y, x, each turned so that its axis is z."""
@@ -238,10 +274,10 @@ class Tree:
         for k in reversed(range(len(self.links))):
             link = self.links[k]
             part = link.kind.unnoticed(link.inertia)
-            self.links[k] = replace(link, inertia=self._named(link.inertia - part, k + 1))
+            self.links[k] = replace(link, inertia=self._named(link.inertia - part, link.number))
             self._melt(link.parent, link.K, part)
 
-    def _named(self, inertia: Inertia, number: int) -> Inertia:
+    def _named(self, inertia: Inertia, number: str) -> Inertia:
         """XXR1, ... as SYMORO calls regrouped parameters."""
         g, names = self.system.graph, StandardInertia.model_fields
         return Inertia.from_ten(*(g.name(x, f"{n}R{number}") for n, x in zip(names, inertia.ten(), strict=True)))

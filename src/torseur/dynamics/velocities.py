@@ -15,7 +15,7 @@ from torseur.dynamics.tree import Tree
 from torseur.errors import ModelError
 from torseur.spatial.joints import Motion
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, add, cross, rotate, rotate_back, scale, zero_vector
+from torseur.spatial.vectors import Vector, add, cross, rotate, rotate_back, zero_vector
 
 __all__ = ["FrameState", "Kinematics"]
 
@@ -58,9 +58,7 @@ class Kinematics:
             below = still if link.parent < 0 else found[link.parent]
             R, P = link.pose.R, link.pose.P
             V, w = rotate_back(R, add(below.linear, cross(below.angular, P))), rotate_back(R, below.angular)
-            for column, speed in zip(link.S, link.v, strict=True):
-                V, w = add(V, scale(speed, column.linear)), add(w, scale(speed, column.angular))
-            found.append(Motion(V, w))
+            found.append(Motion(add(V, link.velocity.linear), add(w, link.velocity.angular)))
         return found
 
     def frame(self, name: str) -> FrameState:

@@ -1,7 +1,8 @@
 """Each operation of the graph as LLVM instructions, on any number of lanes.
 
-Arithmetic may be contracted into fused multiply-adds; nothing else is re-ordered. Sines and cosines are inline. Other
-functions are called: by lane from the C library, or in a vector form of ours (`torseur.emit.vector_math`).
+Arithmetic may be contracted into fused multiply-adds (not a difference of squares); nothing else is re-ordered. Sines
+and cosines are inline. Other functions are called: by lane from the C library, or in a vector form of ours
+(`torseur.emit.vector_math`).
 """
 
 from __future__ import annotations
@@ -49,12 +50,14 @@ class Instructions:
     def write(self, node: Node, args: list[str]) -> str:
         """Append what computes a node from its operands; gives the name of the result."""
         op, body, real, truth = node.op, self.body, self.lanes.real, self.lanes.truth
+        if op is ops.SUB and all(_is_square(a) for a in node.args):
+            return body.value(f"fsub {real} {args[0]}, {args[1]}")
         if op in _ARITHMETIC:
             return body.value(f"{_ARITHMETIC[op]} {real} {args[0]}, {args[1]}")
         if op is ops.NEG:
             return body.value(f"fneg {real} {args[0]}")
         if op is ops.DIV:
-            return self._quotient(node, args)
+            return body.value(f"fdiv {real} {args[0]}, {args[1]}")
         if op in _COMPARISON:
             return body.value(f"fcmp {_COMPARISON[op]} {real} {args[0]}, {args[1]}")
         if op is ops.SELECT:
@@ -80,14 +83,6 @@ class Instructions:
         given = ", ".join(f"{self.lanes.real} {a}" for a in args)
         return self.body.value(f"call {self.lanes.real} @{function}({given})")
 
-    def _quotient(self, node: Node, args: list[str]) -> str:
-        """Division by a constant is multiplication by its inverse where that loses no more than rounding."""
-        divisor = node.args[1]
-        if divisor.op is ops.CONST and 1e-300 < abs(divisor.data) < 1e300:
-            inverse = self.lanes.number(1.0 / divisor.data)
-            return self.body.value(f"fmul contract {self.lanes.real} {args[0]}, {inverse}")
-        return self.body.value(f"fdiv {self.lanes.real} {args[0]}, {args[1]}")
-
     def _sign(self, x: str) -> str:
         """-1 or 1; zero and nan are their own sign."""
         body, real, truth, number = self.body, self.lanes.real, self.lanes.truth, self.lanes.number
@@ -95,6 +90,11 @@ class Instructions:
         below = body.value(f"fcmp olt {real} {x}, {number(0.0)}")
         lower = body.value(f"select {truth} {below}, {real} {number(-1.0)}, {real} {x}")
         return body.value(f"select {truth} {above}, {real} {number(1.0)}, {real} {lower}")
+
+
+def _is_square(node: Node) -> bool:
+    """Squares are subtracted as they are: x x - y y must be 0 where x is y, or its root would be nan."""
+    return node.op is ops.MUL and node.args[0] is node.args[1]
 
 
 # -- helpers, each written once per module -----------------------------------------------------------------------------

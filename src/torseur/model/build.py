@@ -17,7 +17,8 @@ array([9.81])
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,9 +29,11 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.describe import Formula, Mechanism, Variable
 from torseur.dynamics.jacobians import Axes
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Function, Role
+from torseur.model.checked import checked
 from torseur.model.diagnosis import not_a_number
 
 __all__ = ["Model", "ModelFunction", "build"]
@@ -47,11 +50,7 @@ def build(
         base_parameters: regroup inertial parameters before deriving (same motion, fewer operations).
     """
     known = mechanism.parameters
-    unknown = [n for n in parameters or {} if n not in known]
-    if unknown:
-        near = {n: difflib.get_close_matches(n, known, 1) for n in unknown}
-        hints = ", ".join(f"{n} (did you mean {c[0]}?)" if c else n for n, c in near.items())
-        raise ArgumentError("no such parameters", where=mechanism.name, got=hints, expected=", ".join(known) or "none")
+    check_names(parameters, list(known), "parameter")
     derived = [n for n in parameters or {} if isinstance(known[n].value, Formula)]
     if derived:
         raise ArgumentError("parameters that follow from others cannot be set", got=", ".join(derived))
@@ -78,25 +77,36 @@ class ModelFunction:
         parameters: ArrayLike | Mapping[str, ArrayLike] | None = None,
         out: Any = None,
         threads: int = 1,
+        **named: ArrayLike,
     ) -> Any:
         """The quantity for one state or a batch. A single state without a result is an error; in a batch it is a nan.
 
         Args:
-            args: q, v, ... of shape (..., n).
+            args, named: q, v, ... of shape (..., n), in order or by name.
             t: time, s (0 by default).
             inputs: by name, or an array (..., number of inputs).
             parameters: by name (the others keep their values), or an array of all free ones.
             out: where to write.
             threads: how many share a batch.
         """
+        if named or len(args) != len(QUANTITIES[self._quantity].of):
+            args = self._in_order(args, named)
         if t is None and inputs is None and parameters is None:
             ready = self._ready or self._prepare()
             result = ready(*args, *self._tail, out=out, threads=threads)
         else:
             result = self._with(args, t, inputs, parameters, out, threads)
-        if np.ndim(args[0]) == 1 and np.isnan(result[0] if isinstance(result, tuple) else result).any():
-            raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args)
+        first = result[0] if isinstance(result, tuple) else result
+        if self._is_single(first) and not np.isfinite(first).all():
+            raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, parameters)
         return result
+
+    def _in_order(self, args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, ...]:
+        own = self.native.interface.inputs[: len(QUANTITIES[self._quantity].of)]
+        return tuple(ordered(self._quantity, own, args, named))
+
+    def _is_single(self, first: Any) -> bool:
+        return np.ndim(first) == len(self.native.interface.outputs[0].shape)
 
     @cached_property
     def native(self) -> NativeFunction:
@@ -115,7 +125,7 @@ class ModelFunction:
     @property
     def function(self) -> Function:
         """The expressions behind it (derived anew)."""
-        return function_of(self._model.mechanism, self._quantity, self._options)
+        return function_of(self._model.checked_mechanism, self._quantity, self._options)
 
     def _prepare(self) -> Callable[..., Any]:
         """Bind the parameters; from now on the model's attribute is the quickest form of this function there is."""
@@ -136,38 +146,37 @@ class ModelFunction:
 
     def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int) -> Any:
         native, model = self.native, self._model
+        check_names(inputs, list(model.mechanism.inputs), "input")
+        check_names(parameters, model.free_parameters, "parameter")
         values = list(args)
         for argument in native.interface.inputs[len(args) :]:
             if argument.role is Role.TIME:
                 values.append(np.asarray(0.0 if t is None else t, dtype=float))
             elif argument.role is Role.INPUT:
-                values.append(_named(inputs, model.input_values, list(model.mechanism.inputs), "input"))
+                values.append(_whole(inputs, list(model.mechanism.inputs), lambda given: model.input_values))
             elif argument.role is Role.PARAMETER:
-                default = model.parameter_values if not _is_complete(parameters, model) else None
-                values.append(_named(parameters, default, model.free_parameters, "parameter"))
+                values.append(_whole(parameters, model.free_parameters, model.values_beside))
         return native(*values, out=out, threads=threads)
 
 
-def _is_complete(parameters: Any, model: Model) -> bool:
-    if parameters is None:
-        return False
-    return not isinstance(parameters, Mapping) or set(model.free_parameters) <= set(parameters)
+def check_names(given: Any, known: list[str], what: str) -> None:
+    """Names that stand for nothing are refused, with the ones that look like them."""
+    unknown = [n for n in given if n not in known] if isinstance(given, Mapping) else []
+    if unknown:
+        near = {n: difflib.get_close_matches(n, known, 1) for n in unknown}
+        hints = ", ".join(f"{n} (did you mean {c[0]}?)" if c else n for n, c in near.items())
+        raise ArgumentError(f"no such {what}s", got=hints, expected=", ".join(known) or "none")
 
 
-def _named(given: Any, default: NDArray[np.float64] | None, names: list[str], what: str) -> NDArray[np.float64]:
-    """An array of all, from an array or from some of them by name."""
+def _whole(given: Any, names: list[str], others: Callable[[Iterable[str]], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """An array of all, from an array or from some of them by name; `others` knows those that are not given."""
     if given is None:
-        assert default is not None
-        return default
+        return others(())
     if not isinstance(given, Mapping):
         return np.asarray(given, dtype=float)
-    unknown = [n for n in given if n not in names]
-    if unknown:
-        raise ArgumentError(f"no such {what}s", got=", ".join(unknown), expected=", ".join(names))
     arrays = {n: np.asarray(x, dtype=float) for n, x in given.items()}
     whole = np.empty((*np.broadcast_shapes(*(x.shape for x in arrays.values())), len(names)))
-    if default is not None:
-        whole[...] = default
+    whole[...] = others(given)
     for n, x in arrays.items():
         whole[..., names.index(n)] = x
     return whole
@@ -208,16 +217,20 @@ class Model:
     @cached_property
     def parameter_values(self) -> NDArray[np.float64]:
         """Their values; every one that is not set is named in the error."""
+        return self.values_beside(())
+
+    def values_beside(self, given: Iterable[str]) -> NDArray[np.float64]:
+        """The values of the parameters, where those that a call gives need none."""
         values = {n: self.given.get(n, self.mechanism.parameters[n].value) for n in self.free_parameters}
-        unset = [n for n, value in values.items() if value is None]
+        unset = [n for n, value in values.items() if value is None and n not in given]
         if unset:
             raise ModelError(
-                f"{len(unset)} parameters have no value",
+                f"{len(unset)} parameters have no value" if len(unset) > 1 else "a parameter has no value",
                 where=self.mechanism.name,
                 got=", ".join(unset),
                 remedy="build(mechanism, parameters={name: value, ...})",
             )
-        return np.array(list(values.values()), dtype=float)
+        return np.array([math.nan if value is None else value for value in values.values()], dtype=float)
 
     @cached_property
     def input_values(self) -> NDArray[np.float64]:
@@ -225,8 +238,15 @@ class Model:
 
     @cached_property
     def key(self) -> str:
-        """All of the description that decides the equations."""
-        return self.mechanism.model_dump_json(exclude={"title", "notes", "outputs"}, exclude_defaults=True)
+        """All of the description that decides the equations; what kind a load is does not show in its fields."""
+        kinds = [load.kind for load in self.mechanism.loads.values()]
+        text = self.mechanism.model_dump_json(exclude={"title", "notes", "outputs"}, exclude_defaults=True)
+        return f"{text} {kinds}"
+
+    @cached_property
+    def checked_mechanism(self) -> Mechanism:
+        """The description, or all that is wrong with it."""
+        return checked(self.mechanism)
 
     @cached_property
     def _functions(self) -> dict[tuple[str, Options], ModelFunction]:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["not_a_number"]
 
 
-def not_a_number(model: Model, quantity: str, names: Sequence[str], args: Sequence[Any]) -> NumericalError:
-    """The error for one state whose result has a nan: the first cause that is found."""
+def not_a_number(
+    model: Model, quantity: str, names: Sequence[str], args: Sequence[Any], parameters: Any = None
+) -> NumericalError:
+    """The error for one state whose result is not finite: the first cause that is found."""
     labels = {"q": model.coordinates, "v": model.speeds, "vdot": model.speeds, "tau": model.speeds}
     for name, value in zip(names, args, strict=False):
         bad = np.flatnonzero(~np.isfinite(np.asarray(value, dtype=float)))
@@ -26,7 +28,7 @@ def not_a_number(model: Model, quantity: str, names: Sequence[str], args: Sequen
                 f"{quantity} needs finite numbers", where=f"argument '{name}' of {model.mechanism.name}", got=which
             )
     if "forward_dynamics" in quantity:
-        singular = _singular(model, np.asarray(args[0], dtype=float))
+        singular = _singular(model, np.asarray(args[0], dtype=float), parameters)
         if singular:
             return NumericalError(
                 "the inertia matrix is singular: some motion moves no mass",
@@ -41,9 +43,9 @@ def not_a_number(model: Model, quantity: str, names: Sequence[str], args: Sequen
     )
 
 
-def _singular(model: Model, q: Any) -> str:
+def _singular(model: Model, q: Any, parameters: Any) -> str:
     """The speeds along which a motion without inertia goes."""
-    M = np.asarray(model.function("mass_matrix")(q))
+    M = np.asarray(model.function("mass_matrix")(q, parameters=parameters))
     values, vectors = np.linalg.eigh(np.where(np.isfinite(M), M, 0.0))
     if values[0] > 1e-12 * max(float(values[-1]), 1e-300):
         return ""

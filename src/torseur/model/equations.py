@@ -10,6 +10,7 @@ from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.errors import ArgumentError
 from torseur.graph import Count, Function, Stage, count, count_by_stage
+from torseur.model.checked import checked
 
 __all__ = ["Equations", "equations"]
 
@@ -75,4 +76,5 @@ def equations(
     """
     if quantity not in QUANTITIES:
         raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
-    return Equations(function_of(mechanism, quantity, Options(base_parameters=base_parameters, frame=frame, axes=axes)))
+    options = Options(base_parameters=base_parameters, frame=frame, axes=axes)
+    return Equations(function_of(checked(mechanism), quantity, options))

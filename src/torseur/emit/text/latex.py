@@ -74,11 +74,11 @@ def to_latex(function: Function) -> str:
     >>> q, m = g.symbol("q1"), g.symbol("m", Role.PARAMETER)
     >>> print(to_latex(Function("weight", [g.blocks["q1"], g.blocks["m"]], {"tau": 9.81 * m * cos(q)})))
     \begingroup\allowdisplaybreaks
-    \noindent Once per parameter set (1 products):
+    \noindent Once per parameter set (1 product):
     \begin{align*}
     t_{1} &= 9.81 \, m
     \end{align*}
-    \noindent At every evaluation (1 products, 1 pairs):
+    \noindent At every evaluation (1 product, 1 pair):
     \begin{align*}
     \tau &= t_{1} \, \cos\left(q_{1}\right)
     \end{align*}

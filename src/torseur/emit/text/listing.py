@@ -34,10 +34,10 @@ def to_listing(function: Function) -> str:
     >>> print(to_listing(Function("weight", [g.blocks["q"], g.blocks["m"]], {"tau": 9.81 * m * cos(q)})))
     weight(q, m) -> tau
     <BLANKLINE>
-    once per parameter set: 1 products
+    once per parameter set: 1 product
         t1 = 9.81*m
     <BLANKLINE>
-    at every evaluation: 1 products, 1 pairs
+    at every evaluation: 1 product, 1 pair
         tau = t1*cos(q)
     <BLANKLINE>
     """

@@ -66,7 +66,7 @@ def _indexed(source: Source, tokens: list[Token]) -> Iterator[Token]:
             k += 1
             continue
         inside = tokens[k + 2 : k + 4]
-        is_index = len(inside) == 2 and inside[0].text.isdigit() and inside[1].text == "]"
+        is_index = len(inside) == 2 and re.fullmatch("[0-9]+", inside[0].text) and inside[1].text == "]"
         if not is_index or int(inside[0].text[:9]) > _LARGEST_INDEX:
             got = inside[0].text[:40] if inside else "the end"
             source.fault(

@@ -74,7 +74,7 @@ class Poses:
                 if len(found) > _MOST_STEPS:
                     break
             return found
-        if len(factor) > 2 and name in _ARGUMENTS and factor[1].text == "(" and factor[-1].text == ")":
+        if name in _ARGUMENTS and _is_wrapped(factor[1:]):
             arguments = tuple(Value(part, part[0].place) for part in _split(factor[2:-1], ",") if part)
             if len(arguments) == _ARGUMENTS[name]:
                 return [Call(name, arguments, factor[0].place)]
@@ -118,11 +118,21 @@ def _factors(tokens: tuple[Token, ...], depth: int = 0) -> list[tuple[Token, ...
     """The factors of a product, without parentheses round some of them."""
     found = []
     for part in _split(tokens, "*"):
-        if len(part) > 2 and part[0].text == "(" and part[-1].text == ")" and depth < DEEPEST:
+        if depth < DEEPEST and _is_wrapped(part):
             found += _factors(part[1:-1], depth + 1)
         else:
             found.append(part)
     return found
+
+
+def _is_wrapped(tokens: tuple[Token, ...]) -> bool:
+    """Whether the first token is a parenthesis that the last one closes."""
+    depth = 0
+    for k, token in enumerate(tokens):
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth <= 0:
+            return k > 0 and k == len(tokens) - 1
+    return False
 
 
 def _split(tokens: tuple[Token, ...], mark: str) -> list[tuple[Token, ...]]:
