@@ -1,4 +1,7 @@
-"""URDF read with the standard library and computed with NumPy: an independent opinion on what a file means."""
+"""URDF read with the standard library and computed with NumPy: an independent opinion on what a file means.
+
+Beside it the same quantities of a description of ours: where its frames are, and its mass about the world.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from torseur.describe import CentralInertia, Mechanism
+from torseur.dynamics.kinematics import body_poses, frame_pose
+from torseur.dynamics.system import System
+from torseur.graph import Function, evaluate
 
 Matrix = NDArray[np.float64]
 
@@ -90,4 +98,36 @@ def lumps(root: ElementTree.Element, poses: Mapping[str, Matrix]) -> dict[str, L
         R = T[:3, :3]
         own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         found[link.get("name")] = lump(float(inertial.find("mass").get("value")), T[:3, 3], R @ own @ R.T)
+    return found
+
+
+# -- the same of a description of ours ---------------------------------------------------------------------------------
+def frame_poses(mechanism: Mechanism, q: Mapping[str, float]) -> dict[str, Matrix]:
+    """The pose of every frame at some coordinates; the others are where they start."""
+    system = System(mechanism)
+    bodies = body_poses(system)
+    frames = {name: frame_pose(system, bodies, name).matrix() for name in mechanism.frames}
+    p = [mechanism.parameters[name].value for name in system.p.names]
+    values = evaluate(Function("poses", [system.q, system.p], frames), [q.get(x.name, x.start) for x in mechanism.q], p)
+    return dict(zip(frames, values, strict=True))
+
+
+def lumps_of(mechanism: Mechanism, q: Mapping[str, float]) -> dict[str, Lump]:
+    """The mass of every body where it is; all inertias must be numbers."""
+    poses, found = frame_poses(mechanism, q), {}
+    for name, record in [("base", mechanism.base), *mechanism.bodies.items()]:
+        inertia, T = record.inertia, poses[name]
+        if inertia is None:
+            continue
+        if isinstance(inertia, CentralInertia):
+            t, (roll, pitch, yaw), (x, y, z) = inertia.tensor, inertia.rpy, np.eye(3)
+            R = T[:3, :3] @ turn(z, yaw) @ turn(y, pitch) @ turn(x, roll)
+            own = np.array([[t.xx, t.xy, t.xz], [t.xy, t.yy, t.yz], [t.xz, t.yz, t.zz]])
+            mass, centre = inertia.mass, np.array(inertia.centre)
+        else:
+            i, R = inertia, T[:3, :3]
+            mass, centre = i.M, np.array([i.MX, i.MY, i.MZ]) / i.M
+            own = np.array([[i.XX, i.XY, i.XZ], [i.XY, i.YY, i.YZ], [i.XZ, i.YZ, i.ZZ]])
+            own = own - lump(mass, centre, np.zeros((3, 3))).tensor
+        found[name] = lump(mass, T[:3, :3] @ centre + T[:3, 3], R @ own @ R.T)
     return found

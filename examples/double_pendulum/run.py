@@ -21,8 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from torseur.bench.timing import best, own_cache, seconds
-from torseur.emit import compile, integrator
-from torseur.emit.text import to_listing
+from torseur.emit import compile, integrator, to_listing
 from torseur.errors import TorseurError
 from torseur.graph import Function, count
 

@@ -38,7 +38,7 @@ def test_coordinates_and_parameters_can_be_given(capsys):
     [
         (["missing.par"], "missing.par"),
         ([RX90, "-o", "arm.png"], "only SVG is written"),
-        ([RX90, "-o", "no/folder/arm.svg"], "the picture cannot be written"),
+        ([RX90, "-o", "no/folder/arm.svg"], "cannot be written"),
         ([RX90, "--pose", "th9=1"], "no coordinate 'th9'"),
         ([RX90, "--pose", "th1"], "not a pair"),
         ([RX90, "--pose", "=1"], "not a pair"),

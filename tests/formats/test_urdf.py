@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from torseur.describe import Mechanism
-from torseur.dynamics.kinematics import body_poses, frame_pose
 from torseur.dynamics.system import System
 from torseur.formats.urdf import read_urdf
-from torseur.graph import Function, evaluate
-from urdf_by_hand import link_poses, lump, lumps, turn
+from urdf_by_hand import frame_poses as poses
+from urdf_by_hand import link_poses, lumps, lumps_of, turn
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
 FILES = sorted(DATA.glob("*.urdf"))
@@ -62,15 +61,6 @@ def two_links(joint: str, *more: str) -> str:
     return robot('<link name="a"/>', '<link name="b"/>', joint.replace("</joint>", ends), *more)
 
 
-def poses(mechanism: Mechanism, q: dict[str, float]) -> dict[str, np.ndarray]:
-    """The pose of every frame at some coordinates; the others are where they start."""
-    system = System(mechanism)
-    bodies = body_poses(system)
-    frames = {name: frame_pose(system, bodies, name).matrix() for name in mechanism.frames}
-    values = evaluate(Function("poses", [system.q], frames), [q.get(x.name, x.start) for x in mechanism.q])
-    return dict(zip(frames, values, strict=True))
-
-
 def total_mass(mechanism: Mechanism) -> float:
     records = [mechanism.base, *mechanism.bodies.values()]
     return sum(record.inertia.mass for record in records if record.inertia is not None)
@@ -97,13 +87,7 @@ def test_mass_centre_and_inertia_do_not_change_with_the_frames(name):
     mechanism, root = read(SAMPLES[name]), ElementTree.fromstring(SAMPLES[name])
     rng = np.random.default_rng(3)
     q = {x.name: rng.uniform(-2, 2) for x in mechanism.q}
-    places, found = poses(mechanism, q), {}
-    for body, record in [("base", mechanism.base), *mechanism.bodies.items()]:
-        inertia, T, (x, y, z) = record.inertia, places[body], np.eye(3)
-        t = inertia.tensor
-        R = T[:3, :3] @ turn(z, inertia.rpy[2]) @ turn(y, inertia.rpy[1]) @ turn(x, inertia.rpy[0])
-        own = np.array([[t.xx, t.xy, t.xz], [t.xy, t.yy, t.yz], [t.xz, t.yz, t.zz]])
-        found[body] = lump(inertia.mass, T[:3, :3] @ inertia.centre + T[:3, 3], R @ own @ R.T)
+    found = lumps_of(mechanism, q)
     expected = lumps(root, link_poses(root, q))
     assert len(found) == len(expected)
     ours, theirs = reduce(add, found.values()), reduce(add, expected.values())

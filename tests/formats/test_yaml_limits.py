@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from processes import run
 from random_mechanisms import texts
-
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.yaml_format import read_document, read_yaml
 from torseur.formats.yaml_nodes import LARGEST_FILE, MOST_NODES
@@ -77,7 +77,8 @@ def many(count: int) -> dict[str, str]:
         "parameters in a circle": "parameters:\n" + "".join(f"  p{k}: p{(k + 1) % count}\n" for k in ring),
         "bodies in a chain": "bodies:\n" + "".join(f"  b{k}: {{parent: b{k + 1}, joint: revolute}}\n" for k in ring),
         "bodies in a circle": "bodies:\n" + "".join(f"  b{k}: {{parent: b{(k + 1) % count}}}\n" for k in ring),
-        "the same coordinate": "bodies:\n" + "".join(f"  b{k}: {{joint: {{kind: revolute, coordinate: q}}}}\n" for k in ring),
+        "the same coordinate": "bodies:\n"
+        + "".join(f"  b{k}: {{joint: {{kind: revolute, coordinate: q}}}}\n" for k in ring),
         "unknown names": "parameters:\n" + "".join(f"  p{k}: z{k}\n" for k in ring),
         "unknown keys": "".join(f"p{k}: 1\n" for k in ring),
         "unknown frames": "loops:\n" + "".join(f"  l{k}: {{between: [a{k}, b{k}]}}\n" for k in ring),
@@ -97,9 +98,10 @@ def test_time_grows_with_the_size_of_a_file_not_with_its_square(case):
 # -- mutations ---------------------------------------------------------------------------------------------------------
 
 TOKENS = [
-    b"&a ", b"*a", b"!!python/object:os.system", b"<<", b"? ", b"- ", b": ", b"{", b"}", b"[", b"]", b",", b"|\n", b">\n",
-    b"'", b'"', b"#", b"%YAML 1.1\n", b"---\n", b"...\n", b"\t", b"\r", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8",
-    b"1e400", b"-", b".nan", b"null", b"true", b"torseur: 2\n", b"name", b"bodies", b"((((", b"sin(", b"if(", b"^", b"1e99",
+    b"&a ", b"*a", b"!!python/object:os.system", b"<<", b"? ", b"- ", b": ", b"{", b"}", b"[", b"]", b",", b"|\n",
+    b">\n", b"'", b'"', b"#", b"%YAML 1.1\n", b"---\n", b"...\n", b"\t", b"\r", b"\x00", b"\xff", b"\xef\xbb\xbf",
+    b"\xe2\x80\xa8", b"1e400", b"-", b".nan", b"null", b"true", b"torseur: 2\n", b"name", b"bodies", b"((((", b"sin(",
+    b"if(", b"^", b"1e99",
 ]  # fmt: skip
 
 
@@ -154,7 +156,18 @@ _plain = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)),
     max_leaves=12,
 )
-_FIELDS = ["parameters", "gravity", "base", "coordinates", "bodies", "loops", "constraints", "loads", "inputs", "outputs"]
+_FIELDS = [
+    "parameters",
+    "gravity",
+    "base",
+    "coordinates",
+    "bodies",
+    "loops",
+    "constraints",
+    "loads",
+    "inputs",
+    "outputs",
+]
 
 
 @settings(max_examples=min(COUNT, 5000))

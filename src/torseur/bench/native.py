@@ -20,7 +20,7 @@ from torseur.bench import workloads
 from torseur.bench.instruction_mix import ASSUMPTION, Core, Kernel, is_known
 from torseur.bench.report import Report, Rows, Section
 from torseur.bench.timing import best, cycles_per_second, multiply_adds_per_cycle, own_cache, seconds
-from torseur.emit import compile, compile_keyed, integrator
+from torseur.emit import NativeFunction, compile, compile_keyed, integrator
 from torseur.emit.cache import sources_digest
 from torseur.emit.ir import Lanes
 from torseur.emit.jit import host
@@ -144,12 +144,11 @@ def _arguments(function: Function, rows: int) -> list[Array]:
     return [rng.uniform(0.1, 1.0, (*(() if b.role is Role.PARAMETER else batch), *b.shape)) for b in function.inputs]
 
 
-def _bound(function: Function, rows: int, lanes: int | None = None) -> Callable[..., object]:
-    """A native function at fixed parameters, given some rows: what is left to say are `out` and `threads`."""
+def _bound(function: Function, rows: int, lanes: int | None = None) -> tuple[NativeFunction, list[Array]]:
+    """A native function at fixed parameters, and some rows of what is left to be given."""
     given = list(zip(function.inputs, _arguments(function, rows), strict=True))
     fixed = [a for b, a in given if b.role is Role.PARAMETER]
-    free = [a for b, a in given if b.role is not Role.PARAMETER]
-    return partial(compile(function, lanes=lanes).bind(*fixed), *free)
+    return compile(function, lanes=lanes).bind(*fixed), [a for b, a in given if b.role is not Role.PARAMETER]
 
 
 # -- calling -----------------------------------------------------------------------------------------------------------
@@ -158,13 +157,17 @@ def _calling(effort: Effort) -> Rows:
     x = g.symbol("x")
     increment = compile(Function("increment", [g.blocks["x"]], {"y": x + 1.0}))
     arm = workloads.rx90()
-    result, given = np.empty(6), _arguments(arm, 1)
-    for label, work in (
+    result, (bound, free) = np.empty(6), _bound(arm, 1)
+    ways: list[tuple[str, Callable[[], object]]] = [
         ("x + 1, out=", partial(increment, np.array(0.5), out=np.empty(()))),
-        ("rx90", partial(compile(arm), *given)),
-        ("rx90, out=", partial(compile(arm), *given, out=result)),
-        ("rx90, parameters bound, out=", partial(_bound(arm, 1), out=result)),
-    ):
+        ("rx90", partial(compile(arm), *_arguments(arm, 1))),
+        ("rx90, parameters bound", partial(bound, *free)),
+        ("rx90, parameters bound, out=", partial(bound, *free, out=result)),
+    ]
+    direct = bound.direct(arm.name, "")
+    if direct is not None:
+        ways.append(("rx90, parameters bound, direct", partial(direct, *free)))
+    for label, work in ways:
         yield label, f"{1e9 * best(work, effort.budget):.0f} ns"
 
 
@@ -175,8 +178,8 @@ def _throughput(effort: Effort) -> Rows:
         out = np.empty((effort.batch, *function.outputs[0].shape))
         parts = []
         for lanes, threads in cases:
-            work = partial(_bound(function, effort.batch, lanes.width), out=out, threads=threads)
-            each = best(work, effort.budget) / effort.batch
+            bound, free = _bound(function, effort.batch, lanes.width)
+            each = best(partial(bound, *free, out=out, threads=threads), effort.budget) / effort.batch
             parts.append(f"{_lanes_text(lanes)}{f' on {threads} threads' if threads > 1 else ''} {1e9 * each:.1f} ns")
         yield f"{function.name}, {count_by_stage(function)[Stage.STATE].total} operations", ", ".join(parts)
 

@@ -28,17 +28,14 @@ def command(file: Path, output: Path | None, pose: tuple[str, ...], parameters: 
     The picture is SVG. Coordinates that are not given are where they start, or where loops close; lengths and angles
     without value are replaced by typical ones, which the picture and the output name.
     """
-    from torseur.formats import load
+    from torseur.formats import load, replace_file
     from torseur.views.scheme import draw_scheme
 
     target = output or Path(f"{file.stem}.svg")
     if target.suffix.lower() != ".svg":
         raise ArgumentError("only SVG is written", where=str(target), expected="a name that ends in .svg")
     picture = draw_scheme(load(file), pose=_numbers(pose), parameters=_numbers(parameters))
-    try:
-        target.write_text(picture.svg, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ArgumentError("the picture cannot be written", where=str(target), got=error.strerror) from error
+    replace_file(target, picture.svg.encode("utf-8"))
     click.echo(f"{target} written")
     for note in picture.notes:
         click.echo(f"note: {note}")

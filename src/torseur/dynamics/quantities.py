@@ -8,141 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.dynamics import energy
-from torseur.dynamics.articulated_body import articulated_solve
-from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
-from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
-from torseur.dynamics.jacobians import Axes, acceleration, frame_jacobian
+from torseur.dynamics.jacobians import acceleration, frame_jacobian
 from torseur.dynamics.lagrange import rates
-from torseur.dynamics.loads import Forces, forces_of
 from torseur.dynamics.newton_euler import inverse_dynamics
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.workbench import FEW, Options, Workbench, collect, operations
 from torseur.errors import ArgumentError
-from torseur.graph import Block, Expr, Function, Role, count, jacobian, ops, substitute
+from torseur.graph import Expr, Function, jacobian, ops, substitute
 from torseur.graph.function import reachable
-from torseur.spatial.vectors import Vector
 
 __all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of"]
 
 
 Tables = tuple[list[list[Expr]], list[list[Expr]]]
 """Derivatives by q and by v, (nv, nv) each."""
-FEW, MANY = 8, 40
-"""Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a quantity is derived.
-
-    Attributes:
-        base_parameters: regroup inertial parameters (fewer operations, same motion).
-        frame: for poses, Jacobians and accelerations of a frame.
-        axes: of a Jacobian or acceleration.
-        loads: whether springs, friction, motors and other loads are in it.
-    """
-
-    base_parameters: bool = True
-    frame: str | None = None
-    axes: Axes = Axes.OWN
-    loads: bool = True
-
-
-class Workbench:
-    """One mechanism's symbols and tree, and what several quantities share."""
-
-    def __init__(
-        self, mechanism: Mechanism, options: Options | None = None, fixed: Mapping[str, float] | None = None
-    ) -> None:
-        self.options = options or Options()
-        self.system = System(mechanism, fixed)
-        self.extra: dict[str, Block] = {}
-
-    @cached_property
-    def tree(self) -> Tree:
-        return Tree(self.system, regroup=self.options.base_parameters)
-
-    @cached_property
-    def gravity(self) -> Vector:
-        return self.system.vector(self.system.mechanism.gravity)
-
-    @cached_property
-    def forces(self) -> Forces:
-        return forces_of(self.tree) if self.options.loads else Forces(self.system.graph)
-
-    def block(self, name: str) -> Block:
-        """vdot or tau: a block as long as v."""
-        if name not in self.extra:
-            names = [f"{name}_{x.name}" for x in self.system.mechanism.v]
-            self.extra[name] = self.system.graph.block(name, len(names), Role.STATE, names=names)
-        return self.extra[name]
-
-    @property
-    def rest(self) -> list[Expr]:
-        return [self.system.graph.zero] * self.tree.nv
-
-    @property
-    def frame(self) -> str:
-        if self.options.frame is None:
-            raise ArgumentError("this quantity needs a frame", expected="the name of a body or frame")
-        return self.options.frame
-
-    def inverse(self, vdot: list[Expr], tree: Tree | None = None) -> list[Expr]:
-        """tau for a motion, loads included: what must be added to them."""
-        tau = inverse_dynamics(tree or self.tree, vdot, self.gravity, self.forces.wrenches)
-        return [x - self.forces.Q[k] if k in self.forces.Q else x for k, x in enumerate(tau)]
-
-    @cached_property
-    def matrix(self) -> list[list[Expr]]:
-        return mass_matrix(self.tree)
-
-    @cached_property
-    def chain(self) -> tuple[list[int], list[int]]:
-        """The order of elimination and who is below whom: the tree's, or one chain where a rotor ties branches."""
-        order, parents = self.tree.order, self.tree.parents
-        for rotor in self.tree.rotors:
-            k, below = rotor.speed, set[int]()
-            while k >= 0:
-                below.add(k)
-                k = parents[k]
-            if rotor.link >= 0 and not {*range(*_span(self.tree, rotor.link))} <= below:
-                one_chain = dict(zip(order, [-1, *order], strict=False))
-                return order, [one_chain[j] for j in range(len(order))]
-        return order, parents
-
-    @cached_property
-    def factors(self) -> Factors:
-        try:
-            return factorise(self.matrix, *self.chain)
-        except ZeroPivot as zero:
-            raise self.tree.without_mass(zero.place) from None
-
-    def solve(self, right: list[Expr]) -> list[Expr]:
-        """vdot with M vdot = right, by factors along the tree: the way for many right-hand sides."""
-        return solve_with(self.factors, right, *self.chain)
-
-    def solve_once(self, right: list[Expr]) -> list[Expr]:
-        """The same for one right-hand side, by factors or by articulated bodies, whichever takes fewer operations."""
-        n = self.tree.nv
-        if n <= FEW or any(rotor.link >= 0 for rotor in self.tree.rotors):
-            return self.solve(right)
-        by_bodies = articulated_solve(self.tree, right)
-        if n > MANY:
-            return by_bodies
-        by_factors = self.solve(right)
-        return by_factors if _operations(self, by_factors) <= _operations(self, by_bodies) else by_bodies
-
-
-def _span(tree: Tree, link: int) -> tuple[int, int]:
-    return tree.links[link].first, tree.links[link].first + tree.links[link].kind.nv
-
 
 # -- the quantities ----------------------------------------------------------------------------------------------------
 def _inverse_dynamics(w: Workbench) -> dict[str, Any]:
@@ -189,9 +73,7 @@ def _coriolis(w: Workbench) -> dict[str, Any]:
 
 def _energies(which: str) -> Callable[[Workbench], dict[str, Any]]:
     def build(w: Workbench) -> dict[str, Any]:
-        tree = Tree(
-            w.system
-        )  # energies need the true inertias: regrouped ones give the same motion, not the same energy
+        tree = w.true_tree
         if which == "kinetic_energy":
             return {which: energy.kinetic_energy(tree)}
         if which == "potential_energy":
@@ -238,7 +120,7 @@ def _motion_derivatives(w: Workbench) -> Tables:
         rest = _differentiated(w, w.inverse(vdot, w.tree.massless()))
         by_q, by_v = ([_plus(*rows) for rows in zip(a, b, strict=True)] for a, b in zip(fast, rest, strict=True))
         fast = by_q, by_v
-    return fast if flat is None or _operations(w, fast) <= _operations(w, flat) else flat
+    return fast if flat is None or operations(w, fast) <= operations(w, flat) else flat
 
 
 def _differentiated(w: Workbench, tau: list[Expr]) -> Tables:
@@ -248,12 +130,6 @@ def _differentiated(w: Workbench, tau: list[Expr]) -> Tables:
 
 def _plus(a: list[Expr], b: list[Expr]) -> list[Expr]:
     return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _operations(w: Workbench, outputs: Any) -> int:
-    flat: list[Expr] = []
-    _collect(outputs, flat)
-    return count(Function("trial", list(w.system.graph.blocks.values()), {"all": flat})).total
 
 
 def _along_speeds(w: Workbench, by_q: list[list[Expr]]) -> list[list[Expr]]:
@@ -333,15 +209,7 @@ def function_of(
     own = {"q": system.q, "v": system.v}
     blocks = [own[name] if name in own else bench.block(name) for name in entry.of]
     flat: list[Expr] = []
-    _collect(list(outputs.values()), flat)
+    collect(list(outputs.values()), flat)
     used = {node.data[0] for node in reachable(flat) if node.op is ops.SYMBOL}
     blocks += [b for b in (system.graph.blocks["t"], system.u, system.p) if b.name in used]
     return Function(quantity, blocks, outputs)
-
-
-def _collect(value: Any, into: list[Expr]) -> None:
-    if isinstance(value, Expr):
-        into.append(value)
-    else:
-        for item in value:
-            _collect(item, into)

@@ -1,8 +1,8 @@
 """The moving bodies of a mechanism, ready for recursions.
 
 Bodies that are fixed to another are melted into it, in the parameters; what is left are *links*, each with one joint. A
-link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base whose
-motion is given in time is a link without a joint: its velocity and acceleration are expressions of t.
+link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base
+whose motion is given in time is a link without a joint: its velocity and acceleration are expressions of t.
 
 ======  =====================================================================  ===============
 K       pose of frame a of the joint in the parent link's frame (no motion)     depends on p

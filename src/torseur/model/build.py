@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
+from torseur.describe.checks.fault import nearest
 from torseur.dynamics.jacobians import Axes
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.emit.interface import ordered
@@ -163,8 +164,7 @@ def check_names(given: Any, known: list[str], what: str) -> None:
     """Names that stand for nothing are refused, with the ones that look like them."""
     unknown = [n for n in given if n not in known] if isinstance(given, Mapping) else []
     if unknown:
-        near = {n: difflib.get_close_matches(n, known, 1) for n in unknown}
-        hints = ", ".join(f"{n} (did you mean {c[0]}?)" if c else n for n, c in near.items())
+        hints = ", ".join(f"{n} (did you mean {near}?)" if (near := nearest(n, known)) else n for n in unknown)
         raise ArgumentError(f"no such {what}s", got=hints, expected=", ".join(known) or "none")
 
 

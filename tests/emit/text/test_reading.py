@@ -23,7 +23,7 @@ once per parameter set: 2 products, 2 sums
     t1 = ZZ2 + ZZ1R
     M2_2 = ZZ2
 
-at every evaluation: 4 products, 3 sums, 1 pairs
+at every evaluation: 4 products, 3 sums, 1 pair
     C2 = cos(q2)
     S2 = sin(q2)
     h = L*(MX2*C2 - MY2*S2)
@@ -38,7 +38,7 @@ LATEX = r"""\begingroup\allowdisplaybreaks
 \mathrm{ZZ}_{1\mathrm{R}} &= \mathrm{ZZ}_{1} + M_{2} \, L^{2} \\
 t_{1} &= \mathrm{ZZ}_{2} + \mathrm{ZZ}_{1\mathrm{R}}
 \end{align*}
-\noindent At every evaluation (4 products, 3 sums, 1 pairs):
+\noindent At every evaluation (4 products, 3 sums, 1 pair):
 \begin{align*}
 C_{2} &= \cos\left(q_{2}\right) \\
 S_{2} &= \sin\left(q_{2}\right) \\
@@ -119,8 +119,8 @@ def test_each_stage_has_its_heading_and_its_count():
     f = Function("f", list(g.blocks.values()), {"y": sqrt(m) * q + cos(t)})
     headings = [line for line in to_listing(f).splitlines() if line.endswith(("roots", "pairs", "sums"))]
     assert headings == [
-        "once per parameter set: 1 roots",
-        "once per instant: 1 pairs",
+        "once per parameter set: 1 root",
+        "once per instant: 1 pair",
         "at every evaluation: 1 product, 1 sum",
     ]
 

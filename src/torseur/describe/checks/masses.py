@@ -40,17 +40,21 @@ def _impossible(scope: Scope, path: Path, inertia: StandardInertia | CentralIner
     if mass is not None and mass < 0:
         yield Fault((*path, field), "a negative mass", got=f"{mass:g} kg")
         return
-    if isinstance(inertia, StandardInertia):
+    if isinstance(inertia, CentralInertia):
+        given = tensor = _matrix(scope, inertia.tensor, ("xx", "yy", "zz", "xy", "xz", "yz"))
+    else:
+        given = _matrix(scope, inertia, ("XX", "YY", "ZZ", "XY", "XZ", "YZ"))
         moments = scope.values((inertia.MX, inertia.MY, inertia.MZ))
         if mass == 0 and moments is not None and any(moments):
             text = "first moments without mass: right for grouped (base) parameters only"
             yield Fault(path, text, got=f"M = 0, MX MY MZ = {_listed(moments)}", severity=Severity.NOTE)
             return
-        tensor = _tensor_at_centre(scope, inertia, mass, moments)
-    else:
-        tensor = _matrix(scope, inertia.tensor, ("xx", "yy", "zz", "xy", "xz", "yz"))
-    if tensor is not None:
-        yield from _impossible_tensor(path, tensor)
+        tensor = _at_centre(given, mass, moments)
+    if given is not None and tensor is not None:
+        # Whoever moves in a plane gives the moment about z alone.
+        only_z = np.zeros((3, 3))
+        only_z[2, 2] = given[2, 2]
+        yield from _impossible_tensor(path, tensor, is_planar=np.array_equal(given, only_z))
 
 
 def _matrix(scope: Scope, record: Tensor | StandardInertia, names: tuple[str, ...]) -> Matrix | None:
@@ -61,11 +65,8 @@ def _matrix(scope: Scope, record: Tensor | StandardInertia, names: tuple[str, ..
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _tensor_at_centre(
-    scope: Scope, inertia: StandardInertia, mass: float | None, moments: tuple[float, ...] | None
-) -> Matrix | None:
+def _at_centre(tensor: Matrix | None, mass: float | None, moments: tuple[float, ...] | None) -> Matrix | None:
     """J_G = J_O - (MS.MS I - MS MS') / M."""
-    tensor = _matrix(scope, inertia, ("XX", "YY", "ZZ", "XY", "XZ", "YZ"))
     if tensor is None or mass is None or moments is None or mass == 0:
         return tensor if mass == 0 else None
     s = np.array(moments)
@@ -74,9 +75,14 @@ def _tensor_at_centre(
         return tensor - shift
 
 
-def _impossible_tensor(path: Path, tensor: Matrix) -> Iterator[Fault]:
+def _impossible_tensor(path: Path, tensor: Matrix, is_planar: bool) -> Iterator[Fault]:
     size = float(np.max(np.abs(tensor)))
     if size == 0 or not np.isfinite(size):
+        return
+    if is_planar:
+        if tensor[2, 2] < -TOLERANCE * size:
+            text = "an impossible inertia: the moment about z at the centre of mass is negative"
+            yield Fault(path, text, got=f"{tensor[2, 2]:.6g} kg m2", severity=Severity.WARNING)
         return
     a, b, c = (size * float(x) for x in np.linalg.eigvalsh(tensor / size))
     slack = TOLERANCE * (abs(a) + abs(b) + abs(c))

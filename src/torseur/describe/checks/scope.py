@@ -68,11 +68,10 @@ class Scope:
             yield Definition(
                 variable.name, f"a coordinate of {owner}", self.variable_path(variable), Symbols.COORDINATES
             )
-        paths = {variable.owner: self.variable_path(variable)[:3] for variable in mechanism.q}
+        paths = {f"d{variable.name}": self.variable_path(variable) for variable in mechanism.q}
         for variable in mechanism.v:
-            path = paths.get(variable.owner, ())
-            if not self.is_body(variable.owner):
-                path = ("coordinates", variable.name.removeprefix("d"))
+            owner = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
+            path: Path = paths.get(variable.name, owner)
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
 
     @cached_property

@@ -105,7 +105,7 @@ def _wrench(sheet: Sheet, j: int, frame: str, symbols: Symbols) -> dict[str, Loa
 
 def _component(key: str, j: int, value: Value, symbols: Symbols) -> Scalar:
     what = f"{'force' if key[0] == 'F' else 'torque'} along {key[1].lower()} of frame {j}"
-    acts = "on its surroundings" if value.tokens[0].text != "-" else "of its surroundings on it"
+    acts = "on the surroundings" if value.tokens[0].text != "-" else "on the body"
     return symbols.signal(value, f"{key}[{j}]", "N" if key[0] == "F" else "N m", f"{what}, {acts}")
 
 

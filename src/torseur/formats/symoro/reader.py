@@ -51,10 +51,9 @@ def read_par(text: str | bytes, name: str, where: str = "text") -> Mechanism:
 def _assemble(sheet: Sheet, rows: dict[int, Row], name: str) -> Mechanism:
     base = base_motion(sheet)
     symbols = Symbols(sheet.source, _coordinates(rows), _base_names(base, rows), sheet.notes)
-    frames = {j: _frames(rows, j, symbols) for j in [0, *rows]}
-    bodies = {row.name: _body(sheet, rows, row, frames, symbols) for row in rows.values() if row.role is Role.BODY}
-    place = read_place(sheet, symbols)
     inertia = _inertia(sheet, 0, symbols) if sheet.has_link_0 else None
+    bodies, frames = _bodies(sheet, rows, symbols)
+    place = read_place(sheet, symbols)
     gravity = read_gravity(sheet, symbols, base, place)
     loads = read_loads(sheet, rows, symbols)
     content: dict[str, Any] = {
@@ -90,23 +89,27 @@ def _place(row: Row, symbols: Symbols) -> Place:
     return Place(mdh=Mdh(**read)) if any(x != 0.0 for x in read.values()) else Place()
 
 
-def _frames(rows: dict[int, Row], parent: int, symbols: Symbols) -> dict[str, Frame]:
-    """The named frames on a body (on the base, if the parent is 0)."""
-    found = (row for row in rows.values() if row.parent == parent and row.role is not Role.BODY)
-    return {row.name: Frame(place=_place(row, symbols)) for row in found}
-
-
-def _body(sheet: Sheet, rows: dict[int, Row], row: Row, frames: dict[int, dict[str, Frame]], symbols: Symbols) -> Body:
-    coordinates = {row.coordinate: Coordinate()} if row.coordinate is not None else {}
-    return Body.model_validate(
-        {
-            "parent": rows[row.parent].name if row.parent else BASE,
-            "place": _place(row, symbols),
-            "joint": Joint(kind=row.kind, coordinates=coordinates),
-            "inertia": _inertia(sheet, row.number, symbols),
-            "frames": frames[row.number],
-        }
-    )
+def _bodies(
+    sheet: Sheet, rows: dict[int, Row], symbols: Symbols
+) -> tuple[dict[str, Body], dict[int, dict[str, Frame]]]:
+    """The bodies, and the named frames on each body by its number; those on the base have the number 0."""
+    places, inertias = {}, {}
+    for j, row in rows.items():
+        places[j], inertias[j] = _place(row, symbols), _inertia(sheet, j, symbols)
+    frames: dict[int, dict[str, Frame]] = {j: {} for j in [0, *rows]}
+    for j, row in rows.items():
+        if row.role is not Role.BODY:
+            frames[row.parent][row.name] = Frame(place=places[j])
+    bodies = {}
+    for j, row in rows.items():
+        if row.role is Role.BODY:
+            parent = rows[row.parent].name if row.parent else BASE
+            coordinates = {row.coordinate: Coordinate()} if row.coordinate is not None else {}
+            joint = Joint(kind=row.kind, coordinates=coordinates)
+            bodies[row.name] = Body(
+                parent=parent, place=places[j], joint=joint, inertia=inertias[j], frames=FrozenDict(frames[j])
+            )
+    return bodies, frames
 
 
 def _inertia(sheet: Sheet, number: int, symbols: Symbols) -> StandardInertia | None:

@@ -9,7 +9,7 @@ from enum import Enum
 
 from torseur.formats.faults import shown
 from torseur.formats.urdf.markup import Element
-from torseur.formats.urdf.report import Report
+from torseur.formats.urdf.report import Report, path_to
 from torseur.formats.urdf.visuals import Colours, Origin, Visual, read_colours, read_origin, read_visual
 
 __all__ = ["Inertial", "JointType", "Limit", "Mimic", "Robot", "UrdfJoint", "UrdfLink", "read_robot"]
@@ -178,7 +178,7 @@ def _leaf(parent: Element, path: str, tag: str, report: Report) -> Element | Non
 
 # -- links -------------------------------------------------------------------------------------------------------------
 def _link(element: Element, name: str, colours: Colours, report: Report) -> UrdfLink:
-    path = f"link {name[:60]}"
+    path = path_to("link", name)
     report.allowed(element, path, LINK)
     inertial = report.one(element, path, "inertial")
     visuals = (read_visual(visual, path, colours, report) for visual in element.all("visual"))
@@ -216,7 +216,7 @@ def _needed(element: Element, path: str, attribute: str, report: Report) -> floa
 
 # -- joints ------------------------------------------------------------------------------------------------------------
 def _joint(element: Element, name: str, report: Report) -> UrdfJoint | None:
-    path = f"joint {name[:60]}"
+    path = path_to("joint", name)
     report.allowed(element, path, JOINT)
     kind = _type(element, path, report)
     ends = [_end(element, path, tag, report) for tag in ("parent", "child")]

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable
 
 from torseur.describe import Formula, Mechanism, Place, RigidPose, StandardInertia
-from torseur.describe.fields import Scalar
+from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import Inertia
 from torseur.errors import TorseurError
 from torseur.formats.urdf.elements import Inertial
+from torseur.formats.urdf.report import listed
 from torseur.formats.urdf.turning import rotation
 from torseur.formats.urdf.visuals import Origin
 from torseur.graph import Expr, Graph
@@ -42,12 +43,16 @@ class Numbers:
                 except TorseurError:
                     continue  # no number; what uses it will say so
 
+    def check(self, *records: object) -> None:
+        """Everything in some records that has no value, at once."""
+        missing = sorted(names_in(list(records)) - self.known.keys())
+        if missing:
+            raise NoNumber(f"no value for {listed(missing)}")
+
     def scalar(self, value: Scalar) -> float:
         if not isinstance(value, Formula):
             return value
-        missing = sorted(value.names - self.known.keys())
-        if missing:
-            raise NoNumber(f"depends on {', '.join(missing)}, which has no value")
+        self.check(value)
         try:
             number = value.value(self.known)
         except TorseurError as error:

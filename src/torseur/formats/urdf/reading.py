@@ -27,7 +27,7 @@ from torseur.describe.fields import FrozenDict
 from torseur.formats.urdf.elements import Mimic, Robot, UrdfJoint, UrdfLink, read_robot
 from torseur.formats.urdf.markup import read_markup
 from torseur.formats.urdf.names import Names
-from torseur.formats.urdf.report import Report, listed
+from torseur.formats.urdf.report import Report, listed, one_line
 from torseur.formats.urdf.tree import check_is_urdf, check_mimics, root_of
 from torseur.formats.urdf.turning import frame_of, inertia_in, place_of, turn_to
 from torseur.graph import Graph
@@ -104,7 +104,7 @@ class _Assembly:
     # -- the mechanism -------------------------------------------------------------------------------------------------
     def mechanism(self, name: str) -> Mechanism:
         joints = self.robot.joints.values()
-        title = self.robot.name
+        title = one_line(self.robot.name or "")
         return Mechanism(
             name=name,
             title=title[:500] if title and title != name else None,

@@ -11,7 +11,7 @@ from torseur.errors import ModelError
 from torseur.formats.faults import FileFault, nearest, shown
 from torseur.formats.urdf.markup import Element
 
-__all__ = ["Report"]
+__all__ = ["Report", "listed", "one_line", "path_to"]
 
 MOST_FAULTS = 100
 MOST_NAMED = 12
@@ -160,6 +160,16 @@ class Report:
         """A remedy for a name that does not exist; no search once there are many faults, or among very many names."""
         close = nearest(name, islice(known, 1000)) if len(self.faults) < MOST_FAULTS else None
         return None if close is None else f"did you mean {shown(close)}?"
+
+
+def one_line(text: str) -> str:
+    """A name of a file as it can be shown: without ends of lines and control characters."""
+    return "".join(character if character.isprintable() else " " for character in text).strip()
+
+
+def path_to(what: str, name: str) -> str:
+    """How faults and notes call a thing of the file."""
+    return f"{what} {one_line(name)[:60]}".strip()
 
 
 def listed(items: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from torseur.formats.faults import FileFault, shown
 from torseur.formats.urdf.elements import OTHERS, Robot, UrdfJoint
 from torseur.formats.urdf.markup import Element
-from torseur.formats.urdf.report import Report, listed
+from torseur.formats.urdf.report import Report, listed, path_to
 
 __all__ = ["check_is_urdf", "check_mimics", "root_of"]
 
@@ -46,7 +46,7 @@ def root_of(robot: Robot, report: Report) -> str | None:
     """The root link; everything that keeps the links from being a tree is a fault."""
     carried_by: dict[str, UrdfJoint] = {}
     for joint in robot.joints.values():
-        path = f"joint {joint.name[:60]}"
+        path = path_to("joint", joint.name)
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in robot.links:
                 remedy = report.suggestion(link, robot.links)
@@ -83,7 +83,7 @@ def check_mimics(robot: Robot, report: Report) -> None:
         what = "which does not exist" if leader is None else "which has no single coordinate"
         remedy = report.suggestion(other, leaders)
         report.fault(
-            robot.joints[name].element, f"joint {name[:60]}", f"it follows {shown(other)}, {what}", remedy=remedy
+            robot.joints[name].element, path_to("joint", name), f"it follows {shown(other)}, {what}", remedy=remedy
         )
     for circle in _circles(follows):
         element = robot.joints[circle[0]].element

@@ -7,7 +7,7 @@ from typing import Any
 
 from torseur.formats.faults import shown
 from torseur.formats.urdf.markup import Element
-from torseur.formats.urdf.report import Report
+from torseur.formats.urdf.report import Report, path_to
 
 __all__ = ["Colours", "Origin", "Visual", "read_colours", "read_origin", "read_visual"]
 
@@ -109,7 +109,7 @@ def read_colours(root: Element, report: Report) -> Colours:
     colours = Colours({}, {})
     for material in [*root.all("material"), *inside]:
         name = material.attributes.get("name", "")
-        path = f"material {name[:60]}".strip()
+        path = path_to("material", name)
         report.allowed(material, path, MATERIAL)
         colour = _colour(material, path, report)
         if colour is not None:

@@ -1,14 +1,14 @@
 """From a mechanism to the text of a URDF file.
 
 URDF holds a tree of links with joints of one axis, fixed, planar and free ones, all in numbers; joints that follow
-another in a straight line; damping and dry friction of joints; boxes, cylinders, spheres and meshes. Named frames become
-links without mass. Gravity, starts, inputs, outputs and other shapes belong to other files and are left out; anything
-else that URDF cannot hold is an error that names it.
+another in a straight line; damping and dry friction of joints; boxes, cylinders, spheres and meshes. Named frames
+become links without mass. Gravity, starts, inputs, outputs and other shapes belong to other files and are left out;
+anything else that URDF cannot hold is an error that names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from xml.sax.saxutils import quoteattr
 
@@ -19,6 +19,7 @@ from torseur.errors import ModelError
 from torseur.formats.urdf.elements import JointType, Mimic
 from torseur.formats.urdf.names import Names
 from torseur.formats.urdf.numbers import NoNumber, Numbers
+from torseur.formats.urdf.report import one_line
 from torseur.formats.urdf.turning import pose_of, roll_pitch_yaw
 from torseur.spatial.pose import Pose
 
@@ -78,10 +79,8 @@ class _Writer:
         self._check_rest()
         self._couplings()
         self._loads()
-        self.lines += [
-            '<?xml version="1.0"?>',
-            f"<robot name={quoteattr(self.mechanism.title or self.mechanism.name)}>",
-        ]
+        name = quoteattr(one_line(self.mechanism.title or self.mechanism.name))
+        self.lines += ['<?xml version="1.0"?>', f"<robot name={name}>"]
         self._base()
         for name, body in self.mechanism.bodies.items():
             with self._in_numbers(f"bodies.{name}"):
@@ -144,6 +143,7 @@ class _Writer:
         if self.has_world:
             self.lines.append('  <link name="world"/>')
         with self._in_numbers("base"):
+            self.numbers.check(base)
             self._link(BASE, base.inertia, base.shapes, Pose.identity(self.numbers.g))
             if self.has_world:
                 kind = BASES.get(base.kind, JointType.FLOATING)
@@ -159,6 +159,7 @@ class _Writer:
         if names_in(body.place) & self.coordinates:
             self._fault(f"bodies.{name}.place", "URDF cannot hold a place that depends on coordinates")
             return
+        numbers.check(body)
         offset = numbers.after(body.place)
         self._link(name, body.inertia, body.shapes, offset)
         pose = self._offset(body.parent) * numbers.before(body.place)
@@ -187,8 +188,7 @@ class _Writer:
     def _inertial(self, inertia: Inertia, offset: Pose) -> list[str]:
         found = self.numbers.inertial(inertia)
         pose = offset * pose_of(self.numbers.g, found.origin)
-        entries = zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)
-        tensor = " ".join(f'{name}="{value!r}"' for name, value in entries)
+        tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)))
         return [f'    <inertial>{_origin(pose)}<mass value="{found.mass!r}"/>', f"      <inertia {tensor}/></inertial>"]
 
     def _visual(self, shape: Shape, offset: Pose) -> list[str]:
@@ -237,21 +237,26 @@ class _Writer:
             return kind, []
         far = {"lower": -UNLIMITED}
         numbers = {n: far.get(n, UNLIMITED) if v is None else self.numbers.scalar(v) for n, v in given.items()}
-        return kind, [f"    <limit {' '.join(f'{name}="{value!r}"' for name, value in numbers.items())}/>"]
+        return kind, [f"    <limit {_attributes(numbers)}/>"]
 
     def _extras(self, coordinate: str) -> Iterator[str]:
         """Losses of a joint, and what it follows."""
         damping, friction = self.losses.get(coordinate, (0.0, 0.0))
         if damping or friction:
-            yield f'    <dynamics damping="{damping!r}" friction="{friction!r}"/>'
+            yield f"    <dynamics {_attributes({'damping': damping, 'friction': friction})}/>"
         mimic = self.mimics.get(coordinate)
         if mimic is not None:
-            yield f'    <mimic joint="{mimic.joint}" multiplier="{mimic.multiplier!r}" offset="{mimic.offset!r}"/>'
+            numbers = _attributes({"multiplier": mimic.multiplier, "offset": mimic.offset})
+            yield f'    <mimic joint="{mimic.joint}" {numbers}/>'
 
 
 def _material(colour: str) -> str:
     rgba = " ".join(f"{int(colour[k : k + 2], 16) / 255:.6g}" for k in (1, 3, 5))
     return f'<material name="{colour}"><color rgba="{rgba} 1"/></material>'
+
+
+def _attributes(values: Mapping[str, float]) -> str:
+    return " ".join(f'{name}="{value!r}"' for name, value in values.items())
 
 
 def _spaced(values: tuple[float, float, float]) -> str:

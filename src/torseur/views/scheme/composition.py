@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import BaseKind
-from torseur.views.scheme.labels import Label, Placed, place_labels
-from torseur.views.scheme.layout import Layout
+from torseur.views.scheme.labels import Label, Placed, place_labels, width_of
+from torseur.views.scheme.layout import TITLE, Layout
 from torseur.views.scheme.marks import GROUND, draw_edge, draw_ground, draw_scale, draw_triad, draw_wheel, nice_length
 from torseur.views.scheme.routes import Route, routed
 from torseur.views.scheme.skeleton import Joint, Skeleton
@@ -210,7 +210,8 @@ class Composition:
     # -- surroundings --------------------------------------------------------------------------------------------------
     def _surroundings(self, title: str) -> None:
         """Title, directions of the world, scale, notes."""
-        self.sheet.text((20.0, 24.0), title, INK, size=15.0, bold=True)
+        size = min(TITLE, TITLE * (self.layout.width - 40.0) / max(width_of(title, TITLE), 1.0))
+        self.sheet.text((20.0, 24.0), title, INK, size=size, bold=True)
         foot = self.layout.foot
         draw_triad(self.sheet, self.pen, np.array([42.0, foot + 22.0]), np.eye(3), 24.0, named=True)
         metres = nice_length(110.0 / self.pen.scale * self.skeleton.size)

@@ -25,7 +25,8 @@ WISHED = 85.0
 """Pixels between neighbouring joints."""
 SMALLEST, PER_JOINT, LARGEST = 420.0, 45.0, 1500.0
 """Pixels of the mechanism's larger extent: from the smallest to as much more as its joints need."""
-NOTE = 11.0
+NOTE, TITLE = 11.0, 15.0
+WIDEST_TITLE = 560.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def laid_out(skeleton: Skeleton, view: View, title: str, notes: list[str]) -> La
     largest = min(SMALLEST + PER_JOINT * len(skeleton.joints), LARGEST)
     scale = _scale(flat, max(float(np.max(high - low)), 0.3), largest)
     drawn = np.maximum((high - low) * scale, [240.0, 120.0])
-    width = max(drawn[0] + 2 * MARGIN, 60.0 + width_of(title, 15))
+    width = max(drawn[0] + 2 * MARGIN, min(40.0 + width_of(title, TITLE), WIDEST_TITLE))
     lines = [line for note in notes for line in textwrap.wrap(note, max(30, int(width / (0.55 * NOTE))))]
     foot = HEAD + drawn[1] + 2 * MARGIN
     centre = np.array([width / 2, HEAD + MARGIN + drawn[1] / 2])

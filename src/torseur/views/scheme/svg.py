@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from xml.sax.saxutils import escape
+from xml.sax import saxutils
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,11 @@ def number(value: float) -> str:
     """A coordinate with a tenth of a pixel, without a negative zero."""
     text = f"{value:.1f}"
     return "0" if text in ("-0.0", "0.0") else text.removesuffix(".0")
+
+
+def escape(text: str) -> str:
+    """Text as XML can hold it: without control characters."""
+    return saxutils.escape("".join(c if c.isprintable() or c == "\n" else " " for c in text))
 
 
 def shifted(point: Array, right: float, down: float) -> Array:

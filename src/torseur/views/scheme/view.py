@@ -115,5 +115,5 @@ def _clarity(view: View, points: Array, directions: list[Array]) -> float:
     kept = float(np.mean(close)) + 0.7 * float(np.min(close)) + 0.5 * float(np.sum(seen) / np.sum(true))
     slanted = [max(0.0, abs(float(direction @ view.eye)) - 0.7) for direction in directions]
     end_on = sum(slanted) / max(len(slanted), 1)
-    flattened = max(0.0, float(np.max(np.abs(view.eye))) - 0.8)
+    flattened = max(0.0, 0.3 - float(np.min(np.abs(view.eye))))  # two axes of the world fall together
     return kept - 2.5 * end_on - 1.5 * flattened

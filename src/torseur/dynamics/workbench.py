@@ -1,0 +1,152 @@
+"""What the quantities of a mechanism share: its symbols, its tree, its forces, and ways to solve with its inertia matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torseur.describe import Mechanism
+from torseur.dynamics.articulated_body import articulated_solve
+from torseur.dynamics.composite_body import mass_matrix
+from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.loads import Forces, forces_of
+from torseur.dynamics.newton_euler import inverse_dynamics
+from torseur.dynamics.system import System
+from torseur.dynamics.tree import Tree
+from torseur.errors import ArgumentError
+from torseur.graph import Block, Expr, Function, Role, count
+from torseur.spatial.vectors import Vector
+
+__all__ = ["FEW", "MANY", "Options", "Workbench", "collect", "operations"]
+
+FEW, MANY = 8, 40
+"""Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a quantity is derived.
+
+    Attributes:
+        base_parameters: regroup inertial parameters (fewer operations, same motion).
+        frame: for poses, Jacobians and accelerations of a frame.
+        axes: of a Jacobian or acceleration.
+        loads: whether springs, friction, motors and other loads are in it.
+    """
+
+    base_parameters: bool = True
+    frame: str | None = None
+    axes: Axes = Axes.OWN
+    loads: bool = True
+
+
+class Workbench:
+    """One mechanism's symbols and tree, and what several quantities share."""
+
+    def __init__(
+        self, mechanism: Mechanism, options: Options | None = None, fixed: Mapping[str, float] | None = None
+    ) -> None:
+        self.options = options or Options()
+        self.system = System(mechanism, fixed)
+        self.extra: dict[str, Block] = {}
+
+    @cached_property
+    def tree(self) -> Tree:
+        return Tree(self.system, regroup=self.options.base_parameters)
+
+    @cached_property
+    def true_tree(self) -> Tree:
+        """With the inertias of the description: regrouped ones give the same motion, not the same energy."""
+        return self.tree if not self.options.base_parameters else Tree(self.system)
+
+    @cached_property
+    def gravity(self) -> Vector:
+        return self.system.vector(self.system.mechanism.gravity)
+
+    @cached_property
+    def forces(self) -> Forces:
+        return forces_of(self.tree) if self.options.loads else Forces(self.system.graph)
+
+    def block(self, name: str) -> Block:
+        """vdot or tau: a block as long as v."""
+        if name not in self.extra:
+            names = [f"{name}_{x.name}" for x in self.system.mechanism.v]
+            self.extra[name] = self.system.graph.block(name, len(names), Role.STATE, names=names)
+        return self.extra[name]
+
+    @property
+    def rest(self) -> list[Expr]:
+        return [self.system.graph.zero] * self.tree.nv
+
+    @property
+    def frame(self) -> str:
+        if self.options.frame is None:
+            raise ArgumentError("this quantity needs a frame", expected="the name of a body or frame")
+        return self.options.frame
+
+    def inverse(self, vdot: list[Expr], tree: Tree | None = None) -> list[Expr]:
+        """tau for a motion, loads included: what must be added to them."""
+        tau = inverse_dynamics(tree or self.tree, vdot, self.gravity, self.forces.wrenches)
+        return [x - self.forces.Q[k] if k in self.forces.Q else x for k, x in enumerate(tau)]
+
+    @cached_property
+    def matrix(self) -> list[list[Expr]]:
+        return mass_matrix(self.tree)
+
+    @cached_property
+    def chain(self) -> tuple[list[int], list[int]]:
+        """The order of elimination and who is below whom: the tree's, or one chain where a rotor ties branches."""
+        order, parents = self.tree.order, self.tree.parents
+        for rotor in self.tree.rotors:
+            k, below = rotor.speed, set[int]()
+            while k >= 0:
+                below.add(k)
+                k = parents[k]
+            if rotor.link >= 0 and not {*range(*_span(self.tree, rotor.link))} <= below:
+                one_chain = dict(zip(order, [-1, *order], strict=False))
+                return order, [one_chain[j] for j in range(len(order))]
+        return order, parents
+
+    @cached_property
+    def factors(self) -> Factors:
+        try:
+            return factorise(self.matrix, *self.chain)
+        except ZeroPivot as zero:
+            raise self.tree.without_mass(zero.place) from None
+
+    def solve(self, right: list[Expr]) -> list[Expr]:
+        """vdot with M vdot = right, by factors along the tree: the way for many right-hand sides."""
+        return solve_with(self.factors, right, *self.chain)
+
+    def solve_once(self, right: list[Expr]) -> list[Expr]:
+        """The same for one right-hand side, by factors or by articulated bodies, whichever takes fewer operations."""
+        n = self.tree.nv
+        if n <= FEW or any(rotor.link >= 0 for rotor in self.tree.rotors):
+            return self.solve(right)
+        by_bodies = articulated_solve(self.tree, right)
+        if n > MANY:
+            return by_bodies
+        by_factors = self.solve(right)
+        return by_factors if operations(self, by_factors) <= operations(self, by_bodies) else by_bodies
+
+
+def _span(tree: Tree, link: int) -> tuple[int, int]:
+    return tree.links[link].first, tree.links[link].first + tree.links[link].kind.nv
+
+
+def operations(w: Workbench, outputs: Any) -> int:
+    flat: list[Expr] = []
+    collect(outputs, flat)
+    return count(Function("trial", list(w.system.graph.blocks.values()), {"all": flat})).total
+
+
+def collect(value: Any, into: list[Expr]) -> None:
+    """All expressions in nested sequences, in order."""
+    if isinstance(value, Expr):
+        into.append(value)
+    else:
+        for item in value:
+            collect(item, into)

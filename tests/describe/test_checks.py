@@ -1,0 +1,486 @@
+"""Each structural fault is found, where it is, and only where it is."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from random_mechanisms import anything
+from torseur.describe import Mechanism
+from torseur.describe.checks import Severity, faults, written
+from torseur.describe.checks.order import ordered
+from torseur.formats.yaml_format import read_document
+
+COUNT = int(os.environ.get("TORSEUR_FUZZ", "60"))
+EVERYTHING = Path(__file__).resolve().parent.parent / "data" / "yaml" / "everything.yaml"
+ARM = "a: {joint: {kind: revolute, coordinate: q}, inertia: {mass: 1, centre: [1, 0, 0]}}"
+
+
+def mechanism(text: str) -> Mechanism:
+    return read_document(f"torseur: 1\nname: m\n{text}\n").mechanism
+
+
+def found(text: str, severity: Severity | None = None) -> list[str]:
+    """The faults as ``path: what``."""
+    every = faults(mechanism(text))
+    return [f"{written(fault.path)}: {fault.what}" for fault in every if severity in (None, fault.severity)]
+
+
+def only(text: str, severity: Severity = Severity.ERROR) -> str:
+    """The only fault there is, of this severity; notes do not count unless they are asked for."""
+    (fault,) = [
+        fault for fault in faults(mechanism(text)) if severity is Severity.NOTE or fault.severity is not Severity.NOTE
+    ]
+    assert fault.severity is severity
+    parts = (("expected", fault.expected), ("got", fault.got), ("remedy", fault.remedy))
+    return f"{written(fault.path)}: {fault.what}" + "".join(f" | {name}: {text}" for name, text in parts if text)
+
+
+def body(fields: str) -> str:
+    return f"bodies: {{a: {{{fields}}}}}"
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_parents_suggest_the_nearest():
+    assert only("bodies: {turret: {}, b: {parent: turet}}") == (
+        "bodies.b.parent: no body 'turet' | remedy: did you mean 'turret'?"
+    )
+
+
+def test_a_frame_cannot_carry_a_body():
+    text = only("bodies: {a: {frames: {tip: [0, 0, 1]}}, b: {parent: tip}}")
+    assert "bodies.b.parent: no body 'tip'" in text
+    assert "name its body 'a'" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("loops: {l: {between: [tipp, base]}}", "loops.l.between[0]: no frame 'tipp'"),
+        ("constraints: {c: {rolling: {wheel: w, radius: 1}}}", "constraints.c.rolling.wheel: no frame 'w'"),
+        ("constraints: {c: {no_side_slip: {frame: w}}}", "constraints.c.no_side_slip.frame: no frame 'w'"),
+        (
+            "constraints: {c: {coupling: {coordinate: z, equals: 1}}}",
+            "constraints.c.coupling.coordinate: no coordinate 'z'",
+        ),
+        (
+            "constraints: {c: {prescribed: {coordinate: z, equals: t}}}",
+            "constraints.c.prescribed.coordinate: no coordinate",
+        ),
+        ("constraints: {c: {speeds: {coefficients: {z: 1}}}}", "constraints.c.speeds.coefficients.z: no speed 'z'"),
+        ("loads: {k: {spring: {coordinate: z}}}", "loads.k.coordinate: no coordinate 'z'"),
+        ("loads: {k: {spring: {between: [base, z]}}}", "loads.k.between[1]: no frame 'z'"),
+        ("loads: {k: {spring: {combination: {z: 1}}}}", "loads.k.combination.z: no coordinate 'z'"),
+        ("loads: {k: {transmission: {coordinate: z, inertia: 1}}}", "loads.k.coordinate: no coordinate 'z'"),
+        ("loads: {k: {motor: {coordinate: q, carrier: z}}}", "loads.k.carrier: no body 'z'"),
+        ("loads: {k: {wrench: {frame: z}}}", "loads.k.frame: no frame 'z'"),
+        ("parameters: {p: zz}", "parameters.p.value: unknown name 'zz'"),
+        ("gravity: [0, 0, zz]", "gravity[2]: unknown name 'zz'"),
+        ("outputs: {y: zz}", "outputs.y.value: unknown name 'zz'"),
+        ("loads: {k: {effort: {coordinate: q, value: zz}}}", "loads.k.value: unknown name 'zz'"),
+    ],
+)
+def test_unknown_names_are_found_everywhere(text, expected):
+    errors = found(f"{text}\nbodies: {{{ARM}}}", Severity.ERROR)
+    assert len(errors) == 1
+    assert errors[0].startswith(expected)
+
+
+def test_a_coordinate_where_a_speed_belongs_is_told_its_speed():
+    text = only(f"bodies: {{{ARM}}}\nconstraints: {{c: {{speeds: {{coefficients: {{q: 1}}}}}}}}")
+    assert "the speed of coordinate 'q' is 'dq'" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "other"),
+    [
+        ("parameters: {q: 1}", "bodies.a.joint.coordinates.q", "a coordinate of a, and a parameter"),
+        ("inputs: {q: 1}", "bodies.a.joint.coordinates.q", "a coordinate of a, and an input"),
+        ("parameters: {dq: 1}", "bodies.a.joint.coordinates.q", "a speed of a, and a parameter"),
+        ("parameters: {u: 1}\ninputs: {u: 1}", "inputs.u", "an input, and a parameter"),
+        ("outputs: {q: 1}", "outputs.q", "an output, and a coordinate of a"),
+        ("coordinates: [q]", "coordinates.q", "a coordinate of the free-form kinematics, and a coordinate of a"),
+        ("base: {frames: {a: [0, 0, 0]}}", "base.frames.a", "a frame, and a body"),
+        ("base: {frames: {world: [0, 0, 0]}}", "base.frames.world", "a frame, and the frame that does not move"),
+    ],
+)
+def test_a_name_stands_for_one_thing(text, path, other):
+    every = [fault for fault in faults(mechanism(f"{text}\nbodies: {{{ARM}}}")) if fault.severity is Severity.ERROR]
+    assert [(written(fault.path), fault.got) for fault in every] == [(path, other)]
+
+
+def test_two_joints_cannot_share_a_coordinate():
+    other = ARM.replace("a:", "b:", 1)
+    assert found(f"bodies: {{{ARM}, {other}}}") == ["bodies.b.joint.coordinates.q: the name 'q' is taken"]
+
+
+@pytest.mark.parametrize("name", ["world", "base"])
+def test_a_body_cannot_be_called_like_the_world(name):
+    assert f"bodies.{name}: the name '{name}' is taken" in found(
+        f"bodies: {{{name}: {{parent: world}}}}", Severity.ERROR
+    )
+
+
+def test_frames_share_their_names():
+    text = "bodies: {a: {frames: {tip: [0, 0, 1]}}, b: {frames: {tip: [0, 0, 1]}}}"
+    assert only(text).startswith("bodies.b.frames.tip: the name 'tip' is taken | got: a frame, and a frame of a")
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+FORBIDDEN = [
+    ("parameters: {p: q}", "parameters.p.value: 'q' is a coordinate of a"),
+    ("parameters: {p: t}", "parameters.p.value: 't' is time"),
+    ("gravity: [0, 0, q]", "gravity[2]: 'q' is a coordinate of a"),
+    ("bodies: {ARM, b: {inertia: {mass: q}}}", "bodies.b.inertia.mass: 'q' is a coordinate"),
+    ("bodies: {ARM, b: {steps: [{tx: dq}]}}", "bodies.b.place.steps[0].tx: 'dq' is a speed of a"),
+    ("bodies: {ARM, b: {steps: [{tx: t}]}}", "bodies.b.place.steps[0].tx: 't' is time"),
+    ("bodies: {ARM, b: {shapes: [{sphere: q}]}}", "bodies.b.shapes[0].sphere.radius: 'q' is a coordinate"),
+    ("constraints: {c: {prescribed: {coordinate: q, equals: dq}}}", "constraints.c.prescribed.equals: 'dq' is a speed"),
+    (
+        "bodies: {ARM, b: {joint: {kind: prismatic, coordinate: s, upper: q}}}",
+        "bodies.b.joint.coordinates.s.upper: 'q'",
+    ),
+    ("constraints: {c: {coupling: {coordinate: q, equals: t}}}", "constraints.c.coupling.equals: 't' is time"),
+    ("constraints: {c: {zero: dq}}", "constraints.c.zero: 'dq' is a speed of a"),
+    ("loads: {k: {spring: {coordinate: q, stiffness: q}}}", "loads.k.stiffness: 'q' is a coordinate"),
+    ("inputs: {u: 1}\nloads: {k: {spring: {coordinate: q, rest: u}}}", "loads.k.rest: 'u' is an input"),
+    ("loads: {k: {motor: {coordinate: q, torque: dq}}}", "loads.k.torque: 'dq' is a speed"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FORBIDDEN, ids=[expected for _, expected in FORBIDDEN])
+def test_formulas_use_only_what_their_place_allows(text, expected):
+    full = text.replace("ARM", ARM) if "ARM" in text else f"{text}\nbodies: {{{ARM}}}"
+    errors = found(full, Severity.ERROR)
+    assert len(errors) == 1
+    assert errors[0].startswith(expected)
+
+
+def test_a_place_with_a_joint_cannot_depend_on_coordinates():
+    text = f"bodies: {{{ARM}, b: {{joint: prismatic, steps: [{{rz: q}}], inertia: {{mass: 1}}}}}}"
+    assert only(text).startswith("bodies.b.place: the place of a body with a prismatic joint depends on q")
+
+
+def test_only_a_moving_base_depends_on_time():
+    assert "kind: moving" in only("base: {steps: [{tx: t}]}\nbodies: {a: {}}")
+    assert found("base: {kind: moving, steps: [{tx: sin(t)}]}\nbodies: {a: {}}") == []
+
+
+@pytest.mark.parametrize("formula", ["1/0", "sqrt(-1)", "log(0)", "1/z", "asin(2)", "10^400"])
+def test_formulas_of_numbers_have_a_value(formula):
+    assert "parameters.p.value: this formula has no value" in found(
+        f"parameters: {{z: 0, p: {formula}}}", Severity.ERROR
+    )
+
+
+def test_parameters_in_a_circle_are_drawn():
+    text = only("parameters: {a: 2*b, b: c + 1, c: a}")
+    assert text == "parameters.a: parameters defined in a circle | got: a -> b -> c -> a"
+    assert only("parameters: {a: a}").endswith("got: a -> a")
+
+
+def test_couplings_in_a_circle_are_drawn():
+    text = (
+        "coordinates: [x, y]\nbodies: {a: {steps: [{tx: x}, {ty: y}]}}\n"
+        "constraints: {c: {coupling: {coordinate: x, equals: y}}, d: {coupling: {coordinate: y, equals: 2*x}}}"
+    )
+    assert only(text).endswith("coordinates that follow each other in a circle | got: x -> y -> x")
+
+
+def test_an_order_comes_after_what_is_needed():
+    order, circles = ordered({"a": ["b", "c"], "b": ["c"], "c": [], "d": ["e"], "e": ["f"], "f": ["e"]})
+    assert order.index("c") < order.index("b") < order.index("a")
+    assert circles == [("e", "f")]
+    assert set(order) == set("abcdef")
+
+
+# -- the tree ----------------------------------------------------------------------------------------------------------
+
+
+def test_bodies_in_a_circle_are_drawn_and_loops_explained():
+    text = only("bodies: {a: {parent: b}, b: {parent: c}, c: {parent: a}}")
+    assert "got: a -> b -> c -> a" in text
+    assert "'loops'" in text
+    assert "got: a -> a" in only("bodies: {a: {parent: a}}")
+
+
+@pytest.mark.parametrize(
+    "tie",
+    [
+        "loops: {l: {between: [a, tip]}}",
+        "loops: {l: {between: [a, b]}}",
+        "loads: {k: {spring: {between: [b, a], stiffness: 1}}}",
+        "constraints: {c: {rolling: {wheel: tip, ground: b, radius: 1}}}",
+    ],
+)
+def test_a_body_is_not_tied_to_itself(tie):
+    inertia = "inertia: {mass: 1, centre: [1, 0, 0]}"
+    text = f"bodies: {{a: {{joint: revolute, frames: {{tip: [1, 0, 0]}}, {inertia}}}, b: {{parent: a}}}}\n{tie}"
+    assert "a body tied to itself" in only(text)
+
+
+def test_what_is_fixed_to_a_fixed_base_is_the_world():
+    assert "a body tied to itself" in only("bodies: {a: {}}\nloops: {l: {between: [a, world]}}")
+    assert found("base: floating\nbodies: {a: {inertia: {mass: 1}}}\nloops: {l: {between: [a, world]}}") == []
+
+
+def test_a_screw_that_closes_a_loop_needs_its_pitch():
+    text = f"bodies: {{{ARM}}}\nloops: {{l: {{joint: JOINT, between: [a, base]}}}}"
+    assert "needs its pitch" in only(text.replace("JOINT", "screw"))
+    assert found(text.replace("JOINT", "screw, pitch: 1")) == []
+    assert "needs its pitch" in only(text.replace("JOINT", "revolute, pitch: 1"))
+
+
+def test_a_coordinate_is_driven_once():
+    text = (
+        f"bodies: {{{ARM}}}\nconstraints: {{c: {{prescribed: {{coordinate: q, equals: t}}}},"
+        " d: {prescribed: {coordinate: q, equals: 2*t}}}"
+    )
+    assert only(text) == "constraints.d.prescribed.coordinate: 'q' is already driven | got: constraint 'c'"
+
+
+def test_a_part_of_a_quaternion_cannot_be_driven():
+    text = "bodies: {a: {joint: spherical, inertia: {mass: 1, tensor: [1, 1, 1]}}}\n"
+    text += "constraints: {c: {prescribed: {coordinate: a_qx, equals: t}}}"
+    assert "a part of a quaternion cannot be driven alone" in only(text)
+
+
+@pytest.mark.parametrize("drive", ["transmission: {coordinate: a_qx, inertia: 1}", "motor: {coordinate: a_qx}"])
+def test_a_drive_needs_a_speed_of_its_own(drive):
+    text = "bodies: {a: {joint: spherical, inertia: {mass: 1, tensor: [1, 1, 1]}}}\n"
+    assert "has no speed of its own" in only(text + f"loads: {{d: {{{drive}}}}}")
+
+
+def test_a_mechanism_without_bodies_is_noted():
+    assert only("title: x", Severity.NOTE) == "bodies: there is no body that could move"
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def coordinate(fields: str) -> str:
+    return (
+        f"bodies: {{a: {{joint: {{kind: revolute, coordinate: q, {fields}}}, inertia: {{XX: 1, YY: 1, ZZ: 1, M: 1}}}}}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "severity"),
+    [
+        ("lower: 1, upper: -1", "the lower stop is above the upper one", Severity.ERROR),
+        ("lower: 1, upper: -pi", "the lower stop is above the upper one", Severity.ERROR),
+        ("lower: 1, start: 0", "it starts below its lower stop", Severity.WARNING),
+        ("upper: 1, start: 2", "it starts above its upper stop", Severity.WARNING),
+        ("speed_limit: -1", "a limit is a magnitude", Severity.ERROR),
+        ("effort_limit: -1", "a limit is a magnitude", Severity.ERROR),
+        ("unit: m", "not the unit of this coordinate", Severity.ERROR),
+    ],
+)
+def test_impossible_limits_are_found(fields, expected, severity):
+    assert expected in only(coordinate(fields), severity)
+
+
+@pytest.mark.parametrize(
+    "fields", ["lower: -1, upper: 1", "lower: 1, upper: 1", "upper: 1, start: 1", "unit: rad", "start: 9"]
+)
+def test_possible_limits_are_not_faults(fields):
+    assert found(coordinate(fields)) == []
+
+
+def test_the_unit_of_a_free_coordinate_is_a_length_or_an_angle():
+    text = "coordinates: {x: {unit: UNIT}}\nbodies: {a: {steps: [{tx: x}], inertia: {mass: 1}}}"
+    assert found(text.replace("UNIT", "m")) == found(text.replace("UNIT", "rad")) == []
+    assert "expected: m or rad" in only(text.replace("UNIT", "mm"))
+
+
+@pytest.mark.parametrize(
+    ("pose", "expected"),
+    [
+        ("quaternion: [1, 1, 0, 0]", "a quaternion of unit length is needed"),
+        ("quaternion: [0, 0, 0, 0]", "a quaternion of unit length is needed"),
+        ("matrix: [[1, 0, 0], [0, 1, 0], [0, 0, 2]]", "not a rotation: its rows are not orthonormal"),
+        ("matrix: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]", "not a rotation but a reflection"),
+        ("matrix: [[1e100, 0, 0], [0, 1e100, 0], [0, 0, 1e100]]", "not a rotation: its rows are not orthonormal"),
+    ],
+)
+def test_orientations_that_are_none_are_found(pose, expected):
+    assert expected in only(body(f"pose: {{{pose}}}"))
+
+
+@pytest.mark.parametrize(
+    "pose",
+    [
+        "quaternion: [0.6, 0.8, 0, 0]",
+        "quaternion: [cos(1), sin(1), 0, 0]",
+        "matrix: [[0, -1, 0], [1, 0, 0], [0, 0, 1]]",
+        "quaternion: [w, 0, 0, 0]",
+    ],
+)
+def test_orientations_that_are_or_may_be_right_are_not_faults(pose):
+    assert found(f"parameters: {{w: }}\n{body(f'pose: {{{pose}}}')}", Severity.ERROR) == []
+
+
+def test_a_quaternion_starts_with_unit_length():
+    inertia = "inertia: {mass: 1, tensor: [1, 1, 1]}"
+    text = f"bodies: {{a: {{joint: {{kind: spherical, coordinates: {{s: 1, x: VALUE, y: , z: }}}}, {inertia}}}}}"
+    assert "has not unit length" in only(text.replace("VALUE", "1"))
+    assert found(text.replace("VALUE", "0")) == []
+
+
+def test_directions_have_a_length():
+    assert "a direction of no length" in only(body("steps: [{rn: {axis: [0, 0, 0], angle: 1}}]"))
+    assert "a direction of no length" in only(
+        f"bodies: {{{ARM}}}\nloads: {{m: {{motor: {{coordinate: q, axis: [0, 0, 0]}}}}}}"
+    )
+    text = f"bodies: {{{ARM}}}\nconstraints: {{c: {{no_side_slip: {{frame: a, direction: [0, 0, 0]}}}}}}"
+    assert "a direction of no length" in only(text)
+
+
+@pytest.mark.parametrize(
+    "shape", ["sphere: 0", "box: [1, -1, 1]", "cylinder: {radius: -1, length: 1}", "tyre: {radius: 1, width: 0}"]
+)
+def test_sizes_are_positive(shape):
+    assert "a size must be positive" in only(body(f"shapes: [{{{shape}}}]"))
+
+
+# -- masses ------------------------------------------------------------------------------------------------------------
+
+INERTIAS = [
+    ("{mass: -1}", Severity.ERROR, "a negative mass"),
+    ("{M: -1}", Severity.ERROR, "a negative mass"),
+    ("{mass: 1, tensor: [-1, 1, 1]}", Severity.WARNING, "a principal moment is negative"),
+    ("{mass: 1, tensor: [1, 1, 3]}", Severity.WARNING, "larger than the sum of the other two"),
+    ("{mass: 1, tensor: {xx: 1, yy: 1, zz: 1, xy: 2}}", Severity.WARNING, "a principal moment is negative"),
+    ("{mass: 1, tensor: [1, 1, 3], rpy: [1, 2, 3]}", Severity.WARNING, "larger than the sum of the other two"),
+    ("{M: 1, MX: 2, XX: 1, YY: 1, ZZ: 1}", Severity.WARNING, "a principal moment is negative"),
+    ("{M: 1, MX: 2, ZZ: 1}", Severity.WARNING, "the moment about z at the centre of mass is negative"),
+    ("{M: 0, MX: 2, XX: 1, YY: 1, ZZ: 1}", Severity.NOTE, "first moments without mass"),
+]
+
+
+@pytest.mark.parametrize(("inertia", "severity", "expected"), INERTIAS, ids=[text for text, _, _ in INERTIAS])
+def test_impossible_inertias_are_found(inertia, severity, expected):
+    assert expected in only(body(f"inertia: {inertia}"), severity)
+
+
+@pytest.mark.parametrize(
+    "inertia",
+    [
+        "{mass: 1}",
+        "{mass: 1, tensor: [1, 1, 2]}",
+        "{mass: 1, tensor: [1, 1, 2.001]}",
+        "{mass: 0}",
+        "{M: 1, MX: 2, YY: 4, ZZ: 4}",
+        "{M: 2, MX: 1, MY: 1, MZ: 1, XX: 3, YY: 3, ZZ: 3, XY: -0.5, XZ: -0.5, YZ: -0.5}",
+        "{M: unknown, ZZ: -1}",
+        "{ZZ: 1}",
+        "{mass: 1, tensor: [0, 0, 1]}",
+        "{M: 1, MX: 1, ZZ: 1.5}",
+    ],
+)
+def test_possible_inertias_are_not_faults(inertia):
+    assert found(f"parameters: {{unknown: }}\n{body(f'inertia: {inertia}')}", Severity.WARNING) == []
+    assert found(f"parameters: {{unknown: }}\n{body(f'inertia: {inertia}')}", Severity.ERROR) == []
+
+
+MASSLESS = [
+    "bodies: {a: {joint: {kind: revolute, coordinate: q}}}",
+    "bodies: {a: {joint: {kind: revolute, coordinate: q}, inertia: {}}}",
+    "bodies: {a: {joint: {kind: revolute, coordinate: q}, inertia: {mass: 0}}}",
+    "bodies: {a: {joint: {kind: revolute, coordinate: q}}, b: {parent: a}}",
+    "coordinates: [q]\nbodies: {a: {steps: [{rz: q}]}}",
+    "base: {kind: planar, coordinates: [q, y, yaw]}",
+]
+
+
+@pytest.mark.parametrize("text", MASSLESS)
+def test_motions_that_move_no_mass_are_found(text):
+    assert "moves no mass" in only(text, Severity.WARNING)
+
+
+HEAVY = [
+    "inertia: {mass: 1, centre: [1, 0, 0]}",
+    "inertia: {ZZ: 1}",
+    "inertia: {ZZ: J}",
+    "inertia: {mass: J}",
+]
+
+
+@pytest.mark.parametrize("inertia", HEAVY)
+def test_motions_that_move_or_may_move_mass_are_not_faults(inertia):
+    joint = "joint: {kind: revolute, coordinate: q}"
+    assert found(f"parameters: {{J: }}\n{body(f'{joint}, {inertia}')}", Severity.WARNING) == []
+    later = f"bodies: {{a: {{{joint}}}, b: {{parent: a, {inertia}}}}}"
+    assert found(f"parameters: {{J: }}\n{later}", Severity.WARNING) == []
+
+
+@pytest.mark.parametrize(
+    "help_",  # a drive, or a given motion
+    [
+        "loads: {d: {transmission: {coordinate: q, inertia: 1}}}",
+        "loads: {d: {motor: {coordinate: q, inertia: 1}}}",
+        "constraints: {c: {prescribed: {coordinate: q, equals: t}}}",
+        "constraints: {c: {coupling: {coordinate: q, equals: 1}}}",
+    ],
+)
+def test_a_massless_motion_may_be_driven(help_):
+    assert found(f"{MASSLESS[0]}\n{help_}") == []
+
+
+def test_a_massless_motion_in_a_loop_is_a_note():
+    text = f"{MASSLESS[0]}\nloops: {{l: {{between: [a, world], joint: spherical}}}}"
+    assert "constraints must determine it" in only(text, Severity.NOTE)
+
+
+def test_a_drive_without_inertia_does_not_help():
+    assert "moves no mass" in only(f"{MASSLESS[0]}\nloads: {{d: {{motor: {{coordinate: q}}}}}}", Severity.WARNING)
+
+
+def test_a_coordinate_that_no_body_depends_on_is_found():
+    text = "coordinates: [x, unused]\nbodies: {a: {steps: [{tx: x}], inertia: {mass: 1}}}"
+    assert only(text, Severity.WARNING).startswith("coordinates.unused: no body depends on unused")
+
+
+@pytest.mark.parametrize(
+    ("joint", "inertia"),
+    [
+        ("revolute", "{mass: 1}"),
+        ("revolute", "{mass: 1, centre: [0, 0, 1]}"),
+        ("revolute", "{M: 1, XX: 1, YY: 1}"),
+        ("prismatic", "{ZZ: 1, XX: 1, YY: 1}"),
+    ],
+)
+def test_a_tip_without_the_inertia_its_joint_feels_is_found(joint, inertia):
+    assert "without the inertia it feels" in only(body(f"joint: {joint}, inertia: {inertia}"), Severity.WARNING)
+
+
+def test_what_nothing_uses_is_noted():
+    text = f"parameters: {{p: 1, r: 2}}\ninputs: {{u: 1}}\noutputs: {{y: r}}\nbodies: {{{ARM}}}"
+    assert found(text, Severity.NOTE) == ["parameters.p: nothing uses it", "inputs.u: nothing uses it"]
+
+
+# -- all of it ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_with_one_of_everything_has_no_fault():
+    assert faults(read_document(EVERYTHING.read_bytes()).mechanism) == []
+
+
+def test_the_worst_come_first():
+    ranks = [fault.severity for fault in faults(mechanism("parameters: {p: 1, r: z}\nbodies: {a: {joint: revolute}}"))]
+    assert ranks == sorted(ranks, key=list(Severity).index)
+    assert set(ranks) == set(Severity)
+
+
+@settings(max_examples=min(COUNT, 3000), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(anything())
+def test_checks_never_fail_and_name_a_place_that_exists(mechanism):
+    for fault in faults(mechanism):
+        place = mechanism
+        for step in fault.path:
+            assert step in place if isinstance(place, dict) else True
+            place = getattr(place, step) if hasattr(type(place), "model_fields") else place[step]
