@@ -92,7 +92,7 @@ def test_parameters_nothing_depends_on_can_be_bound_as_well(backend, lead):
     q, p, x = g.block("q", 2), g.block("p", 3, Role.PARAMETER), g.block("x", ())
     function = Function("f", [p, q, x], {"y": [q[0] * x[0], q[1]]})
     native = compile(function, backend=backend)
-    assert native.interface.work == 0
+    assert native._source.work == 0
     bound = native.bind(np.ones((*lead, 3)))
     assert [a.name for a in bound.inputs] == ["q", "x"]
     np.testing.assert_array_equal(bound([1.0, 2.0], 3.0), np.broadcast_to([3.0, 2.0], (*lead, 2)))

@@ -61,7 +61,7 @@ def test_working_memory_on_the_heap_is_as_good_as_on_the_stack(lanes, monkeypatc
     function = long_chain(300)
     args = [np.random.default_rng(0).uniform(-1, 1, (2 * lanes + 1, *b.shape)) for b in function.inputs]
     native = compile(function, lanes=lanes, tier=Tier.QUICK)
-    text, _ = module_text(function, Lanes(lanes))
+    text, *_ = module_text(function, Lanes(lanes))
     assert text.count("call ptr @malloc") == text.count("call void @free") == 3
     assert_agrees(function, args, [native(*args)])
     assert_agrees(function, [a[0] for a in args], [native(*(a[0] for a in args))])

@@ -211,6 +211,13 @@ def test_the_axis_is_x_where_none_is_given():
     np.testing.assert_allclose(poses(mechanism, {"j": 0.3})["b"][:3, :3], turn(np.array([1.0, 0, 0]), 0.3), atol=1e-15)
 
 
+def test_coordinates_of_turned_bodies_are_explained_in_the_words_of_the_file():
+    meanings = {x.name: x.meaning for x in read(MIXED).q}
+    assert meanings["j0"] == "rotation about y of l0"
+    assert meanings["j1"] == "rotation about -x of l1"
+    assert meanings["j2"] == "translation along (0.2673, 0.5345, -0.8018) of l2"
+
+
 def test_limits_of_each_sort():
     mechanism = read(MIXED)
     j0, j1 = mechanism.bodies["l0_b"].joint.coordinates["j0"], mechanism.bodies["l1_b"].joint.coordinates["j1"]

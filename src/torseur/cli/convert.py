@@ -20,7 +20,8 @@ __all__ = ["command"]
 def command(source: Path, target: Path, force: bool) -> None:
     """Convert a model file from one format to another.
 
-    The endings say which: .yaml .par .urdf .mu are read, .yaml and .par are written. OUT is written whole or not at all.
+    The endings say which: .yaml .par .urdf .mu are read, .yaml and .par are written. OUT is written whole or not at
+    all.
     """
     if target.exists() and not force:
         raise ArgumentError("the file exists already", where=str(target), remedy="give --force to overwrite it")

@@ -40,7 +40,9 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     if not rows:
         return []
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
 
 
 # -- the tree ----------------------------------------------------------------------------------------------------------
@@ -94,7 +96,14 @@ def _node(name: str, bodies: dict[str, Any], data: dict[str, Any]) -> str:
 
 def _variables(data: dict[str, Any]) -> Iterator[str]:
     rows = [
-        [entry["name"], entry["unit"] or "-", entry["owner"], entry["meaning"], f"start {_number(entry['start'])}", _range(entry)]
+        [
+            entry["name"],
+            entry["unit"] or "-",
+            entry["owner"],
+            entry["meaning"],
+            f"start {_number(entry['start'])}",
+            _range(entry),
+        ]
         for entry in data["coordinates"]
     ]
     yield from _list(f"coordinates q ({len(rows)})", _columns(rows))

@@ -148,7 +148,7 @@ def _parameters(scope: Scope) -> Data:
 
 
 def branches(mechanism: Mechanism) -> Iterator[Branch]:
-    """The tree, from the world on; a body comes before those that hang on it. Bodies without a way to it are left out."""
+    """The tree from the world on, a body before those that hang on it; bodies with no way to the world are left out."""
     children: dict[str, list[str]] = {WORLD: [BASE]}
     for name, body in mechanism.bodies.items():
         children.setdefault(body.parent, []).append(name)

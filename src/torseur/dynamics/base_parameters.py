@@ -1,7 +1,7 @@
 """Base parameters: the fewest combinations of the standard parameters that the motion depends on.
 
-Annex A of Maakaroun after Gautier & Khalil 1990: the energy of a mechanism is linear in K, and what makes no difference to
-it need not be known. Here the closed rules are derived joint by joint, for every kind of joint and every tree:
+Annex A of Maakaroun after Gautier & Khalil 1990: the energy of a mechanism is linear in K, and what makes no difference
+to it need not be known. Here the closed rules are derived joint by joint, for every kind of joint and every tree.
 
 An inertia K on link j may as well sit on the parent link p, as X K (X: seen from p at q = 0), if for all motions
 
@@ -9,13 +9,12 @@ An inertia K on link j may as well sit on the parent link p, as X K (X: seen fro
     (b)  S_i' I(K) V   = 0          nor do they together with any velocity V that the parent can give the link,
     (c)  X(q) K - X K               has no energy on p, whatever q.
 
-With C_p the rows such that C_p K = 0 if and only if K has no energy on p, whatever its motion, and A_i the rate at which
-X(q) K changes along column i of the joint, (c) says C_p X A_i A_l ... K = 0 for all products of one or more of them. All
-conditions are linear in K. On a fixed world C_p is the one row that weighs MS along gravity, and V = 0: that is how the
-rules of annex A grow into those for the first joints, for axes parallel to each other and to gravity, and for chains of
-slides. Where a parent can move at will, (a)-(c) leave XX + YY, MZ, M of a revolute joint (A.4), the tensor of a slide (A.5)
-and everything on a fixed one. An inertia of the drive (IA, or JM on the parent) adds to (a) and (b) and may be
-regrouped alike.
+With C_p the rows such that C_p K = 0 if and only if K has no energy on p, whatever its motion, and A_i the rate at
+which X(q) K changes along column i of the joint, (c) says C_p X A_i A_l ... K = 0 for all products of one or more of
+them. All conditions are linear in K. On a fixed world C_p is the one row that weighs MS along gravity, and V = 0: that
+is how the rules of annex A grow into those for the first joints, for axes parallel to each other and to gravity, and
+for chains of slides. Where a parent can move at will, (a)-(c) leave XX + YY, MZ, M of a revolute joint (A.4) and the
+tensor of a slide (A.5). An inertia of the drive (IA, or JM on the parent) adds to (a) and (b) and is regrouped alike.
 
 What is regrouped goes to the parent, from the tips to the base; what reaches the world has no effect.
 """
@@ -95,8 +94,8 @@ class BaseParameters:
 def base_parameters(tree: Tree) -> BaseParameters:
     """The base parameters of a tree, by the closed rules; they hold for almost all values of the free parameters.
 
-    A rotor carried by another link than the parent of its joint is not regrouped. The motion of a driven base counts as any
-    motion.
+    A rotor carried by another link than the parent of its joint is not regrouped. The motion of a driven base counts as
+    any motion.
     """
     standard = standard_parameters(tree)
     rules = _Rules(tree, Elimination(tree.system))
@@ -115,7 +114,8 @@ def base_parameters(tree: Tree) -> BaseParameters:
         if parent >= 0:
             arriving[parent] += [item.seen_from(tree.links[k].K) for item in goes]
     places = sorted(kept)
-    return BaseParameters(tuple(standard), tuple(places), tuple(kept[i] for i in places))
+    groups = rules.algebra.without_zeros([dict(sorted(kept[i].items())) for i in places])
+    return BaseParameters(tuple(standard), tuple(places), tuple(groups))
 
 
 # -- parameters on their way down --------------------------------------------------------------------------------------
@@ -251,7 +251,9 @@ class _Rules:
             for other in columns:
                 momenta.append(_Condition(_momentum(S, other), squares if other is S else {}))
             for k, V in enumerate(sight.twists):
-                meets = {i: p.rotor.ratio * dot(p.rotor.axis, angular[k]) for i, p in acting.items() if p.rotor and angular}
+                meets = {
+                    i: p.rotor.ratio * dot(p.rotor.axis, angular[k]) for i, p in acting.items() if p.rotor and angular
+                }
                 momenta.append(_Condition(_momentum(S, _motion(V)), meets))
             momenta += [_Condition(_momentum(S, _motion(V)), {}) for V in carried]
         moves = [_moved_along(S) for S in columns]
@@ -286,9 +288,10 @@ class _Rules:
 
 # -- linear maps -------------------------------------------------------------------------------------------------------
 def _times(row: Row, column: Row) -> Expr:
-    total = row[0].graph.zero
+    zero = total = row[0].graph.zero
     for x, y in zip(row, column, strict=True):
-        total = total + x * y
+        if x is not zero and y is not zero:
+            total = total + x * y
     return total
 
 

@@ -138,6 +138,8 @@ def _outward(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> tuple[list[li
         a1 = a0
         for item, speed in zip(own, link.v, strict=True):
             a1 = _sum(a1, _sum(_times(item.S, vdot[item.place]), _times(item.Sd, speed)))
+        if link.drive is not None:
+            v1, a1 = (_sum(x, _at_origin(pose, given)) for x, given in zip((v1, a1), link.drive, strict=True))
         v.append(v1)
         a.append(a1)
         columns.append(own)

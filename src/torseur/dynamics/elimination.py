@@ -89,6 +89,11 @@ class Elimination:
             mixed = zip(table[i], table[pivot], small, strict=True)
             table[i] = [self.graph.zero if none else x - factor * y for x, y, none in mixed]
 
+    def without_zeros(self, rows: Sequence[dict[int, Expr]]) -> list[dict[int, Expr]]:
+        """Sparse rows, entries left out that are zero."""
+        values = iter(np.abs(self.sample([[x for row in rows for x in row.values()]])).max(axis=(0, 1)))
+        return [{k: x for k, x in row.items() if next(values) > _TOLERANCE} for row in rows]
+
     def basis(self, rows: Sequence[Row]) -> list[Row]:
         """Independent rows that span the same space."""
         return list(self.reduced(rows).values())

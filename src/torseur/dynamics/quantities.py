@@ -12,10 +12,14 @@ from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.dynamics import energy
+from torseur.dynamics.base_parameters import base_parameters
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
 from torseur.dynamics.lagrange import rates
 from torseur.dynamics.newton_euler import inverse_dynamics
+from torseur.dynamics.operational import operational_force, operational_space
+from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
+from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import FEW, Options, Workbench, collect, operations
 from torseur.errors import ArgumentError
@@ -27,6 +31,7 @@ __all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of"]
 
 Tables = tuple[list[list[Expr]], list[list[Expr]]]
 """Derivatives by q and by v, (nv, nv) each."""
+
 
 # -- the quantities ----------------------------------------------------------------------------------------------------
 def _inverse_dynamics(w: Workbench) -> dict[str, Any]:
@@ -54,6 +59,12 @@ def _coriolis(w: Workbench) -> dict[str, Any]:
     It needs speeds that are rates of q.
     """
     q, v, M, n = list(w.system.q), list(w.system.v), w.matrix, w.tree.nv
+    if any(link.drive is not None for link in w.tree.links):
+        raise ArgumentError(
+            "a base with a given motion adds forces that no matrix C(q, v) times v gives",
+            where="base.kind",
+            remedy="bias holds them all",
+        )
     if len(q) != n or any(r is not x for r, x in zip(rates(w.system), v, strict=True)):
         raise ArgumentError(
             "Christoffel's symbols need speeds that are the rates of the coordinates",
@@ -142,6 +153,22 @@ def _along_speeds(w: Workbench, by_q: list[list[Expr]]) -> list[list[Expr]]:
     return result
 
 
+def _regressor(w: Workbench) -> dict[str, Any]:
+    parameters = standard_parameters(w.true_tree)
+    return {"regressor": regressor(w.true_tree, parameters, list(w.block("vdot")), w.gravity)}
+
+
+def _base_regressor(w: Workbench) -> dict[str, Any]:
+    base = base_parameters(w.true_tree)
+    kept = [base.standard[i] for i in base.kept]
+    return {"base_regressor": regressor(w.true_tree, kept, list(w.block("vdot")), w.gravity)}
+
+
+def _standard_parameters(w: Workbench) -> dict[str, Any]:
+    g, found = w.system.graph, standard_parameters(w.true_tree)
+    return {"standard_parameters": [g.name(p.value, p.name) for p in found]}
+
+
 def _inverse_derivatives(w: Workbench) -> dict[str, Any]:
     by_q, by_v = _motion_derivatives(w)
     return {"dtau_dq": by_q, "dtau_dv": by_v}
@@ -186,13 +213,23 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("kinetic_energy", ("q", "v"), _energies("kinetic_energy")),
         Quantity("potential_energy", ("q",), _energies("potential_energy")),
         Quantity("momentum", ("q", "v"), _energies("momentum")),
+        Quantity("energy", ("q", "v"), total_energy),
+        Quantity("energy_and_momentum", ("q", "v"), energy_and_momentum),
+        Quantity("load_powers", ("q", "v"), load_powers),
         Quantity("rates", ("q", "v"), _rates),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
+        Quantity("regressor", ("q", "v", "vdot"), _regressor),
+        Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor),
+        Quantity("given_forces", ("q", "v"), lambda w: {"given_forces": given_forces(w.true_tree)}),
+        Quantity("standard_parameters", (), _standard_parameters),
+        Quantity("base_parameters", (), lambda w: {"base_parameters": base_parameters(w.true_tree).values}),
         Quantity("pose", ("q",), _pose, needs_frame=True),
         Quantity("velocity", ("q", "v"), _velocity, needs_frame=True),
         Quantity("jacobian", ("q",), _jacobian, needs_frame=True),
         Quantity("acceleration", ("q", "v", "vdot"), _acceleration, needs_frame=True),
+        Quantity("operational_space", ("q", "v"), operational_space, needs_frame=True),
+        Quantity("operational_force", ("q", "tau"), operational_force, needs_frame=True),
     )
 }
 

@@ -1,4 +1,4 @@
-"""What the quantities of a mechanism share: its symbols, its tree, its forces, and ways to solve with its inertia matrix."""
+"""What the quantities of a mechanism share: symbols, tree, forces, and ways to solve with the inertia matrix."""
 
 from __future__ import annotations
 

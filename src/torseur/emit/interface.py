@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from torseur.emit.staged import carry
 from torseur.errors import ArgumentError, CompileError
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function
@@ -37,12 +36,11 @@ class Argument:
 
 @dataclass(frozen=True)
 class Interface:
-    """The arguments and results of a function; `work` is the size of what its parameters are turned into."""
+    """The arguments and results of a function."""
 
     name: str
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
-    work: int
 
     @classmethod
     def of(cls, function: Function) -> Interface:
@@ -50,7 +48,7 @@ class Interface:
             raise CompileError(f"'{function.name}' has nothing to compute", expected="at least one output", got="none")
         ins = tuple(Argument(b.name, b.shape, b.role) for b in function.inputs)
         outs = tuple(Argument(o.name, o.shape) for o in function.outputs)
-        return cls(function.name, ins, outs, carry(function)[0].size)
+        return cls(function.name, ins, outs)
 
     def to_header(self) -> dict[str, Any]:
         """For the cache."""
@@ -58,14 +56,13 @@ class Interface:
             "name": self.name,
             "inputs": [[a.name, a.shape, a.role.value if a.role else None] for a in self.inputs],
             "outputs": [[a.name, a.shape] for a in self.outputs],
-            "work": self.work,
         }
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> Interface:
         ins = tuple(Argument(name, tuple(shape), Role(role)) for name, shape, role in header["inputs"])
         outs = tuple(Argument(name, tuple(shape)) for name, shape in header["outputs"])
-        return cls(header["name"], ins, outs, header["work"])
+        return cls(header["name"], ins, outs)
 
     @property
     def free(self) -> tuple[Argument, ...]:

@@ -116,6 +116,7 @@ class _Source:
         self._width, self._interface = checked_lanes(lanes), interface
         self.backend = _available(backend)
         self._libraries: dict[int, Library] = {}
+        self.work = 0  # how many numbers the parameters are turned into; known with the code
         self.lock = RLock()  # code must be linked once: what replaced it would be freed under the feet of its callers
 
     @property
@@ -143,6 +144,7 @@ class _Source:
                 header, code = self._code(width)
                 if self._interface is None:
                     self._interface = Interface.from_header(header)
+                self.work = header["work"]
                 imports = direct_imports() if "direct" in header["entries"] else {}
                 self._libraries[width] = link(code, tuple(header["entries"]), imports)
             return self._libraries[width]
@@ -152,14 +154,15 @@ class _Source:
         found = cache.load(key)
         if found is None:
             interface = Interface.of(self.function)
-            text, entries = module_text(self.function, Lanes(width))
-            found = {**interface.to_header(), "entries": entries}, assemble(text, host(), self.tier)
+            text, entries, work = module_text(self.function, Lanes(width))
+            header = {**interface.to_header(), "entries": entries, "work": work}
+            found = header, assemble(text, host(), self.tier)
             cache.save(key, *found)
         return found
 
 
-def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str]]:
-    """The LLVM module of a function, and the names of the loops in it."""
+def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str], int]:
+    """The LLVM module of a function, the names of the loops in it, and the size of its parameters' work."""
     module = Module(lanes)
     staged = write_staged(module, function)
     entries = ["loop"]
@@ -170,7 +173,7 @@ def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str]]:
         write_prologue_loop(module, "prologue", function, staged)
     if is_possible() and write_direct(module, "direct", function, staged, bound=True):
         entries.append("direct")
-    return module.text(), entries
+    return module.text(), entries, staged.work[0]
 
 
 def cache_key(key: str, *options: object) -> str:
@@ -258,8 +261,9 @@ class NativeFunction:
         fixed = [np.array(v, dtype=float) for v in values]
         if self._source.backend is Backend.NUMPY:
             return NativeFunction(self._source, None, fixed)
-        work = Argument("work", (self.interface.work,))
-        entry = _Entry(self._source.library(1), "prologue", f"{self.interface.name}.bind", wanted, [work])
+        library = self._source.library(1)
+        work = Argument("work", (self._source.work,))
+        entry = _Entry(library, "prologue", f"{self.interface.name}.bind", wanted, [work])
         return NativeFunction(self._source, entry.call(*fixed), fixed)
 
     def __call__(self, /, *args: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
@@ -346,7 +350,8 @@ class NativeFunction:
         with self._source.lock:
             if width not in self._entries:
                 library, interface = self._source.library(width), self.interface
-                ins = [*self.inputs, Argument("work", (interface.work,))] if self._work is not None else [*self.inputs]
+                work = [Argument("work", (self._source.work,))] if self._work is not None else []
+                ins = [*self.inputs, *work]
                 name = "bound" if self._work is not None else "loop"
                 self._entries[width] = _Entry(library, name, interface.name, ins, interface.outputs)
             return self._entries[width]

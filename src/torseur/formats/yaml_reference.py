@@ -15,6 +15,7 @@ from torseur.describe.loads import KINDS, Load
 from torseur.describe.marks import Refers, Symbols, Thing, Uses
 from torseur.describe.mechanism import Mechanism
 from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
+from torseur.formats.yaml_text import flow
 from torseur.formats.yaml_writer import plain
 
 __all__ = ["reference"]
@@ -36,6 +37,8 @@ def reference(loads: Mapping[str, type[Load]] = KINDS) -> str:
         lines += _section(kind.__name__, kind)
         if kind is Mechanism:
             lines += ["The key `torseur: 1`, the version of the format, comes first.", ""]
+    listed = ", ".join(f"`{name}`" for name in loads)
+    lines += ["### Load", "", f"A mapping with exactly one key, the kind of the load: {listed}.", ""]
     for name, load in loads.items():
         lines += _section(f"Load `{name}`", load)
     return "\n".join(lines).rstrip() + "\n"
@@ -108,9 +111,8 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = plain(field.default)
-    if value in (None, [], {}, ()) or (isinstance(field.default, Record) and field.default == type(field.default)()):
-        return ""
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`".replace("'", "")
+    is_nothing = value in (None, [], {}) or isinstance(field.default, Record)
+    return "" if is_nothing else f"`{flow(value)}`"
 
 
 def _words(annotation: Any, thing: Thing | None = None) -> str:
@@ -122,7 +124,7 @@ def _words(annotation: Any, thing: Thing | None = None) -> str:
     if get_origin(annotation) in (Union, UnionType):
         return "number or formula" if Formula in inside else " or ".join(_words(member, thing) for member in inside)
     if get_origin(annotation) is dict:
-        return f"table: name of a {_things(inside[0])}{_words(inside[1])}"
+        return f"table: {_key(inside[0])} → {_words(inside[1])}"
     if get_origin(annotation) is tuple:
         several = {_words(member) for member in inside}
         return f"list of {several.pop()}" if Ellipsis in get_args(annotation) else f"{len(inside)} × {several.pop()}"
@@ -131,9 +133,8 @@ def _words(annotation: Any, thing: Thing | None = None) -> str:
     return _word(annotation, thing)
 
 
-def _things(key: Any) -> str:
-    thing = next((mark.thing for mark in _marks(key) if isinstance(mark, Refers)), None)
-    return f"{thing.value} → " if thing else "thing → "
+def _key(key: Any) -> str:
+    return next((mark.thing.value for mark in _marks(key) if isinstance(mark, Refers)), "name")
 
 
 def _word(annotation: Any, thing: Thing | None) -> str:

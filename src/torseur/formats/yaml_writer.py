@@ -55,7 +55,7 @@ def plain(value: Any) -> Any:
 def _table(table: dict[str, Any]) -> Any:
     """Things by name; coordinates of which nothing but the names is said are a list."""
     items = {name: plain(item) for name, item in table.items()}
-    if items and all(isinstance(item, Coordinate) for item in table.values()) and not any(items.values()):
+    if items and all(isinstance(item, Coordinate) for item in table.values()) and all(x == {} for x in items.values()):
         return list(items)
     return items
 

@@ -31,7 +31,7 @@ LARGEST_POWER = 2**20
 
 def negate(x: Expr) -> Expr:
     if x.op is NEG:
-        return cast("Expr", x.args[0])
+        return x.args[0]  # type: ignore[no-any-return]
     if x.op is CONST:
         return x.graph.number(-x.data)
     return x.graph.node(type(x), NEG, (x,))
@@ -83,7 +83,7 @@ def difference(a: Expr, b: Expr) -> Expr:
     if a.op is NEG:
         return negate(total(a.args[0], b))
     opposite = g.table.get((SUB, b.id, a.id))
-    return g.binary(SUB, a, b) if opposite is None else negate(cast("Expr", opposite))
+    return g.binary(SUB, a, b) if opposite is None else negate(opposite)  # type: ignore[arg-type]
 
 
 def product(a: Expr, b: Expr) -> Expr:
@@ -107,7 +107,7 @@ def product(a: Expr, b: Expr) -> Expr:
 
 def _factor(x: Expr) -> float:
     """The constant in front of a product; not-a-number if there is none."""
-    return cast(float, x.args[0].data) if x.args[0].op is CONST else math.nan
+    return x.args[0].data if x.args[0].op is CONST else math.nan
 
 
 def _scaled(factor: Expr, x: Expr) -> Expr:

@@ -301,7 +301,7 @@ class Graph:
         if found is None:
             found = self.table[key] = kind(self, len(self.nodes), op, args, data)
             self.nodes.append(found)
-        return cast(N, found)
+        return found  # type: ignore[return-value]
 
     def binary(self, op: Op, a: Expr, b: Expr) -> Expr:
         """`node` for two operands: the case that is worth its own few lines."""
@@ -310,7 +310,7 @@ class Graph:
         if found is None:
             found = self.table[key] = Expr(self, len(self.nodes), op, (a, b))
             self.nodes.append(found)
-        return cast(Expr, found)
+        return found  # type: ignore[return-value]
 
     def call(self, callee: Callee, args: Sequence[Node]) -> Bundle:
         """Call another function on expressions of this graph; its results are indexed out of the bundle."""

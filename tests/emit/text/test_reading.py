@@ -117,7 +117,7 @@ def test_each_stage_has_its_heading_and_its_count():
     g = Graph()
     m, t, q = g.symbol("m", Role.PARAMETER), g.symbol("t", Role.TIME), g.symbol("q")
     f = Function("f", list(g.blocks.values()), {"y": sqrt(m) * q + cos(t)})
-    headings = [line for line in to_listing(f).splitlines() if line.endswith(("roots", "pairs", "sums"))]
+    headings = [line for line in to_listing(f).splitlines() if line.endswith(("root", "pair", "sum"))]
     assert headings == [
         "once per parameter set: 1 root",
         "once per instant: 1 pair",

@@ -70,8 +70,8 @@ class Scope:
             )
         paths = {f"d{variable.name}": self.variable_path(variable) for variable in mechanism.q}
         for variable in mechanism.v:
-            owner = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
-            path: Path = paths.get(variable.name, owner)
+            joint: Path = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
+            path = paths.get(variable.name, joint)
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
 
     @cached_property

@@ -128,7 +128,7 @@ class _Reader:
             return 1.0 / base ** -float(expr.exp)
         if expr.base is self.sp.E:
             return f.exp(self.done[id(expr.exp)])
-        return base ** self.done[id(expr.exp)]
+        return base ** self.done[id(expr.exp)]  # type: ignore[no-any-return]
 
     def is_below(self, exponent: Any) -> bool:
         """Whether a power is the inverse of products or of a square root."""

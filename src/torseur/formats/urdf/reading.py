@@ -24,12 +24,12 @@ from torseur.describe import (
     SpringDamper,
 )
 from torseur.describe.fields import FrozenDict
-from torseur.formats.urdf.elements import Mimic, Robot, UrdfJoint, UrdfLink, read_robot
+from torseur.formats.urdf.elements import JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
 from torseur.formats.urdf.markup import read_markup
 from torseur.formats.urdf.names import Names
 from torseur.formats.urdf.report import Report, listed, one_line
 from torseur.formats.urdf.tree import check_is_urdf, check_mimics, root_of
-from torseur.formats.urdf.turning import frame_of, inertia_in, place_of, turn_to
+from torseur.formats.urdf.turning import axis_in_words, frame_of, inertia_in, place_of, turn_to
 from torseur.graph import Graph
 from torseur.spatial.joints import KINDS
 from torseur.spatial.vectors import Matrix
@@ -134,10 +134,23 @@ class _Assembly:
 
     def _joint(self, joint: UrdfJoint) -> Joint:
         limit = joint.limit
-        one = Coordinate(lower=limit.lower, upper=limit.upper, speed_limit=limit.velocity, effort_limit=limit.effort)
+        one = Coordinate(
+            lower=limit.lower,
+            upper=limit.upper,
+            speed_limit=limit.velocity,
+            effort_limit=limit.effort,
+            meaning=self._meaning(joint),
+        )
         names = self.coordinate_names[joint.name]
         coordinates = dict.fromkeys(names, one if joint.type.is_scalar else Coordinate())
         return Joint(kind=joint.type.kind, coordinates=FrozenDict(coordinates))
+
+    def _meaning(self, joint: UrdfJoint) -> str | None:
+        """The motion in the words of the file, where the body was turned."""
+        if self.turns[joint.child] is None:
+            return None
+        motion = "translation along" if joint.type is JointType.PRISMATIC else "rotation about"
+        return f"{motion} {axis_in_words(joint.axis)} of {self.frame_names[joint.child]}"
 
     def _inertia(self, link: UrdfLink) -> CentralInertia | None:
         return inertia_in(self.g, self.turns[link.name], link.inertial)

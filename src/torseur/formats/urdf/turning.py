@@ -15,7 +15,7 @@ from torseur.graph import Expr, Graph
 from torseur.spatial.pose import Pose, Step, StepKind, product
 from torseur.spatial.vectors import Matrix, Vector, matmul, rotate_back, transpose
 
-__all__ = ["frame_of", "inertia_in", "place_of", "pose_of", "roll_pitch_yaw", "rotation", "turn_to"]
+__all__ = ["axis_in_words", "frame_of", "inertia_in", "place_of", "pose_of", "roll_pitch_yaw", "rotation", "turn_to"]
 
 Triple = tuple[float, float, float]
 SAME = 4e-16
@@ -51,6 +51,14 @@ def turn_to(g: Graph, axis: Triple) -> Matrix | None:
     if z < 0.0:
         return matmul(rotation(g, (math.pi, 0.0, 0.0)), _shortest_turn(g, x, -y, -z))
     return _shortest_turn(g, x, y, z)
+
+
+def axis_in_words(axis: Triple) -> str:
+    """x, -x, ... or the components of the unit vector."""
+    for k, name in enumerate("xyz"):
+        if abs(axis[k]) == 1.0:
+            return name if axis[k] > 0.0 else f"-{name}"
+    return f"({axis[0]:.4g}, {axis[1]:.4g}, {axis[2]:.4g})"
 
 
 def _shortest_turn(g: Graph, x: float, y: float, z: float) -> Matrix:
