@@ -7,7 +7,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest
 
-.PHONY: help demo test test-oracles test-browser install-oracles bench lint format docs clean
+.PHONY: help demo test test-oracles test-browser install-oracles fuzz bench lint format docs clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -16,7 +16,8 @@ help:
 	@echo "make test          the test suite, documentation examples included"
 	@echo "make test-oracles  comparisons with other programs (installs them: large)"
 	@echo "make test-browser  tests that need a web browser"
-	@echo "make bench         what this machine does"
+	@echo "make fuzz          tens of thousands of broken model files (FUZZ=20000 of each kind)"
+	@echo "make bench         this machine, side by side with other programs (installs them: large)"
 	@echo "make lint          ruff, mypy and the import rule"
 	@echo "make format        rewrite the source in the common format"
 	@echo "make docs          the documentation, in docs/_build/html"
@@ -25,6 +26,7 @@ help:
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=directory the virtual environment."
 
 demo: $(VENV)/.with-plots
+	$(RUN) examples/rx90/run.py
 	$(RUN) examples/double_pendulum/run.py
 
 test: $(VENV)/.with-test
@@ -41,7 +43,13 @@ test-browser: $(VENV)/.with-browser
 	@$(PYTEST) -m browser -rs; status=$$?; \
 	if [ $$status -eq 5 ]; then echo "There are no browser tests yet: nothing was checked."; else exit $$status; fi
 
-bench: $(VENV)/.with-plots
+FUZZ ?= 20000
+
+fuzz: $(VENV)/.with-test
+	TORSEUR_FUZZ=$(FUZZ) $(PYTEST) tests/formats tests/describe
+
+bench: $(VENV)/.with-oracles
+	$(RUN) -m torseur bench
 	$(RUN) -m torseur bench --native
 
 lint: $(VENV)/.with-lint

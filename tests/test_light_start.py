@@ -14,9 +14,11 @@ HEAVY = {
     "mujoco",
     "numpy",
     "pinocchio",
+    "pydantic",
     "rich",
     "scipy",
     "sympy",
+    "yaml",
 }
 
 

@@ -25,7 +25,7 @@ from torseur.emit import compile, integrator, to_listing
 from torseur.errors import TorseurError
 from torseur.graph import Function, count
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "_static" / "double_pendulum.png"
+PICTURE = Path("build") / "double_pendulum.png"
 STATES = 100_000
 THREADS = os.cpu_count() or 1
 console = Console(highlight=False, markup=False, soft_wrap=True)

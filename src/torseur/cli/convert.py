@@ -20,7 +20,7 @@ __all__ = ["command"]
 def command(source: Path, target: Path, force: bool) -> None:
     """Convert a model file from one format to another.
 
-    The endings say which: .yaml .par .urdf .mu are read, .yaml and .par are written. OUT is written whole or not at
+    The endings say which: .yaml .par .urdf .mu are read, .yaml .par .urdf are written. OUT is written whole or not at
     all.
     """
     if target.exists() and not force:

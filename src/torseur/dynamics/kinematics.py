@@ -29,7 +29,7 @@ _CARRIER = (
 
 def coordinates_of(system: System, owner: str) -> list[Expr]:
     """The coordinates of one joint, or of the base."""
-    return [x for x, variable in zip(system.q, system.mechanism.q, strict=True) if variable.owner == owner]
+    return list(system.owned.get(owner, ()))
 
 
 def joint_pose(system: System, body: str) -> Pose:

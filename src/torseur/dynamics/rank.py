@@ -68,7 +68,7 @@ def _preferred(scaled: NDArray[np.float64], seen: list[int], prefer: Sequence[in
     """Columns taken one after the other, each that is independent of those taken before."""
     rest = [i for i in range(len(seen)) if seen[i] not in set(prefer)]
     order = [seen.index(k) for k in prefer if k in seen] + rest
-    R = np.linalg.qr(scaled[:, order], mode="r")
+    R = np.linalg.qr(scaled[:, order]).R
     chosen: list[int] = []
     basis = np.zeros((R.shape[0], 0))
     for i in range(len(order)):

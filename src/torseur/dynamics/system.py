@@ -59,6 +59,14 @@ class System:
         self.scope |= {name: g.number(value) for name, value in known.items()}
         self._derive_parameters(known)
 
+    @cached_property
+    def owned(self) -> dict[str, list[Expr]]:
+        """Body (or base) -> its coordinates."""
+        found: dict[str, list[Expr]] = {}
+        for x, variable in zip(self.q, self.mechanism.q, strict=True):
+            found.setdefault(variable.owner, []).append(x)
+        return found
+
     def _derive_parameters(self, known: Mapping[str, float]) -> None:
         """Formulas of parameters, in whatever order makes each ready before it is used."""
         waiting = {

@@ -21,7 +21,7 @@ from torseur.formats.faults import FileFault
 __all__ = ["Reading", "load", "read", "save"]
 
 READABLE = (".yaml", ".yml", ".par", ".urdf", ".mu", ".txt")
-WRITABLE = (".yaml", ".yml", ".par")
+WRITABLE = (".yaml", ".yml", ".par", ".urdf")
 LARGEST_FILE = 5_000_000
 
 
@@ -112,24 +112,29 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
     Args:
         mechanism: what to write.
-        path: a file whose ending says the format: .yaml and .yml hold every mechanism, .par those of SYMORO+.
+        path: a file whose ending says the format. YAML (.yaml, .yml) holds every mechanism; what .par or .urdf cannot
+            hold is an error that names it.
     """
     file = Path(path)
     ending = file.suffix.lower()
-    if ending in (".yaml", ".yml"):
-        from torseur.formats.yaml_writer import write_yaml
+    if ending not in WRITABLE:
+        expected = f"one of {' '.join(WRITABLE)}"
+        raise ModelError("a file of a kind that is not written", where=str(path), expected=expected, got=ending)
+    replace_file(file, _text(mechanism, ending).encode("utf-8"))
 
-        text = write_yaml(mechanism)
-    elif ending == ".par":
+
+def _text(mechanism: Mechanism, ending: str) -> str:
+    if ending == ".par":
         from torseur.formats.symoro import write_par
 
-        text = write_par(mechanism)
-    else:
-        expected = f"one of {' '.join(WRITABLE)}"
-        raise ModelError(
-            "a file of a kind that is not written", where=str(path), expected=expected, got=ending or "none"
-        )
-    replace_file(file, text.encode("utf-8"))
+        return write_par(mechanism)
+    if ending == ".urdf":
+        from torseur.formats.urdf import write_urdf
+
+        return write_urdf(mechanism)
+    from torseur.formats.yaml_writer import write_yaml
+
+    return write_yaml(mechanism)
 
 
 def replace_file(file: Path, data: bytes) -> None:
