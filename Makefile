@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 
 RUN = $(VENV)/bin/python
-PYTEST = $(RUN) -m pytest
+PYTEST = $(RUN) -m pytest -n auto
 
 .PHONY: help demo test test-oracles test-browser install-oracles fuzz bench lint format docs clean
 .NOTPARALLEL:

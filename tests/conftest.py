@@ -12,11 +12,14 @@ settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-# Set while this file is read, so that examples in docstrings and processes started by tests keep to it as well.
-_CACHE = tempfile.mkdtemp(prefix="torseur-test-cache-")
-os.environ["TORSEUR_CACHE"] = _CACHE
+# Set while this file is read, so that examples in docstrings and processes started by tests keep to it as well. Workers
+# that share the tests out inherit it from the process that started them.
+_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+if not _IS_WORKER:
+    os.environ["TORSEUR_CACHE"] = tempfile.mkdtemp(prefix="torseur-test-cache-")
 os.environ.pop("TORSEUR_CACHE_LIMIT", None)
 
 
 def pytest_unconfigure() -> None:
-    shutil.rmtree(_CACHE, ignore_errors=True)
+    if not _IS_WORKER:
+        shutil.rmtree(os.environ["TORSEUR_CACHE"], ignore_errors=True)

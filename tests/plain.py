@@ -42,7 +42,8 @@ Array = NDArray[np.float64]
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
-_WORDS = {"pi": math.pi, "deg": math.pi / 180, "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "abs": abs}
+_FUNCTIONS = (math.sin, math.cos, math.tan, math.asin, math.acos, math.atan, math.atan2, math.sqrt, abs)
+_WORDS = {"pi": math.pi, "deg": math.pi / 180, **{f.__name__: f for f in _FUNCTIONS}}
 
 
 def _number(value: Any, names: Mapping[str, float]) -> float:

@@ -218,3 +218,9 @@ def test_not_more_than_a_hundred_faults_are_told():
     found = faults(HEAD + "".join(f"x{k}: 1\n" for k in range(500)))
     assert len(found) == 101
     assert "too many faults" in found[-1]
+
+
+def test_a_formula_that_a_comma_cut_is_told_to_be_quoted():
+    for text in ("gravity: [0, 0, atan2(1, 2)]\n", "parameters: {p: {value: atan2(1, 2)}}\n"):
+        assert "a formula with a comma needs quotes" in details(HEAD + text)
+        assert read_yaml(HEAD + text.replace("atan2(1, 2)", "'atan2(1, 2)'"))

@@ -94,8 +94,8 @@ class BaseParameters:
 def base_parameters(tree: Tree) -> BaseParameters:
     """The base parameters of a tree, by the closed rules; they hold for almost all values of the free parameters.
 
-    A rotor carried by another link than the parent of its joint is not regrouped. The motion of a driven base counts as
-    any motion.
+    A rotor carried by another link than the parent of its joint, or that drives the second axis of a universal joint,
+    is not regrouped. The motion of a driven base counts as any motion.
     """
     standard = standard_parameters(tree)
     rules = _Rules(tree, Elimination(tree.system))
@@ -194,11 +194,7 @@ class _Rules:
 
     def conditions(self, standard: Sequence[StandardParameter]) -> list[list[_Condition]]:
         """For every link what an inertia must satisfy to be moved to its parent."""
-        drives = {
-            i: p
-            for i, p in enumerate(standard)
-            if p.symbol == "IA" or (p.rotor is not None and p.rotor.link == self.tree.links[p.link].parent)
-        }
+        drives = {i: p for i, p in enumerate(standard) if p.symbol == "IA" or self._is_on_parent(p)}
         sights, found = list[_Sight](), []
         for k, link in enumerate(self.tree.links):
             below = self._world() if link.parent < 0 else sights[link.parent]
@@ -209,6 +205,12 @@ class _Rules:
             none = [self.g.zero] * 10
             found.append([*conditions, *(_Condition(none, {i: self.g.one}) for i in far)])
         return found
+
+    def _is_on_parent(self, p: StandardParameter) -> bool:
+        """Whether a rotor sits on the parent of its joint, and drives a column that stays where it is on the parent."""
+        link = self.tree.links[p.link]
+        steady = not link.kind.turns_its_columns or p.speed == link.first
+        return p.rotor is not None and p.rotor.link == link.parent and steady
 
     def _world(self) -> _Sight:
         zero, gravity = self.g.zero, self.tree.system.vector(self.tree.system.mechanism.gravity)

@@ -40,8 +40,8 @@ def _paragraph(title: str, names: list[str] | tuple[str, ...]) -> Iterator[str]:
 def grouping(base: BaseParameters, group: Mapping[int, Expr]) -> str:
     """One combination: parameters with one factor stand together behind it."""
     together: dict[str, list[str]] = {}
-    for i, factor in group.items():
-        together.setdefault(_text(_polynomial(factor)), []).append(base.standard[i].name)
+    for i, x in group.items():
+        together.setdefault(_text(_polynomial(x)), []).append(base.standard[i].name)
     terms = []
     for factor, names in sorted(together.items(), key=lambda item: (item[0] not in ("1", "-1"), item[0] == "-1")):
         if factor in ("1", "-1"):

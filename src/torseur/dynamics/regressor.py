@@ -11,7 +11,7 @@ JM             inertia of a rotor about its axis, carried by a link that moves (
 FV, FS         viscous and dry friction on a joint                                                 N m s, N m ...
 =============  ==================================================================================  ===============
 
-A number behind the name is that of the body in the file, the base being 0. Bodies fixed to another are part of it.
+A number behind the name is that of the body, the base being 0. Bodies fixed to another are part of it.
 """
 
 from __future__ import annotations

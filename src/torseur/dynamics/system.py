@@ -6,6 +6,7 @@ are fixed for good become numbers, and fold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -139,6 +140,15 @@ class System:
     def unit(self, axis: Vector) -> Vector:
         length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])
         return (axis[0] / length, axis[1] / length, axis[2] / length)
+
+    @cached_property
+    def numbers(self) -> dict[str, str]:
+        """The bodies' numbers: what their names end with (body7) if all do and differ, or their places in the file."""
+        found = {name: re.search(r"\d*$", name) for name in self.mechanism.bodies}
+        ends = {name: end[0] for name, end in found.items() if end is not None and end[0]}
+        if len(ends) == len(found) == len(set(ends.values())) and "0" not in ends.values():
+            return ends
+        return {name: str(k) for k, name in enumerate(self.mechanism.bodies, 1)}
 
     @cached_property
     def order(self) -> tuple[str, ...]:

@@ -46,8 +46,8 @@ _AXIS_TO_Z = {"x": (StepKind.ROTATE_Y, 0.5), "y": (StepKind.ROTATE_X, -0.5), "z"
 class Link:
     """One moving body with its joint. `first` is the place of its first speed in v; parent -1 is the world.
 
-    `number` is the body's place in the file, from 1 on, for names of what belongs to it; the base is 0. `drive` is the
-    velocity of a driven base and the rate of its components.
+    `number` ends the names of what belongs to it; the base is 0. `drive` is the velocity of a driven base and the rate
+    of its components.
     """
 
     name: str
@@ -195,8 +195,8 @@ class Tree:
         self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr], first: int
     ) -> int:
         v = tuple(self.system.v.symbols[first : first + kind.nv])
-        nothing, bodies = Inertia.zero(self.system.graph), list(self.system.mechanism.bodies)
-        number = str(bodies.index(name) + 1) if name in bodies else name.replace(BASE, "0")
+        nothing = Inertia.zero(self.system.graph)
+        number = self.system.numbers.get(name) or name.replace(BASE, "0")
         self.links.append(Link(name, number, parent, kind, tuple(q), v, first, tuple(settings), K, nothing))
         return len(self.links) - 1
 

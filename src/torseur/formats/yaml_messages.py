@@ -12,6 +12,7 @@ __all__ = ["message"]
 
 Parts = dict[str, str | None]
 
+_QUOTES = "in braces and brackets, a formula with a comma needs quotes"
 _EXPECTED = {
     "string_type": "text",
     "bool_type": "true or false",
@@ -28,7 +29,7 @@ def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     kind, context, value = fault["type"], fault.get("ctx") or {}, fault["input"]
     if isinstance(context.get("error"), ModelError):
         error = context["error"]
-        return error.what, {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+        return error.what, {"expected": error.expected, "got": error.got, "remedy": error.remedy or _commas(error)}
     if kind == "missing" and isinstance(fault["loc"][-1], int):
         return "the list is too short", {"got": _got(value)}
     if kind == "missing":
@@ -38,7 +39,13 @@ def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     if kind in ("too_short", "too_long"):
         word = "short" if kind == "too_short" else "long"
         bound = context.get("min_length" if kind == "too_short" else "max_length")
-        return f"the list is too {word}", {"expected": f"{bound} values", "got": str(context["actual_length"])}
+        cut = any(isinstance(item, str) and item.count("(") != item.count(")") for item in value)
+        parts = {
+            "expected": f"{bound} values",
+            "got": str(context["actual_length"]),
+            "remedy": _QUOTES if cut else None,
+        }
+        return f"the list is too {word}", parts
     if kind in ("literal_error", "enum"):
         return f"expected {context['expected']}", {"got": _got(value)}
     if kind == "string_too_long":
@@ -46,6 +53,11 @@ def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     if kind == "string_pattern_mismatch":
         return "the text has the wrong form", {"expected": context["pattern"], "got": _got(value)}
     return fault["msg"], {}
+
+
+def _commas(error: ModelError) -> str | None:
+    is_cut = error.expected in ("','", "')'") and (error.got or "").startswith("the end")
+    return _QUOTES if is_cut else None
 
 
 def _got(value: Any) -> str:

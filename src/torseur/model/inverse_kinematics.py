@@ -1,0 +1,276 @@
+"""Coordinates that bring a frame to a given pose: annex B of Maakaroun.
+
+From a guess, the difference between the pose wanted and the pose reached is cut to a largest move and a largest turn, so
+that the first-order model holds, and turned into a change of the coordinates by a damped pseudo-inverse of the Jacobian,
+
+    dq = J' (J J' + lam^2 1)^-1 dX,    lam^2 = 1/2 |dX|^2,
+
+which is the pseudo-inverse near the solution and shy of singularities away from it (Sugihara 2011). Coordinates at a stop
+that would be pushed beyond it are left out of the step. What does not converge starts anew from a random configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from torseur.dynamics.jacobians import Axes
+from torseur.errors import ArgumentError, NumericalError
+from torseur.model.sampling import is_of_base, limits, random_coordinates, rates_of, unit
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["Reached", "Search", "inverse_kinematics"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a configuration is sought.
+
+    Attributes:
+        tolerance: largest distance left, m, and largest angle left, rad.
+        largest_move, largest_turn: of one step, m and rad (S_p and S_r of annex B).
+        iterations: steps from one start.
+        restarts: further starts from random configurations.
+        seed: of those.
+    """
+
+    tolerance: float = 1e-10
+    largest_move: float = 0.2
+    largest_turn: float = 0.5
+    iterations: int = 100
+    restarts: int = 30
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        positive = {n: getattr(self, n) for n in ("tolerance", "largest_move", "largest_turn", "iterations")}
+        wrong = [f"{n} = {x}" for n, x in positive.items() if not x > 0] + ["restarts"] * (self.restarts < 0)
+        if wrong:
+            raise ArgumentError("a search needs positive numbers", got=", ".join(wrong))
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A configuration, how far from the target it is, and what it took.
+
+    Attributes:
+        q: the coordinates.
+        distance, angle: left between the frame and the target, m and rad.
+        iterations: steps of the start that ended here.
+        starts: how many starts there were.
+        at_stops: names of coordinates that are at a stop.
+    """
+
+    q: Array
+    distance: float
+    angle: float
+    iterations: int
+    starts: int = 1
+    at_stops: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> float:
+        return max(self.distance, self.angle)
+
+
+def inverse_kinematics(
+    model: Model,
+    target: ArrayLike,
+    frame: str,
+    guess: ArrayLike | None = None,
+    *,
+    search: Search | None = None,
+    free: Sequence[str] | None = None,
+    **keywords: Any,
+) -> Reached:
+    """A configuration with the frame at the target; an error that says what is in the way if there is none.
+
+    Args:
+        model: whose frame it is.
+        target: a pose (4, 4) in the world, or a position (3,) when the orientation does not matter.
+        frame: body or named frame.
+        guess: coordinates to start from; by default those of the description.
+        search: tolerances and patience.
+        free: names of the speeds that may move; by default those of the joints, and of the base if there are no others.
+        keywords: t, inputs, parameters.
+    """
+    solver = _Solver(model, _checked_target(target), frame, search or Search(), _places(model, free), keywords)
+    start = model.start if guess is None else unit(model.mechanism, np.asarray(guess, dtype=float))
+    if start.shape != (model.nq,) or not np.isfinite(start).all():
+        raise ArgumentError("the guess does not fit", expected=f"({model.nq},) finite numbers", got=str(start.shape))
+    best = solver.from_many(start)
+    if best.left <= solver.search.tolerance:
+        return best
+    raise solver.failure(best)
+
+
+def _checked_target(target: ArrayLike) -> Array:
+    T = np.asarray(target, dtype=float)
+    if T.shape not in ((3,), (4, 4)):
+        raise ArgumentError("not a target", expected="a pose (4, 4) or a position (3,)", got=str(T.shape))
+    if not np.isfinite(T).all():
+        raise ArgumentError("the target is not made of finite numbers")
+    if T.shape == (4, 4):
+        R = T[:3, :3]
+        if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 0:
+            raise ArgumentError("the target is no pose", expected="a rotation, a position and a last row 0 0 0 1")
+    return T
+
+
+def _places(model: Model, free: Sequence[str] | None) -> list[int]:
+    names = [x.name for x in model.speeds]
+    if free is None:
+        base = is_of_base(model)
+        return [k for k in range(model.nv) if base.all() or not base[k]]
+    unknown = [n for n in free if n not in names]
+    if unknown:
+        raise ArgumentError("no such speeds", got=", ".join(unknown), expected=", ".join(names))
+    return [names.index(n) for n in free]
+
+
+@dataclass
+class _Solver:
+    model: Model
+    target: Array
+    frame: str
+    search: Search
+    free: list[int]
+    keywords: dict[str, Any]
+    stops: tuple[Array, Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pose = self.model.function("pose", self.frame)
+        self.jacobian = self.model.function("jacobian", self.frame, Axes.WORLD)
+        self.rates = self.model.function("rates")
+        self.stops = limits(self.model)
+        self.coordinate_of = rates_of(self.model.mechanism)
+
+    # -- one start -----------------------------------------------------------------------------------------------------
+    def difference(self, q: Array) -> tuple[Array, Array]:
+        """dX_p and dX_r, in world axes."""
+        T = self.pose(q, **self.keywords)
+        if self.target.shape == (3,):
+            return self.target - T[:3, 3], np.zeros(0)
+        turn = Rotation.from_matrix(self.target[:3, :3] @ T[:3, :3].T).as_rotvec()
+        return self.target[:3, 3] - T[:3, 3], np.asarray(turn, dtype=float)
+
+    def from_one(self, q: Array) -> Reached:
+        search, best, slow = self.search, None, 0
+        for k in range(search.iterations + 1):
+            move, turn = self.difference(q)
+            here = Reached(q, float(np.linalg.norm(move)), float(np.linalg.norm(turn)), k)
+            if best is None or here.left < best.left:
+                slow = 0 if best is None or here.left < 0.9 * best.left else slow + 1
+                best = here
+            else:
+                slow += 1
+            if here.left <= search.tolerance or slow > 15:
+                break
+            dX = np.concatenate([_cut(move, search.largest_move), _cut(turn, search.largest_turn)])
+            q = self.step(q, dX)
+        assert best is not None
+        return best
+
+    def step(self, q: Array, dX: Array) -> Array:
+        """The change along the free speeds, without those that would push on their stops."""
+        J = np.asarray(self.jacobian(q, **self.keywords))[: len(dX)]
+        moving = list(self.free)
+        while moving:
+            v = np.zeros(self.model.nv)
+            v[moving] = _damped(J[:, moving], dX)
+            pushing = [k for k in moving if self.is_blocked(q, k, v[k])]
+            if not pushing:
+                return self.kept(unit(self.model.mechanism, q + np.asarray(self.rates(q, v))))
+            moving = [k for k in moving if k not in pushing]
+        return q
+
+    def is_blocked(self, q: Array, speed: int, v: float) -> bool:
+        k = self.coordinate_of.get(speed)
+        return k is not None and bool((v < 0 and q[k] <= self.stops[0][k]) or (v > 0 and q[k] >= self.stops[1][k]))
+
+    def kept(self, q: Array) -> Array:
+        places = list(self.coordinate_of.values())
+        q[places] = np.clip(q[places], self.stops[0][places], self.stops[1][places])
+        return q
+
+    # -- many starts ---------------------------------------------------------------------------------------------------
+    def from_many(self, start: Array) -> Reached:
+        rng, best = np.random.default_rng(self.search.seed), self.from_one(self.kept(start.copy()))
+        n = 1
+        while n <= self.search.restarts and best.left > self.search.tolerance:
+            other = random_coordinates(self.model, rng, self.stops)
+            q = start.copy()
+            places = self._moved_coordinates()
+            q[places] = other[places]
+            found = self.from_one(q)
+            n += 1
+            best = found if found.left < best.left else best
+        at = tuple(self.model.coordinates[k].name for k in self._at_stops(best.q))
+        return Reached(best.q, best.distance, best.angle, best.iterations, n, at)
+
+    def _moved_coordinates(self) -> list[int]:
+        """The coordinates that belong to the joints of free speeds."""
+        owners = {self.model.speeds[k].owner for k in self.free}
+        mine = [k for k, x in enumerate(self.model.coordinates) if x.owner in owners]
+        held = set(self.coordinate_of.values()) - {self.coordinate_of[k] for k in self.free if k in self.coordinate_of}
+        return [k for k in mine if k not in held]
+
+    def _at_stops(self, q: Array) -> list[int]:
+        return [k for k in self.coordinate_of.values() if not self.stops[0][k] < q[k] < self.stops[1][k]]
+
+    # -- what is in the way --------------------------------------------------------------------------------------------
+    def failure(self, best: Reached) -> NumericalError:
+        wanted = "position" if self.target.shape == (3,) else "pose"
+        angle = "" if self.target.shape == (3,) else f" and {best.angle:.3g} rad"
+        blocked = self._in_the_way(best)
+        return NumericalError(
+            f"no configuration was found that brings '{self.frame}' to this {wanted}",
+            where=self.model.mechanism.name,
+            expected=f"at most {self.search.tolerance:g} m or rad left",
+            got=f"{best.distance:.3g} m{angle} left at the best of {best.starts} starts" + (blocked and f"; {blocked}"),
+            remedy="a target within reach, a better guess, or a longer search" if not blocked else "wider stops",
+        )
+
+    def _in_the_way(self, best: Reached) -> str:
+        """The stops that hold it back: those that a solution without stops goes beyond."""
+        if not best.at_stops:
+            return ""
+        low, high = self.stops
+        self.stops = np.full_like(low, -np.inf), np.full_like(high, np.inf)
+        try:
+            beyond = self.from_one(best.q)
+        finally:
+            self.stops = low, high
+        if beyond.left > self.search.tolerance:
+            return ""
+        told = []
+        for k in self.coordinate_of.values():
+            name, unit_name = self.model.coordinates[k].name, self.model.coordinates[k].unit
+            if beyond.q[k] < low[k]:
+                told.append(f"{name} would have to be {beyond.q[k]:.4g} {unit_name}, below its stop {low[k]:.4g}")
+            elif beyond.q[k] > high[k]:
+                told.append(f"{name} would have to be {beyond.q[k]:.4g} {unit_name}, above its stop {high[k]:.4g}")
+        return "; ".join(told)
+
+
+def _cut(x: Array, largest: float) -> Array:
+    """A vector shortened to a largest length."""
+    size = float(np.linalg.norm(x))
+    return x if size <= largest else x * (largest / size)
+
+
+def _damped(J: Array, dX: Array) -> Array:
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    if not s.size or s[0] == 0.0:
+        return np.zeros(J.shape[1])
+    damping = 0.5 * float(dX @ dX)
+    gains = np.where(s > 1e-12 * s[0], s / (s * s + damping), 0.0)
+    return np.asarray(Vt.T @ (gains * (U.T @ dX)), dtype=float)

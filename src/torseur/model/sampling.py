@@ -1,0 +1,86 @@
+"""Coordinates of a model as numbers: their limits, unit quaternions, steps along speeds, random states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe import BASE, Coordinate, Mechanism
+from torseur.dynamics.system import System
+from torseur.graph import Function, evaluate
+from torseur.spatial.joints import Quantity
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["limits", "quaternions", "random_coordinates", "rates_of", "unit"]
+
+Array = NDArray[np.float64]
+
+
+def quaternions(mechanism: Mechanism) -> list[int]:
+    """Where in q unit quaternions begin."""
+    infos = list(mechanism.base.joint_kind.coordinates)
+    for body in mechanism.bodies.values():
+        infos += body.joint.algebra.coordinates
+    return [k for k, info in enumerate(infos) if info.suffix == "qw"]
+
+
+def unit(mechanism: Mechanism, q: Array) -> Array:
+    """q with quaternions of length one."""
+    q = np.array(q, dtype=float)
+    for k in quaternions(mechanism):
+        q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+    return q
+
+
+def _described(mechanism: Mechanism) -> dict[str, Coordinate]:
+    found: dict[str, Coordinate] = dict(mechanism.base.coordinates)
+    for body in mechanism.bodies.values():
+        found |= body.joint.coordinates
+    return found | dict(mechanism.coordinates)
+
+
+def limits(model: Model, values: Mapping[str, float] | None = None) -> tuple[Array, Array]:
+    """The stops of the coordinates, infinite where there are none."""
+    mechanism, known = model.mechanism, _described(model.mechanism)
+    system = System(mechanism)
+    bounds, used = [], set[str]()
+    for x in mechanism.q:
+        record = known.get(x.name)
+        for stop, none in ((record and record.lower, -math.inf), (record and record.upper, math.inf)):
+            bounds.append(system.graph.number(none) if stop is None else system.scalar(stop))
+    flat = Function("limits", [system.p], {"stops": bounds})
+    used = {name for name in system.p.names if values is None or name not in values}
+    needs_values = any(not x.is_number for x in bounds)
+    given = model.values_beside(set(system.p.names) - used) if needs_values else np.zeros(len(system.p))
+    for name, value in (values or {}).items():
+        given[system.p.names.index(name)] = value
+    stops = evaluate(flat, given)[0].reshape(-1, 2)
+    return stops[:, 0], stops[:, 1]
+
+
+def rates_of(mechanism: Mechanism) -> dict[int, int]:
+    """Place in v -> the coordinate it is the rate of, where there is one."""
+    coordinates = [x.name for x in mechanism.q]
+    pairs = ((k, x.name.removeprefix("d")) for k, x in enumerate(mechanism.v))
+    return {k: coordinates.index(name) for k, name in pairs if name in coordinates}
+
+
+def random_coordinates(model: Model, rng: np.random.Generator, stops: tuple[Array, Array]) -> Array:
+    """Random q between the stops; angles anywhere where there are none, lengths within a metre of zero."""
+    reach = np.array([math.pi if x.quantity is Quantity.ANGLE else 1.0 for x in model.coordinates])
+    low, high = (np.where(np.isfinite(stop), stop, side * reach) for stop, side in zip(stops, (-1, 1), strict=True))
+    q = rng.uniform(np.minimum(low, high), np.maximum(low, high))
+    for k in quaternions(model.mechanism):
+        q[k : k + 4] = rng.normal(size=4)
+    return unit(model.mechanism, q)
+
+
+def is_of_base(model: Model) -> NDArray[np.bool_]:
+    """Which speeds belong to the base."""
+    return np.array([x.owner == BASE for x in model.speeds], dtype=bool)
