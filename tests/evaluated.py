@@ -48,7 +48,9 @@ class Evaluated:
         return found[0] if len(found) == 1 else found
 
 
-def arguments_of(mechanism: Mechanism, function: Function, args: Any, t: float = 0.0, u: ArrayLike | None = None) -> list[Any]:
+def arguments_of(
+    mechanism: Mechanism, function: Function, args: Any, t: float = 0.0, u: ArrayLike | None = None
+) -> list[Any]:
     """All arguments of a function: those given, then time, inputs and parameters where it takes them."""
     values = parameter_values(mechanism)
     defaults = [x.default for x in mechanism.inputs.values()]

@@ -6,6 +6,7 @@ whether a mechanism rests where it starts. Multipliers are what the constraints 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -14,16 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluated import Evaluated
 from plain import parameter_values
-from torseur.describe import CentralInertia, Constraint, Formula, Loop, Mechanism, StandardInertia
-from torseur.describe.fields import Scalar
+from torseur.describe import BASE, CentralInertia, Constraint, Formula, Loop, Mechanism, Parameter, StandardInertia
+from torseur.describe.fields import FrozenDict, Scalar
 from torseur.dynamics.jacobians import Axes
 from torseur.formats import read
+from torseur.formats.symoro import read_par
 
-__all__ = ["EXAMPLES", "FILES", "Example", "standard_parameters"]
+__all__ = ["EXAMPLES", "FILES", "Example", "par_twin", "standard_parameters", "with_values"]
 
 Array = NDArray[np.float64]
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+DATA = Path(__file__).resolve().parent / "data"
+EXAMPLES = DATA.parent.parent / "examples"
 FILES = {path.stem: path for path in sorted(EXAMPLES.glob("*/*.yaml"))}
 TEN = tuple(StandardInertia.model_fields)
 STEP = 1e-3
@@ -139,3 +142,27 @@ def standard_parameters(example: Example, record: StandardInertia | CentralInert
     J = J + M * (c @ c * np.eye(3) - np.outer(c, c))
     upper = [J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]]
     return dict(zip(TEN, [*upper, *(M * c), M], strict=True))
+
+
+def with_values(mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
+    """The mechanism with numbers for its parameters; those that are not given become zero."""
+    known = {name: Parameter(value=values.get(name, 0.0)) for name in mechanism.parameters}
+    return mechanism.model_copy(update={"parameters": FrozenDict(known)})
+
+
+def par_twin(example: Example, file: str, numbers: Mapping[int, str], values: Mapping[str, float]) -> Mechanism:
+    """A .par file with the numbers of an example.
+
+    Args:
+        example: where masses and inertias come from.
+        file: under tests/data, without its ending.
+        numbers: frame of the file -> body of the example.
+        values: all other parameters.
+    """
+    path = DATA / f"{file}.par"
+    mechanism = read_par(path.read_bytes(), path.stem, path.name)
+    known = dict(values)
+    for j, body in numbers.items():
+        record = example.mechanism.base.inertia if body == BASE else example.mechanism.bodies[body].inertia
+        known |= {f"{key}{j}": value for key, value in standard_parameters(example, record).items()}
+    return with_values(mechanism, known)

@@ -27,7 +27,18 @@ from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.spatial.joints import KINDS
 
-__all__ = ["BASES", "LOAD_FORMS", "MOVING", "BodyPlan", "Plan", "State", "mechanism_of", "plans", "random_plan", "state_of"]
+__all__ = [
+    "BASES",
+    "LOAD_FORMS",
+    "MOVING",
+    "BodyPlan",
+    "Plan",
+    "State",
+    "mechanism_of",
+    "plans",
+    "random_plan",
+    "state_of",
+]
 
 Array = NDArray[np.float64]
 
@@ -163,7 +174,10 @@ class _Writer:
     def mechanism(self) -> Mechanism:
         plan = self.plan
         bodies = {f"b{k}": self._body(k, body) for k, body in enumerate(plan.bodies)}
-        base: dict[str, Any] = {"kind": plan.base.removesuffix("_rpy"), "place": self._place(str(self.rng.choice(PLACES)))}
+        base: dict[str, Any] = {
+            "kind": plan.base.removesuffix("_rpy"),
+            "place": self._place(str(self.rng.choice(PLACES))),
+        }
         if plan.base == "floating_rpy":
             base["orientation"] = "rpy"
         if plan.base not in ("fixed", "moving"):

@@ -29,13 +29,16 @@ class InPinocchio:
         self.home: dict[str, tuple[int, Any]] = {WORLD: (0, pin.SE3.Identity())}
         base = mechanism.base
         self._add(BASE, WORLD, base.place, base.joint_kind.name, None, base.inertia)
-        waiting = dict(mechanism.bodies)
-        while waiting:
-            for name, body in list(waiting.items()):
-                if body.parent in self.home:
-                    self._add(name, body.parent, body.place, body.joint.kind, body.joint.pitch, body.inertia)
-                    del waiting[name]
+        for root in (BASE, WORLD):
+            self._branch(root)
         self.data = self.model.createData()
+
+    def _branch(self, parent: str) -> None:
+        """One branch after the other: Pinocchio needs what a joint carries to follow it without a gap."""
+        for name, body in self.mechanism.bodies.items():
+            if body.parent == parent:
+                self._add(name, parent, body.place, body.joint.kind, body.joint.pitch, body.inertia)
+                self._branch(name)
 
     def _add(self, name: str, parent: str, place: Any, kind: str, pitch: Any, inertia: Any) -> None:
         pin = self.pin
@@ -68,7 +71,10 @@ class InPinocchio:
         if kind == "screw":
             return pin.JointModelHZ(self.plain.value(pitch))
         made = pin.JointModelComposite()
-        for part in {"cylindrical": (pin.JointModelRZ, pin.JointModelPZ), "universal": (pin.JointModelRX, pin.JointModelRY)}[kind]:
+        for part in {
+            "cylindrical": (pin.JointModelRZ, pin.JointModelPZ),
+            "universal": (pin.JointModelRX, pin.JointModelRY),
+        }[kind]:
             made.addJoint(part())
         return made
 

@@ -283,7 +283,14 @@ class Plain:
         if base.kind is not BaseKind.CARRIER:
             return self._joint(BASE, base.joint_kind.name, None, q, v, vdot)
         found = Moving.still(np.eye(4))
-        for kind, axis, k in (("shift", 0, 0), ("shift", 1, 1), ("shift", 2, 2), ("turn", 2, 5), ("turn", 1, 4), ("turn", 0, 3)):
+        for kind, axis, k in (
+            ("shift", 0, 0),
+            ("shift", 1, 1),
+            ("shift", 2, 2),
+            ("turn", 2, 5),
+            ("turn", 1, 4),
+            ("turn", 0, 3),
+        ):
             found = found @ Moving.scalar(kind, axis, q[k], v[..., k], vdot[..., k])
         return found
 
@@ -333,7 +340,11 @@ class Plain:
         x = self.value
         if isinstance(inertia, StandardInertia):
             M = x(inertia.M)
-            J = [[inertia.XX, inertia.XY, inertia.XZ], [inertia.XY, inertia.YY, inertia.YZ], [inertia.XZ, inertia.YZ, inertia.ZZ]]
+            J = [
+                [inertia.XX, inertia.XY, inertia.XZ],
+                [inertia.XY, inertia.YY, inertia.YZ],
+                [inertia.XZ, inertia.YZ, inertia.ZZ],
+            ]
             c = np.array([x(inertia.MX), x(inertia.MY), x(inertia.MZ)]) / M
             second = _second_moments(np.array([[x(e) for e in row] for row in J])) - M * np.outer(c, c)
         else:
@@ -465,7 +476,9 @@ class Plain:
         if isinstance(load, Motor):
             k = [y.name for y in m.v].index(f"d{load.coordinate}")
             ratio, speed = x(load.ratio), v[k]
-            shaft = x(load.torque) - x(load.motor_damping) * ratio * speed - x(load.motor_friction) * np.sign(ratio * speed)
+            shaft = (
+                x(load.torque) - x(load.motor_damping) * ratio * speed - x(load.motor_friction) * np.sign(ratio * speed)
+            )
             joint = -x(load.joint_damping) * speed - x(load.joint_friction) * np.sign(speed)
             return (ratio * shaft + joint) * np.eye(self.nv)[k]
         if isinstance(load, (Wrench, Drag)):

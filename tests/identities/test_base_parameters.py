@@ -83,8 +83,11 @@ def test_what_is_moved_has_the_same_energy_on_either_side_of_the_joint(kind):
     V, w, pitch = g.block("V", 3), g.block("w", 3), g.block("h", len(joint.settings))
     part = joint.unnoticed(Inertia.from_ten(*p))
     pose = joint.pose(g, list(q), list(pitch))
+
     def energy(body, linear, angular):
-        return 0.5 * (body.M * dot(linear, linear) + dot(angular, rotate(body.J, angular))) + dot(linear, cross(angular, body.MS))
+        return 0.5 * (body.M * dot(linear, linear) + dot(angular, rotate(body.J, angular))) + dot(
+            linear, cross(angular, body.MS)
+        )
 
     parent_V, parent_w = tuple(V), tuple(w)
     child_V, child_w = rotate_back(pose.R, add(parent_V, cross(parent_w, pose.P))), rotate_back(pose.R, parent_w)
@@ -109,7 +112,9 @@ def test_base_parameters_take_fewer_operations_with_symbols():
 
 
 def test_regrouped_parameters_have_symoros_names():
-    mechanism = mechanism_of(Plan("fixed", (BodyPlan("revolute", -1), BodyPlan("revolute", 0, "rpy")), symbols=True, seed=2))
+    mechanism = mechanism_of(
+        Plan("fixed", (BodyPlan("revolute", -1), BodyPlan("revolute", 0, "rpy")), symbols=True, seed=2)
+    )
     tree = Tree(System(mechanism), regroup=True)
     labels = {tree.system.graph.label(x) for link in tree.links for x in link.inertia.ten() if not x.is_number}
     assert {"ZZR1", "XXR1"} <= labels

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from evaluated import Evaluated, arguments_of, assert_same
 from mechanisms import mechanism_of, plans, state_of
+from torseur.describe import Wrench
 from torseur.dynamics.jacobians import Axes, frame_jacobian
 from torseur.dynamics.lagrange import rates
 from torseur.dynamics.quantities import Workbench
@@ -67,13 +68,7 @@ def test_a_wrench_at_a_frame_weighs_on_speeds_by_the_transposed_jacobian(plan):
     mechanism = mechanism_of(plan)
     frame, s = list(mechanism.frames)[-1], state_of(mechanism, 1)
     force, torque = (1.0, -2.0, 3.0), (0.5, 0.25, -1.0)
-    pushed = mechanism.model_copy(update={"loads": {"push": _wrench(frame, force, torque)}})
+    pushed = mechanism.model_copy(update={"loads": {"push": Wrench(frame=frame, force=force, torque=torque)}})
     J = Evaluated(mechanism)("jacobian", s.q, frame=frame)
     difference = Evaluated(mechanism)("bias", s.q, s.v) - Evaluated(pushed)("bias", s.q, s.v)
     assert_same(difference, J.T @ [*force, *torque], size=float(np.abs(Evaluated(mechanism)("bias", s.q, s.v)).max()))
-
-
-def _wrench(frame, force, torque):
-    from torseur.describe import Wrench
-
-    return Wrench(frame=frame, force=force, torque=torque)

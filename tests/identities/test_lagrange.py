@@ -3,45 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
+from evaluated import Evaluated, assert_same
+from lagrangian import by_lagrange
 from mechanisms import BASES, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
-from torseur.describe import WORLD, Motor, Transmission
-from torseur.dynamics import lagrange
-from torseur.dynamics.kinematics import body_poses
-from torseur.dynamics.system import System
-from torseur.graph import Function, Role, evaluate, tangents
-from torseur.spatial.vectors import dot, matmul, transpose
-
-
-def rotor_energy(system):
-    """What rotors add to T: 1/2 j (ratio v)^2 + j ratio v (e . w), w by differentiating the carrier's pose."""
-    mechanism, total = system.mechanism, system.graph.zero
-    speeds = [x.name for x in mechanism.v]
-    seeds = dict(zip(system.q, lagrange.rates(system), strict=True))
-    for load in mechanism.loads.values():
-        if not isinstance(load, (Motor, Transmission)):
-            continue
-        k, j = speeds.index(f"d{load.coordinate}"), system.scalar(load.inertia)
-        spin = system.v[k] * (system.scalar(load.ratio) if isinstance(load, Motor) else 1.0)
-        total = total + 0.5 * j * spin * spin
-        if isinstance(load, Motor):
-            owner = mechanism.bodies.get(mechanism.v[k].owner)
-            R = body_poses(system)[load.carrier or (WORLD if owner is None else owner.parent)].R
-            d = tangents([*R[0], *R[1], *R[2]], seeds)
-            turn = matmul(transpose(R), (tuple(d[:3]), tuple(d[3:6]), tuple(d[6:])))
-            axis = system.unit(system.vector(load.axis))
-            total = total + j * spin * dot(axis, (turn[2][1], turn[0][2], turn[1][0]))
-    return total
-
-
-def by_lagrange(mechanism, s):
-    system = System(mechanism)
-    vdot = system.graph.block("vdot", len(s.v), Role.STATE)
-    bare = lagrange.energies(system)
-    energies = lagrange.Energies(bare.T + rotor_energy(system), bare.U)
-    tau = lagrange.equations(system, list(vdot), energies)
-    function = Function("lagrange", [system.q, system.v, vdot, system.p], {"tau": tau})
-    return evaluate(function, *arguments_of(mechanism, function, (s.q, s.v, s.vdot)))[0]
 
 
 def assert_agree(mechanism, seed=0):

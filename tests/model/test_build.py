@@ -62,9 +62,27 @@ def expected(q=S.q, v=S.v, vdot=S.vdot, *, mechanism=ARM, t=0.0, u=None):
 @pytest.mark.parametrize(
     "plan",
     [
-        Plan("fixed", (BodyPlan("revolute", -1), BodyPlan("universal", 0), BodyPlan("screw", 1, "dh")), ("spring", "motor", "drag"), True),
-        Plan("floating", (BodyPlan("spherical", -1), BodyPlan("prismatic", 0, "rpy")), ("strut", "far_motor", "wrench"), True, seed=1),
-        Plan("planar", (BodyPlan("cylindrical", -1), BodyPlan("fixed", 0)), ("friction", "combination", "world_wrench"), False, True, 3),
+        Plan(
+            "fixed",
+            (BodyPlan("revolute", -1), BodyPlan("universal", 0), BodyPlan("screw", 1, "dh")),
+            ("spring", "motor", "drag"),
+            True,
+        ),
+        Plan(
+            "floating",
+            (BodyPlan("spherical", -1), BodyPlan("prismatic", 0, "rpy")),
+            ("strut", "far_motor", "wrench"),
+            True,
+            seed=1,
+        ),
+        Plan(
+            "planar",
+            (BodyPlan("cylindrical", -1), BodyPlan("fixed", 0)),
+            ("friction", "combination", "world_wrench"),
+            False,
+            True,
+            3,
+        ),
         Plan("carrier", (BodyPlan("planar", -1),), ("effort", "pull", "transmission"), True, seed=4),
     ],
     ids=lambda plan: plan.base,
@@ -110,7 +128,9 @@ def test_frames_have_poses_velocities_and_jacobians():
 
 
 def test_a_large_tree_runs_natively():
-    mechanism = mechanism_of(random_plan(np.random.default_rng(5), 25, base="floating", kinds=("revolute", "prismatic")))
+    mechanism = mechanism_of(
+        random_plan(np.random.default_rng(5), 25, base="floating", kinds=("revolute", "prismatic"))
+    )
     model, s = build(mechanism), state_of(mechanism, 1, size=0.3)
     tau = model.inverse_dynamics(s.q, s.v, s.vdot)
     assert_same(tau, Evaluated(mechanism)("inverse_dynamics", s.q, s.v, s.vdot), tolerance=1e-12)
@@ -243,7 +263,12 @@ def test_a_place_that_depends_on_coordinates_is_refused_whatever_the_joint():
     for kind in ("fixed", "revolute"):
         bodies = {
             "upper": ARM.bodies["upper"],
-            "lower": {"parent": "upper", "place": {"mdh": {"d": "0.1*q1"}}, "joint": kind, "inertia": {"M": 1.0, "ZZ": 1.0}},
+            "lower": {
+                "parent": "upper",
+                "place": {"mdh": {"d": "0.1*q1"}},
+                "joint": kind,
+                "inertia": {"M": 1.0, "ZZ": 1.0},
+            },
         }
         mechanism = arm(bodies=bodies, loads={})
         with pytest.raises(ModelError, match="free-form"):
@@ -276,7 +301,12 @@ def test_a_tip_without_the_inertia_it_feels_is_refused_by_name(inertia, quantity
     bodies, parent = {}, "base"
     for k in range(joints):
         place = {"mdh": {"d": 0.1, "alpha": 1.0}}
-        bodies[f"b{k}"] = {"parent": parent, "place": place, "joint": "revolute", "inertia": {"M": 1.0, "ZZ": 1.0, "XX": 1.0, "YY": 1.0}}
+        bodies[f"b{k}"] = {
+            "parent": parent,
+            "place": place,
+            "joint": "revolute",
+            "inertia": {"M": 1.0, "ZZ": 1.0, "XX": 1.0, "YY": 1.0},
+        }
         parent = f"b{k}"
     bodies["tip"] = {"parent": parent, "place": {"mdh": {"alpha": 0.7}}, "joint": "revolute", "inertia": inertia}
     mechanism = Mechanism.model_validate({"name": "thin", "bodies": bodies})
@@ -359,7 +389,9 @@ def test_odd_arrays_are_taken_as_what_they_hold(form, place):
 def test_floats_of_less_precision_and_integers_are_converted():
     small = S.q.astype(np.float32)
     assert_same(MODEL.inverse_dynamics(small, S.v, S.vdot), expected(q=small.astype(float)), tolerance=1e-14)
-    assert_same(MODEL.inverse_dynamics(np.array([1, 2]), S.v, S.vdot), expected(q=np.array([1.0, 2.0])), tolerance=1e-14)
+    assert_same(
+        MODEL.inverse_dynamics(np.array([1, 2]), S.v, S.vdot), expected(q=np.array([1.0, 2.0])), tolerance=1e-14
+    )
 
 
 def test_arguments_may_be_named():
@@ -443,7 +475,9 @@ def test_descriptions_that_differ_in_what_moves_them_have_different_keys():
     keys = {build(arm(loads={"drive": drive})).key for drive in drives}
     assert len(keys) == 2
     one, two = (build(arm(loads={"drive": drive})).mass_matrix(S.q) for drive in drives)
-    assert_same(one - two, [[0.0, 0.0], [0.0, 0.0]] + 0.5 * (MODEL.pose(S.q, "upper")[2, 2] * np.array([[0, 1], [1, 0]])))
+    assert_same(
+        one - two, [[0.0, 0.0], [0.0, 0.0]] + 0.5 * (MODEL.pose(S.q, "upper")[2, 2] * np.array([[0, 1], [1, 0]]))
+    )
     variants = [
         arm(gravity=(0.0, 0.0, -9.81)),
         arm(loads={}),
@@ -489,5 +523,9 @@ def test_a_model_names_its_coordinates_speeds_and_parameters():
     assert [(x.name, x.unit) for x in MODEL.coordinates] == [("q1", "rad"), ("q2", "rad")]
     assert [(x.name, x.unit) for x in MODEL.speeds] == [("dq1", "rad/s"), ("dq2", "rad/s")]
     assert (MODEL.nq, MODEL.nv) == (2, 2)
-    assert {b.role for b in MODEL.function("inverse_dynamics").function.inputs} >= {Role.TIME, Role.INPUT, Role.PARAMETER}
+    assert {b.role for b in MODEL.function("inverse_dynamics").function.inputs} >= {
+        Role.TIME,
+        Role.INPUT,
+        Role.PARAMETER,
+    }
     assert isinstance(ARM.parameters["I1"].value, Formula)

@@ -9,8 +9,15 @@ from mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
 from plain import Plain
 from torseur.emit.bridges import to_casadi
 
-ca = pytest.importorskip("casadi")
 pytestmark = pytest.mark.oracle
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _peer():
+    """Imported only when these tests run."""
+    global ca
+    ca = pytest.importorskip("casadi")
+
 
 SMOOTH = tuple(form for form in LOAD_FORMS if form != "friction")
 

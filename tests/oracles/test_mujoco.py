@@ -10,8 +10,15 @@ from mechanisms import state_of
 from torseur.formats import load
 from torseur.model import build
 
-mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.oracle
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _peer():
+    """Imported only when these tests run."""
+    global mujoco
+    mujoco = pytest.importorskip("mujoco")
+
 
 URDF = Path(__file__).resolve().parent.parent / "data" / "urdf"
 

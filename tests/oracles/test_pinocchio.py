@@ -13,8 +13,15 @@ from torseur.describe import Base
 from torseur.formats import load
 from torseur.model import build
 
-pin = pytest.importorskip("pinocchio")
 pytestmark = pytest.mark.oracle
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _peer():
+    """Imported only when these tests run."""
+    global pin
+    pin = pytest.importorskip("pinocchio")
+
 
 URDF = Path(__file__).resolve().parent.parent / "data" / "urdf"
 ROBOTS = ["ur5", "panda7", "chain12", "tree24", "chain48"]
@@ -34,7 +41,9 @@ class FromFile:
         self.data = self.model.createData()
         ours = load(path)
         if floating:
-            ours = ours.model_copy(update={"base": Base(kind="floating", inertia=ours.base.inertia, frames=ours.base.frames)})
+            ours = ours.model_copy(
+                update={"base": Base(kind="floating", inertia=ours.base.inertia, frames=ours.base.frames)}
+            )
         self.mechanism, self.floating = ours, floating
         first = 6 if floating else 0
         names = [x.name for x in ours.q if x.owner != "base"]
@@ -75,7 +84,10 @@ def test_robots_from_files(name, floating):
         assert_same(mine.dtau_dq, by_q[np.ix_(rows, rows)])
         assert_same(mine.dtau_dv, by_v[np.ix_(rows, rows)])
     fixed = Evaluated(peer.mechanism)
-    energies = pin.computeKineticEnergy(peer.model, peer.data, q, v), pin.computePotentialEnergy(peer.model, peer.data, q)
+    energies = (
+        pin.computeKineticEnergy(peer.model, peer.data, q, v),
+        pin.computePotentialEnergy(peer.model, peer.data, q),
+    )
     assert_same(fixed("kinetic_energy", s.q, s.v), energies[0])
     assert_same(fixed("potential_energy", s.q), energies[1])
 
@@ -153,5 +165,9 @@ def test_frames_of_random_trees(plan):
         classical = spatial.linear + np.cross(velocity.angular, velocity.linear)
         found = ours("acceleration", s.q, s.v, s.vdot, frame=name)
         assert_same(found, np.concatenate([classical, spatial.angular]))
-        J = offset.toActionMatrixInverse() @ pin.computeJointJacobian(model, data, q, joint) if joint else np.zeros((6, model.nv))
+        J = (
+            offset.toActionMatrixInverse() @ pin.computeJointJacobian(model, data, q, joint)
+            if joint
+            else np.zeros((6, model.nv))
+        )
         assert_same(ours("jacobian", s.q, frame=name), J[:, peer.rows])

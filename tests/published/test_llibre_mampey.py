@@ -19,6 +19,8 @@ import numpy as np
 import pytest
 
 from evaluated import Evaluated, assert_same
+from lagrangian import by_lagrange
+from mechanisms import State
 from torseur.describe import Mechanism, Motor
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.quantities import Workbench
@@ -65,7 +67,21 @@ def make_chain():
         e, j = rng.normal(size=3), rng.uniform(0.005, 0.02)
         turns = kind == "R"
         ratio = rng.uniform(-20, 20) * (1 if turns else 3)
-        bodies.append(Body(P, rng.uniform(-0.5, 0.5, 3), m.sum(), d, I, int(turns), int(not turns), ratio, e / np.linalg.norm(e), j, 0.7 * j))
+        bodies.append(
+            Body(
+                P,
+                rng.uniform(-0.5, 0.5, 3),
+                m.sum(),
+                d,
+                I,
+                int(turns),
+                int(not turns),
+                ratio,
+                e / np.linalg.norm(e),
+                j,
+                0.7 * j,
+            )
+        )
     return bodies
 
 
@@ -92,7 +108,12 @@ def newton_euler(q, v, vdot):
         wd_m = wd + b.alpha * (vdot[n] * b.e + v[n] * np.cross(w, b.e))
         I_m = rotor_tensor(b)
         rotors.append(I_m @ wd_m + np.cross(w_m, I_m @ w_m))
-        a = a + np.cross(wd, arm) + np.cross(w, np.cross(w, arm)) + b.tau * (vdot[n] * k_before + 2 * v[n] * np.cross(w, k_before))
+        a = (
+            a
+            + np.cross(wd, arm)
+            + np.cross(w, np.cross(w, arm))
+            + b.tau * (vdot[n] * k_before + 2 * v[n] * np.cross(w, k_before))
+        )
         wd = s.T @ (wd + b.rho * (vdot[n] * k_before + v[n] * np.cross(w, k_before)))
         w, a, g = s.T @ (w + b.rho * v[n] * k_before), s.T @ a, s.T @ g
         at_centre = a + np.cross(wd, b.d) + np.cross(w, np.cross(w, b.d))
@@ -183,6 +204,12 @@ def test_the_inertia_matrix_is_section_three(base_parameters):
     assert_same(ours("mass_matrix", Q), mampey(Q), tolerance=1e-12)
 
 
+def test_both_are_what_lagrange_says():
+    tau = by_lagrange(ARM, State(Q, V, VDOT, 0.0, np.zeros(0)))
+    assert_same(newton_euler(Q, V, VDOT), tau, tolerance=1e-12)
+    assert_same(Evaluated(ARM, loads=False)("inverse_dynamics", Q, V, VDOT), tau, tolerance=1e-12)
+
+
 def test_the_simulation_model_of_section_four():
     """vdot = A^-1 [q_a - Q_a(q, qdot, 0)]."""
     ours = Evaluated(ARM)
@@ -216,7 +243,13 @@ def test_friction_and_torque_of_the_motors_are_equation_three():
     """q_a = alpha c_m - xi_v qdot - q_s sign(qdot), with xi_v = alpha^2 xi_e + xi_s and q_s = alpha q_e + q_s."""
     motors = {
         name: load.model_copy(
-            update={"torque": 0.3, "motor_damping": 0.02, "motor_friction": 0.05, "joint_damping": 0.4, "joint_friction": 0.7}
+            update={
+                "torque": 0.3,
+                "motor_damping": 0.02,
+                "motor_friction": 0.05,
+                "joint_damping": 0.4,
+                "joint_friction": 0.7,
+            }
         )
         for name, load in ARM.loads.items()
     }

@@ -71,7 +71,9 @@ def general_arm(n):
         }
     symbols = [f"{x}{k}" for k in range(1, n + 1) for x in ("x", "y", "z", "roll", "pitch", "yaw", *names)]
     parameters = {name: {} for name in [*symbols, "g"]}
-    return Mechanism.model_validate({"name": "general", "parameters": parameters, "bodies": bodies, "gravity": (0.0, 0.0, "-g")})
+    return Mechanism.model_validate(
+        {"name": "general", "parameters": parameters, "bodies": bodies, "gravity": (0.0, 0.0, "-g")}
+    )
 
 
 def test_the_general_six_axes_arm_against_the_formulas_of_llibre():

@@ -14,10 +14,8 @@ def command(native: bool) -> None:
 
     The dynamics of a few mechanisms, against Pinocchio and MuJoCo, in one run on one thread.
     """
-    if native:
-        from torseur.bench.native import measure as measured
-    else:
-        from torseur.bench.peers import measure as measured
+    from torseur.bench import native as ours
+    from torseur.bench import peers
 
-    report = measured(lambda line: click.echo(line, err=True))
-    click.echo(report.text())
+    measure = ours.measure if native else peers.measure
+    click.echo(measure(lambda line: click.echo(line, err=True)).text())

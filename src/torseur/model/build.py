@@ -36,6 +36,8 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Function, Role
 from torseur.model.checked import checked
 from torseur.model.diagnosis import not_a_number
+from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
+from torseur.model.operational import operational_space
 
 __all__ = ["Model", "ModelFunction", "build"]
 
@@ -313,6 +315,21 @@ class Model:
         """(q, v, tau) -> vdot, dvdot_dq, dvdot_dv, dvdot_dtau."""
         return self.function("forward_dynamics_derivatives")
 
+    @cached_property
+    def regressor(self) -> Callable[..., Any]:
+        """(q, v, vdot) -> Y (nv, parameters): inverse_dynamics = Y standard_parameters + given_forces."""
+        return self.function("regressor")
+
+    @cached_property
+    def base_regressor(self) -> Callable[..., Any]:
+        """(q, v, vdot) -> Y (nv, base parameters): inverse_dynamics = Y base_parameters + given_forces."""
+        return self.function("base_regressor")
+
+    @cached_property
+    def load_powers(self) -> Callable[..., Any]:
+        """(q, v) -> the power of every load, W, in the order of the description."""
+        return self.function("load_powers")
+
     def pose(self, q: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The pose of a frame in the world (..., 4, 4)."""
         return self.function("pose", frame)(q, **keywords)
@@ -324,3 +341,29 @@ class Model:
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The velocity of a frame in its own axes (..., 6)."""
         return self.function("velocity", frame)(q, v, **keywords)
+
+    def operational_space(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        axes: Axes = Axes.OWN,
+        *,
+        allow_singular: bool = False,
+        **keywords: Any,
+    ) -> Any:
+        """M_x, V_x, g_x, bias_x, rank at a frame: F_x = M_x a + V_x + g_x. An error where the frame is singular."""
+        return operational_space(self, q, v, frame, axes, allow_singular=allow_singular, **keywords)
+
+    def inverse_kinematics(
+        self,
+        target: ArrayLike,
+        frame: str,
+        guess: ArrayLike | None = None,
+        *,
+        search: Search | None = None,
+        free: Sequence[str] | None = None,
+        **keywords: Any,
+    ) -> Reached:
+        """Coordinates with a frame at a pose (4, 4) or position (3,); says what is in the way if there are none."""
+        return inverse_kinematics(self, target, frame, guess, search=search, free=free, **keywords)

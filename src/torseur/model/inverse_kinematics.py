@@ -1,12 +1,14 @@
 """Coordinates that bring a frame to a given pose: annex B of Maakaroun.
 
-From a guess, the difference between the pose wanted and the pose reached is cut to a largest move and a largest turn, so
-that the first-order model holds, and turned into a change of the coordinates by a damped pseudo-inverse of the Jacobian,
+From a guess, the difference between the pose wanted and the pose reached is cut to a largest move and a largest turn,
+so that the first-order model holds, and turned into a change of the coordinates by a damped pseudo-inverse of the
+Jacobian,
 
     dq = J' (J J' + lam^2 1)^-1 dX,    lam^2 = 1/2 |dX|^2,
 
-which is the pseudo-inverse near the solution and shy of singularities away from it (Sugihara 2011). Coordinates at a stop
-that would be pushed beyond it are left out of the step. What does not converge starts anew from a random configuration.
+which is the pseudo-inverse near the solution and shy of singularities away from it (Sugihara 2011). Coordinates at a
+stop that would be pushed beyond it are left out of the step. What does not converge starts anew from a random
+configuration.
 """
 
 from __future__ import annotations
@@ -17,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from torseur.dynamics.jacobians import Axes
 from torseur.errors import ArgumentError, NumericalError
-from torseur.model.sampling import is_of_base, limits, random_coordinates, rates_of, unit
+from torseur.model.sampling import is_of_base, limits, moved, random_coordinates, rates_of, start_of, unit
 
 if TYPE_CHECKING:
     from torseur.model.build import Model
@@ -47,7 +48,7 @@ class Search:
     largest_move: float = 0.2
     largest_turn: float = 0.5
     iterations: int = 100
-    restarts: int = 30
+    restarts: int = 100
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -103,10 +104,10 @@ def inverse_kinematics(
         keywords: t, inputs, parameters.
     """
     solver = _Solver(model, _checked_target(target), frame, search or Search(), _places(model, free), keywords)
-    start = model.start if guess is None else unit(model.mechanism, np.asarray(guess, dtype=float))
+    start = start_of(model) if guess is None else np.array(guess, dtype=float)
     if start.shape != (model.nq,) or not np.isfinite(start).all():
         raise ArgumentError("the guess does not fit", expected=f"({model.nq},) finite numbers", got=str(start.shape))
-    best = solver.from_many(start)
+    best = solver.from_many(unit(model.mechanism, start))
     if best.left <= solver.search.tolerance:
         return best
     raise solver.failure(best)
@@ -149,7 +150,6 @@ class _Solver:
     def __post_init__(self) -> None:
         self.pose = self.model.function("pose", self.frame)
         self.jacobian = self.model.function("jacobian", self.frame, Axes.WORLD)
-        self.rates = self.model.function("rates")
         self.stops = limits(self.model)
         self.coordinate_of = rates_of(self.model.mechanism)
 
@@ -159,8 +159,7 @@ class _Solver:
         T = self.pose(q, **self.keywords)
         if self.target.shape == (3,):
             return self.target - T[:3, 3], np.zeros(0)
-        turn = Rotation.from_matrix(self.target[:3, :3] @ T[:3, :3].T).as_rotvec()
-        return self.target[:3, 3] - T[:3, 3], np.asarray(turn, dtype=float)
+        return self.target[:3, 3] - T[:3, 3], rotation_vector(self.target[:3, :3] @ T[:3, :3].T)
 
     def from_one(self, q: Array) -> Reached:
         search, best, slow = self.search, None, 0
@@ -188,7 +187,7 @@ class _Solver:
             v[moving] = _damped(J[:, moving], dX)
             pushing = [k for k in moving if self.is_blocked(q, k, v[k])]
             if not pushing:
-                return self.kept(unit(self.model.mechanism, q + np.asarray(self.rates(q, v))))
+                return self.kept(moved(self.model, q, v))
             moving = [k for k in moving if k not in pushing]
         return q
 
@@ -259,6 +258,18 @@ class _Solver:
             elif beyond.q[k] > high[k]:
                 told.append(f"{name} would have to be {beyond.q[k]:.4g} {unit_name}, above its stop {high[k]:.4g}")
         return "; ".join(told)
+
+
+def rotation_vector(R: Array) -> Array:
+    """u alpha of a rotation by alpha <= pi about u, from its quaternion, whose largest part is found first."""
+    parts = 1.0 + np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) @ np.diag(R)
+    k = int(parts.argmax())
+    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    rows = ((parts[0], x, y, z), (x, parts[1], xy, xz), (y, xy, parts[2], yz), (z, xz, yz, parts[3]))
+    q = np.array(rows[k]) * (1.0 if rows[k][0] >= 0 else -1.0)
+    size = float(np.linalg.norm(q[1:]))
+    return q[1:] * (2.0 * np.arctan2(size, q[0]) / size) if size > 0 else np.zeros(3)
 
 
 def _cut(x: Array, largest: float) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.jacobians import Axes
 from torseur.errors import NumericalError
-from torseur.model.sampling import limits, random_coordinates
+from torseur.model.sampling import limits, moved, random_coordinates
 
 if TYPE_CHECKING:
     from torseur.model.build import Model
@@ -62,26 +62,28 @@ def _check(model: Model, frame: str, axes: Axes, q: Array, rank: Array, keywords
         return
     place = tuple(lost[0])
     at = np.broadcast_to(q, (*rank.shape, q.shape[-1]))[place]
-    J = np.asarray(model.function("jacobian", frame, axes)(at, **keywords))
+    lost_here = _directions(model, frame, axes, at, full, int(np.nan_to_num(rank[place])), keywords)
     where = f"state {', '.join(map(str, place))} of the batch: " if place else ""
     values = ", ".join(f"{x.name} = {value:.6g}" for x, value in zip(model.coordinates, at, strict=True))
     raise NumericalError(
         f"'{frame}' cannot move in {full} directions here: a singular configuration",
         where=where + values,
         expected=f"rank {full}",
-        got=f"rank {int(rank[place])}, lost: {'; '.join(_directions(J, full - int(rank[place]), axes))}",
+        got=f"rank {rank[place]:g}, lost: {'; '.join(lost_here)}",
         remedy="stay away from it, or ask with allow_singular=True for the shortest force",
     )
 
 
-def _directions(J: Array, count: int, axes: Axes) -> list[str]:
-    """The directions along which no speed moves the frame, in words: the left singular vectors of the smallest gains."""
-    U, s, _ = np.linalg.svd(J)
-    gains = np.concatenate([s, np.zeros(6 - len(s))])
-    never = [k for k in range(6) if gains[k] <= 1e-4 * max(gains[0], 1e-300)]
-    chosen = U[:, never[-count:] if len(never) >= count else range(6 - count, 6)]
+def _directions(
+    model: Model, frame: str, axes: Axes, q: Array, full: int, rank: int, keywords: dict[str, Any]
+) -> list[str]:
+    """The directions the frame has nearby and not here, in words."""
+    jacobian = model.function("jacobian", frame, axes)
+    near = moved(model, q, 1e-4 * np.random.default_rng(0).normal(size=model.nv))
+    U_here, U_near = (np.linalg.svd(np.asarray(jacobian(x, **keywords)))[0] for x in (q, near))
+    gone = U_here[:, rank:] @ U_here[:, rank:].T @ U_near[:, rank:full]
     whose = "the frame" if axes is Axes.OWN else "the world"
-    return [f"{_in_words(column)}, in axes of {whose}" for column in chosen.T]
+    return [f"{_in_words(column / np.linalg.norm(column))}, in axes of {whose}" for column in gone.T]
 
 
 def _in_words(direction: Array) -> str:

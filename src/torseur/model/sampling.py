@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import BASE, Coordinate, Mechanism
+from torseur.describe.fields import Scalar
 from torseur.dynamics.system import System
 from torseur.graph import Function, evaluate
 from torseur.spatial.joints import Quantity
@@ -17,7 +18,7 @@ from torseur.spatial.joints import Quantity
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
-__all__ = ["limits", "quaternions", "random_coordinates", "rates_of", "unit"]
+__all__ = ["is_of_base", "limits", "moved", "random_coordinates", "rates_of", "start_of", "unit"]
 
 Array = NDArray[np.float64]
 
@@ -45,23 +46,33 @@ def _described(mechanism: Mechanism) -> dict[str, Coordinate]:
     return found | dict(mechanism.coordinates)
 
 
-def limits(model: Model, values: Mapping[str, float] | None = None) -> tuple[Array, Array]:
+def numbers(model: Model, scalars: Sequence[Scalar]) -> Array:
+    """Numbers and formulas of a description at the values of the model's parameters."""
+    system = System(model.mechanism)
+    found = [system.scalar(x) for x in scalars]
+    values = model.parameter_values if any(not x.is_number for x in found) else np.zeros(len(system.p))
+    return evaluate(Function("numbers", [system.p], {"numbers": found}), values)[0]
+
+
+def start_of(model: Model) -> Array:
+    """The coordinates at the start, as described."""
+    return numbers(model, [x.start for x in model.coordinates])
+
+
+def limits(model: Model) -> tuple[Array, Array]:
     """The stops of the coordinates, infinite where there are none."""
-    mechanism, known = model.mechanism, _described(model.mechanism)
-    system = System(mechanism)
-    bounds, used = [], set[str]()
-    for x in mechanism.q:
-        record = known.get(x.name)
-        for stop, none in ((record and record.lower, -math.inf), (record and record.upper, math.inf)):
-            bounds.append(system.graph.number(none) if stop is None else system.scalar(stop))
-    flat = Function("limits", [system.p], {"stops": bounds})
-    used = {name for name in system.p.names if values is None or name not in values}
-    needs_values = any(not x.is_number for x in bounds)
-    given = model.values_beside(set(system.p.names) - used) if needs_values else np.zeros(len(system.p))
-    for name, value in (values or {}).items():
-        given[system.p.names.index(name)] = value
-    stops = evaluate(flat, given)[0].reshape(-1, 2)
-    return stops[:, 0], stops[:, 1]
+    known = _described(model.mechanism)
+    records = [known.get(x.name) or Coordinate() for x in model.coordinates]
+    stops = []
+    for given, none in (([r.lower for r in records], -math.inf), ([r.upper for r in records], math.inf)):
+        values = numbers(model, [0.0 if x is None else x for x in given])
+        stops.append(np.where([x is None for x in given], none, values))
+    return stops[0], stops[1]
+
+
+def moved(model: Model, q: Array, v: Array) -> Array:
+    """q after a small step along the speeds."""
+    return unit(model.mechanism, q + np.asarray(model.function("rates")(q, v)))
 
 
 def rates_of(mechanism: Mechanism) -> dict[int, int]:
