@@ -13,13 +13,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluated import Evaluated
+from evaluated import Evaluated, arguments_of
 from plain import parameter_values
 from torseur.describe import BASE, CentralInertia, Constraint, Formula, Loop, Mechanism, Parameter, StandardInertia
 from torseur.describe.fields import FrozenDict, Scalar
 from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.kinematics import body_poses, frame_pose
+from torseur.dynamics.system import System
 from torseur.formats import read
 from torseur.formats.symoro import read_par
+from torseur.graph import Function, evaluate
 
 __all__ = ["EXAMPLES", "FILES", "Example", "par_twin", "standard_parameters", "with_values"]
 
@@ -61,13 +64,27 @@ class Example(Evaluated):
         """No speed, and no acceleration."""
         return np.zeros(len(self.mechanism.v))
 
+    def pose(self, frame: str, q: ArrayLike | None = None) -> Array:
+        """The pose of a body or frame in the world, of free-form bodies too; at the start if no q is given."""
+        if frame not in self._poses:
+            system = System(self.mechanism)
+            found = frame_pose(system, body_poses(system), frame)
+            inputs = [block for block in (system.q, system.p) if len(block)]
+            self._poses[frame] = Function("pose", inputs, {"pose": found.matrix()})
+        function = self._poses[frame]
+        return evaluate(function, *arguments_of(self.mechanism, function, [self.start if q is None else q]))[0]
+
+    @cached_property
+    def _poses(self) -> dict[str, Function]:
+        return {}
+
     def place(self, frame: str, q: ArrayLike | None = None) -> Array:
-        """The position of a frame in the world; at the start if no q is given."""
-        return self("pose", self.start if q is None else q, frame=frame)[:3, 3]
+        """The position of a frame in the world."""
+        return self.pose(frame, q)[:3, 3]
 
     def turn(self, frame: str, q: ArrayLike | None = None) -> Array:
         """The orientation of a frame in the world."""
-        return self("pose", self.start if q is None else q, frame=frame)[:3, :3]
+        return self.pose(frame, q)[:3, :3]
 
     def mass(self) -> float:
         """Of all bodies together."""

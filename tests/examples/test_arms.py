@@ -152,7 +152,7 @@ def test_the_parallelogram_of_the_sr400_closes_for_any_pose(th2, th3):
 # -- Kanyiki and Ntambwe -----------------------------------------------------------------------------------------------
 def poses_agree(one: Example, other: Example, pairs: dict[str, str], q: np.ndarray) -> None:
     for a, b in pairs.items():
-        assert_same(one("pose", q, frame=a), other("pose", q, frame=b))
+        assert_same(one.pose(a, q), other.pose(b, q))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_last_coordinate_of_the_printed_arm_moves_nothing():
     q = np.random.default_rng(2).uniform(-1, 1, 7)
     moved = q + np.eye(7)[6]
     for body in arm.mechanism.bodies:
-        np.testing.assert_array_equal(arm("pose", q, frame=body), arm("pose", moved, frame=body))
+        np.testing.assert_array_equal(arm.pose(body, q), arm.pose(body, moved))
 
 
 def test_the_tree_and_the_free_form_of_the_welding_arm_are_one_arm():

@@ -22,7 +22,7 @@ from torseur.dynamics.powers import energy_and_momentum, load_powers, total_ener
 from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import FEW, Options, Workbench, collect, operations
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, Function, jacobian, ops, substitute
 from torseur.graph.function import reachable
 
@@ -199,13 +199,15 @@ class Quantity:
     of: tuple[str, ...]
     build: Callable[[Workbench], dict[str, Any]] = field(repr=False)
     needs_frame: bool = False
+    free_motion: bool = False
+    """Whether it is wrong where loops or constraints take part in the motion."""
 
 
 QUANTITIES: dict[str, Quantity] = {
     q.name: q
     for q in (
         Quantity("inverse_dynamics", ("q", "v", "vdot"), _inverse_dynamics),
-        Quantity("forward_dynamics", ("q", "v", "tau"), _forward_dynamics),
+        Quantity("forward_dynamics", ("q", "v", "tau"), _forward_dynamics, free_motion=True),
         Quantity("mass_matrix", ("q",), lambda w: {"mass_matrix": w.matrix}),
         Quantity("bias", ("q", "v"), _bias),
         Quantity("gravity", ("q",), _gravity),
@@ -218,7 +220,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("load_powers", ("q", "v"), load_powers),
         Quantity("rates", ("q", "v"), _rates),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
-        Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
+        Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives, free_motion=True),
         Quantity("regressor", ("q", "v", "vdot"), _regressor),
         Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor),
         Quantity("given_forces", ("q", "v"), lambda w: {"given_forces": given_forces(w.true_tree)}),
@@ -228,7 +230,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("velocity", ("q", "v"), _velocity, needs_frame=True),
         Quantity("jacobian", ("q",), _jacobian, needs_frame=True),
         Quantity("acceleration", ("q", "v", "vdot"), _acceleration, needs_frame=True),
-        Quantity("operational_space", ("q", "v"), operational_space, needs_frame=True),
+        Quantity("operational_space", ("q", "v"), operational_space, needs_frame=True, free_motion=True),
         Quantity("operational_force", ("q", "tau"), operational_force, needs_frame=True),
     )
 }
@@ -240,7 +242,15 @@ def function_of(
     """A quantity of a mechanism as a function."""
     if quantity not in QUANTITIES:
         raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
-    entry, bench = QUANTITIES[quantity], Workbench(mechanism, options, fixed)
+    entry = QUANTITIES[quantity]
+    if entry.free_motion and not mechanism.is_tree:
+        raise ModelError(
+            f"{quantity} does not know loops and constraints yet",
+            where=mechanism.name,
+            got=", ".join([*mechanism.loops, *mechanism.constraints]),
+            remedy="take them out of the description for the motion of the open tree",
+        )
+    bench = Workbench(mechanism, options, fixed)
     outputs = entry.build(bench)
     system = bench.system
     own = {"q": system.q, "v": system.v}
