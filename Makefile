@@ -67,7 +67,7 @@ docs: $(VENV)/.with-docs
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/_static/schemes build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per set of optional packages.

@@ -1,5 +1,7 @@
 """Sphinx: Markdown through MyST, the reference from the docstrings. Nothing is fetched while building."""
 
+from pathlib import Path
+
 import torseur
 
 project = "Torseur"
@@ -20,3 +22,19 @@ html_theme = "furo"
 html_title = "Torseur"
 html_static_path = ["_static"]
 exclude_patterns = ["_build", "_static"]
+
+
+def draw_schemes(app: object) -> None:
+    """The kinematic schemes of the examples, from the files as they are now."""
+    from torseur.formats import load
+    from torseur.views.scheme import draw_scheme
+
+    here = Path(__file__).resolve().parent
+    target = here / "_static" / "schemes"
+    target.mkdir(exist_ok=True)
+    for file in sorted((here.parent / "examples").glob("*/*.yaml")):
+        (target / f"{file.stem}.svg").write_text(draw_scheme(load(file)).svg, encoding="utf-8", newline="\n")
+
+
+def setup(app: object) -> None:
+    app.connect("builder-inited", draw_schemes)

@@ -65,7 +65,8 @@ def assert_same(one: ArrayLike, other: ArrayLike, *, size: float = 1.0, toleranc
     """Equal to a fraction of the largest entry, or of `size` where that is more."""
     a, b = np.asarray(one, float), np.asarray(other, float)
     assert a.shape == b.shape
-    assert np.all(np.isfinite(a)) and np.all(np.isfinite(b))
+    assert np.all(np.isfinite(a))
+    assert np.all(np.isfinite(b))
     scale = max(size, *(float(np.max(np.abs(x), initial=0.0)) for x in (a, b)))
     worst = float(np.max(np.abs(a - b), initial=0.0))
     assert worst <= tolerance * scale, f"{worst / scale:.2e} of {scale:.3g}\n{a}\n{b}"

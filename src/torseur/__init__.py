@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         TorseurWarning,
     )
     from torseur.formats import load, save
+    from torseur.model import build, equations
 
 __version__ = "0.1.0"
 
@@ -40,7 +41,9 @@ __all__ = [
     "TorseurError",
     "TorseurWarning",
     "__version__",
+    "build",
     "emit",
+    "equations",
     "errors",
     "graph",
     "load",
@@ -58,7 +61,9 @@ _HOMES = {
     "NumericalError": "torseur.errors",
     "TorseurError": "torseur.errors",
     "TorseurWarning": "torseur.errors",
+    "build": "torseur.model",
     "emit": "torseur.emit",
+    "equations": "torseur.model",
     "errors": "torseur.errors",
     "graph": "torseur.graph",
     "load": "torseur.formats",

@@ -74,13 +74,13 @@ def test_the_inertia_matrix_of_the_3r_arm_comes_from_the_jacobians_of_the_slides
         M = np.zeros((3, 3))
         for i, name in enumerate(names):
             record = arm.mechanism.bodies[name].inertia
-            R, O = arm.turn(name, q), arm.place(name, q)
+            R, origin = arm.turn(name, q), arm.place(name, q)
             c = np.array([arm.number(x) for x in record.centre])
             tensor = np.diag([arm.number(getattr(record.tensor, k)) for k in ("xx", "yy", "zz")])
             Jt, Jr = np.zeros((3, 3)), np.zeros((3, 3))
             for j in range(i + 1):
                 z, Oj = arm.turn(names[j], q)[:, 2], arm.place(names[j], q)
-                Jt[:, j], Jr[:, j] = np.cross(z, O + R @ c - Oj), z
+                Jt[:, j], Jr[:, j] = np.cross(z, origin + R @ c - Oj), z
             M += arm.number(record.mass) * Jt.T @ Jt + Jr.T @ R @ tensor @ R.T @ Jr
         assert_same(arm("mass_matrix", q), M)
 
@@ -129,7 +129,8 @@ def test_the_stanford_arm_is_the_par_file():
 
 def test_the_masses_of_the_stanford_arm_are_those_of_the_tables():
     arm = Example("stanford")
-    assert [arm.number(body.inertia.M) for body in arm.mechanism.bodies.values()] == [9.29, 5.01, 4.25, 1.08, 0.63, 0.51]
+    masses = [arm.number(body.inertia.M) for body in arm.mechanism.bodies.values()]
+    assert masses == [9.29, 5.01, 4.25, 1.08, 0.63, 0.51]
     assert_same(arm.place("tool", [0, 0, 0.6, 0, 0, 0]), [0, 0.154, 0.6 + 0.263])
 
 

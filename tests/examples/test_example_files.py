@@ -1,5 +1,6 @@
 """Every model file of the examples: complete, without faults, read back as written, closed where it starts."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,20 @@ def test_a_folder_is_called_as_its_file_and_says_where_it_comes_from(folder):
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert folder.name == "double_pendulum" or ("Source" in text and "nvented" in text)
+
+
+def test_the_page_of_the_examples_tells_the_truth():
+    """Every folder has its row, with the numbers of the file, and its scheme."""
+    page = (EXAMPLES.parent / "docs" / "examples.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\d, ]+) \|", page, flags=re.MULTILINE))
+    assert set(rows) == {path.parent.name for path in FILES.values()}
+    for name, row in rows.items():
+        bodies, coordinates, _, loops, constraints = COUNTS[name]
+        given = [int(x) for x in row.split(",")]
+        assert given + [0] * (4 - len(given)) == [bodies, coordinates, loops, constraints], name
+    pictures = set(re.findall(r"_static/schemes/(\w+)\.svg", page))
+    assert pictures <= set(FILES)
+    assert set(rows) - pictures == {FAULTY}
 
 
 # -- what is in a file -------------------------------------------------------------------------------------------------

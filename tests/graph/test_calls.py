@@ -155,3 +155,25 @@ def test_a_bundle_is_a_sequence_of_its_results(polar):
         bundle[2]
     with pytest.raises(IndexError):
         bundle[-1]
+
+
+def test_functions_of_functions_have_a_bottom():
+    g = Graph()
+    x = g.block("x", 1)
+    f = Function("f", [x], {"y": [x[0] * 2.0]})
+    with pytest.raises(GraphError, match="too many times over"):
+        for _ in range(200):
+            h = Graph()
+            x = h.block("x", 1)
+            f = Function("f", [x], {"y": tg.call(f, list(x))})
+
+
+def test_differentiating_a_call_leaves_common_names_free():
+    g = Graph()
+    x = g.block("x", 2)
+    f = Function("f", [x], {"y": [x[0] * x[1]]})
+    h = Graph()
+    z = h.block("z", 2)
+    tg.gradient(tg.call(f, list(z))[0], list(z))
+    assert g.block("w", 1).name == "w"
+    assert g.block("dx", 1).name == "dx"

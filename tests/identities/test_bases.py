@@ -1,4 +1,4 @@
-"""One motion in several coordinates: floating base, virtual carrier, quaternion, roll-pitch-yaw; and in any world axes."""
+"""One motion in several coordinates: floating base or virtual carrier, quaternion or angles, any world axes."""
 
 import numpy as np
 import pytest
@@ -178,8 +178,8 @@ def test_turning_and_moving_the_whole_world_changes_nothing(plan, turn):
 
 
 # -- order of the file -------------------------------------------------------------------------------------------------
-@given(plan=plans(min_bodies=3, max_bodies=6, loads=LOAD_FORMS), order=st.permutations(range(6)))
-@settings(max_examples=15)
+@given(plan=plans(min_bodies=3, max_bodies=5, loads=LOAD_FORMS), order=st.permutations(range(5)))
+@settings(max_examples=12)
 def test_the_order_of_bodies_in_the_file_changes_the_order_of_coordinates_and_nothing_else(plan, order):
     mechanism = mechanism_of(plan)
     names = list(mechanism.bodies)
@@ -200,8 +200,23 @@ def test_the_order_of_bodies_in_the_file_changes_the_order_of_coordinates_and_no
     vdot = two("forward_dynamics", there.q, there.v, tau[rows_v], t=s.t, u=s.u)
     slack = 1e-13 * np.linalg.cond(M) * max(1.0, np.abs(tau).max() / np.linalg.norm(M, 2))
     assert np.abs(vdot - there.vdot).max() <= 1e-10 + slack
-    by_q, by_v = one("inverse_dynamics_derivatives", s.q, s.v, s.vdot, t=s.t, u=s.u)
-    for table, again in zip(
-        (by_q, by_v), two("inverse_dynamics_derivatives", there.q, there.v, there.vdot, t=s.t, u=s.u), strict=True
-    ):
-        assert_same(again, table[np.ix_(rows_v, rows_v)])
+
+
+def test_the_order_of_bodies_does_not_matter_to_derivatives():
+    bodies = (
+        BodyPlan("revolute", -1),
+        BodyPlan("spherical", 0, "rpy"),
+        BodyPlan("prismatic", 0),
+        BodyPlan("revolute", 1),
+    )
+    mechanism = mechanism_of(Plan("planar", bodies, ("spring", "motor"), seed=5))
+    listed = dict(reversed(mechanism.bodies.items()))
+    other = type(mechanism).model_validate({**dict(mechanism), "bodies": listed})
+    s, names = state_of(mechanism, 2), [x.name for x in mechanism.v]
+    rows_q = [[x.name for x in mechanism.q].index(x.name) for x in other.q]
+    rows = [names.index(x.name) for x in other.v]
+    assert rows != sorted(rows)
+    tables = Evaluated(mechanism)("inverse_dynamics_derivatives", s.q, s.v, s.vdot)
+    again = Evaluated(other)("inverse_dynamics_derivatives", s.q[rows_q], s.v[rows], s.vdot[rows])
+    for table, turned in zip(tables, again, strict=True):
+        assert_same(turned, table[np.ix_(rows, rows)])

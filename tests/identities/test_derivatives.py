@@ -119,7 +119,7 @@ def test_derivatives_of_forward_dynamics_are_limits_of_differences():
 @pytest.mark.parametrize("loads", [0, 5])
 def test_derivatives_of_a_large_tree_are_limits_of_differences(loads):
     rng = np.random.default_rng(12)
-    mechanism = mechanism_of(random_plan(rng, 16, base="floating", kinds=STRAIGHT, loads=loads))
+    mechanism = mechanism_of(random_plan(rng, 12, base="floating", kinds=STRAIGHT, loads=loads))
     smooth = {
         name: load.model_copy(update={"friction": 0.0}) if isinstance(load, SpringDamper) else load
         for name, load in mechanism.loads.items()
@@ -137,5 +137,5 @@ def test_drag_has_derivatives_at_rest():
     mechanism = mechanism.model_copy(update={"loads": {"air": Drag(frame="b0", coefficient=0.5, area=1.0)}})
     ours, s = Evaluated(mechanism), state_of(mechanism)
     by_q, by_v = ours("inverse_dynamics_derivatives", s.q, 0 * s.v, s.vdot)
-    assert np.all(np.isfinite(by_q)) and np.all(np.isfinite(by_v))
+    assert np.all(np.isfinite(by_q))
     assert_same(by_v, np.zeros_like(by_v))

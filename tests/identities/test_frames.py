@@ -30,7 +30,9 @@ def test_a_jacobian_times_speeds_is_the_derivative_of_the_pose(plan, pick):
     frame = list(mechanism.frames)[pick % len(mechanism.frames)]
     ours, s = Evaluated(mechanism), state_of(mechanism, plan.seed % 1000)
     T = ours("pose", s.q, frame=frame)
-    d = along_motion(mechanism, lambda w: sum(Kinematics(w.tree).frame(frame).pose.matrix(), []), s).reshape(4, 4)
+    d = along_motion(
+        mechanism, lambda w: [x for row in Kinematics(w.tree).frame(frame).pose.matrix() for x in row], s
+    ).reshape(4, 4)
     R, turn = T[:3, :3], T[:3, :3].T @ d[:3, :3]
     assert_same(R @ R.T, np.eye(3))
     assert_same(turn, -turn.T)

@@ -1,4 +1,4 @@
-"""At a frame: force = M_x acceleration + bias, whatever the chain, and the textbook's formulas where J is invertible."""
+"""At a frame: force = M_x acceleration + bias, whatever the chain, and the textbook formulas where J is invertible."""
 
 import numpy as np
 import pytest

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from evaluated import Evaluated, assert_same
 from mechanisms import BASES, LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
 from plain import Plain
+from torseur.describe import Motor
 
 
 def assert_all_as_point_masses(mechanism, seed=0, *, base_parameters=True):
@@ -45,6 +46,25 @@ def test_every_load_on_every_base(form, base):
     without = Evaluated(mechanism.model_copy(update={"loads": {}}))("inverse_dynamics", s.q, s.v, s.vdot)
     assert_same(ours("inverse_dynamics", s.q, s.v, s.vdot, t=s.t, u=s.u), expected)
     assert np.max(np.abs(expected - without)) > 1e-3, "the load does nothing: the test shows nothing"
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("carrier", ["world", "base", "b0", "b1", "b2", "b3"])
+def test_a_rotor_may_sit_anywhere(carrier, base):
+    """Before the joint it drives (b1's), on the body that joint moves, beyond it, on another branch, on the ground."""
+    bodies = (
+        BodyPlan("revolute", -1, "rpy"),
+        BodyPlan("revolute", 0, "rpy"),
+        BodyPlan("revolute", 1),
+        BodyPlan("screw", 0),
+    )
+    mechanism = mechanism_of(Plan(base, bodies, seed=13))
+    motor = Motor(coordinate="q_b1", carrier=carrier, axis=(1.0, 2.0, -1.0), ratio=4.0, inertia=0.01)
+    driven = mechanism.model_copy(update={"loads": {"motor": motor}})
+    assert_all_as_point_masses(driven, 3)
+    ours, s = Evaluated(driven), state_of(driven, 3)
+    tau = ours("inverse_dynamics", s.q, s.v, s.vdot)
+    assert_same(ours("forward_dynamics", s.q, s.v, tau), s.vdot, tolerance=1e-9)
 
 
 @pytest.mark.parametrize("serial", [0.0, 0.5, 1.0], ids=["bush", "tree", "chain"])

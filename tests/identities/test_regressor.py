@@ -48,7 +48,7 @@ def test_the_regressor_times_the_parameters_is_what_point_masses_need(plan):
 
 
 def with_named_parameters(kind):
-    """A floating chain of three whose inertias, drive and friction are parameters called as the regressor calls them."""
+    """A floating chain whose inertias, drive and friction are parameters called as the regressor calls them."""
     rng = np.random.default_rng(6)
     bodies, parameters = {}, {}
 

@@ -212,6 +212,28 @@ def test_unknown_parameters_are_refused_when_building():
     assert "Mass" in str(error.value)
 
 
+@pytest.mark.parametrize("value", ["heavy", "2*3", None, [1.0, 2.0], float("nan"), float("inf"), 1j], ids=repr)
+def test_values_that_no_parameter_can_have_are_refused(value):
+    with pytest.raises(ArgumentError) as error:
+        build(ARM, parameters={"M1": value})
+    assert "M1" in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["heavy", 1j], ids=repr)
+def test_what_is_no_number_is_refused_in_a_call(value):
+    with pytest.raises(ArgumentError, match="not a number") as error:
+        MODEL.mass_matrix(S.q, parameters={"M1": value})
+    assert "M1" in str(error.value)
+
+
+def test_parameters_are_given_by_name_and_models_are_built_from_descriptions():
+    with pytest.raises(ArgumentError, match="by name"):
+        build(ARM, parameters=[1.0, 2.0])
+    with pytest.raises(ArgumentError, match="only a description") as error:
+        build("arm.yaml")
+    assert "load" in error.value.remedy
+
+
 # -- what is wrong is said ---------------------------------------------------------------------------------------------
 def test_an_unknown_frame_is_refused_with_near_names():
     with pytest.raises(ArgumentError, match="no frame 'tol'") as error:
@@ -257,6 +279,15 @@ def test_a_description_that_makes_no_sense_is_refused_with_all_its_faults():
     assert "'g'" in text
     assert "'q9'" in text
     assert "'K9'" in text
+
+
+def test_a_mechanism_that_cannot_move_says_so():
+    model, nothing = build(Mechanism(name="rock", bodies={"stone": {"inertia": {"M": 5.0}}})), np.zeros(0)
+    for quantity, of in (("inverse_dynamics", 3), ("mass_matrix", 1), ("forward_dynamics", 3), ("bias", 2)):
+        with pytest.raises(ModelError, match="nothing can move"):
+            getattr(model, quantity)(*[nothing] * of)
+    assert model.kinetic_energy(nothing, nothing) == 0.0
+    assert model.pose(nothing, "stone").shape == (4, 4)
 
 
 def test_a_place_that_depends_on_coordinates_is_refused_whatever_the_joint():
@@ -503,9 +534,10 @@ WARM = """
     bodies = {"a": {"joint": "revolute", "inertia": {"ZZ": 1.0, "MX": 0.5, "M": 1.0}}}
     model = b.build(Mechanism.model_validate({"name": "one", "bodies": bodies, "gravity": (0.0, -9.81, 0.0)}))
     z = np.zeros(1)
-    values = [model.inverse_dynamics(z, z, z).tolist(), model.forward_dynamics(z, z, z).tolist(), model.mass_matrix(z).tolist()]
+    values = [f(z, z, z).tolist() for f in (model.inverse_dynamics, model.forward_dynamics)]
     many = np.zeros((9, 1))
-    values += [model.inverse_dynamics(many, many, many).tolist(), model.kinetic_energy(z, z)]
+    values += [model.inverse_dynamics(many, many, many).tolist(), model.mass_matrix(z).tolist()]
+    values += [model.kinetic_energy(z, z)]
     print(json.dumps([derived, values]))
 """
 

@@ -28,7 +28,7 @@ OPENSYMORO = [
 
 
 def robot(name, *, friction):
-    """A robot of SYMORO's library; the numbers of the table are without drives' inertias and without forces at the tip."""
+    """A robot of SYMORO's library; the numbers of the table are without drives' inertias and forces at the tip."""
     mechanism = load(DATA / f"{name}.par")
     kinds = (SpringDamper, Transmission, Wrench) if friction else ()
     loads = {key: x for key, x in mechanism.loads.items() if isinstance(x, kinds)} if kinds else {}

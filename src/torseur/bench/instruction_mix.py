@@ -2,7 +2,7 @@
 
 The emitted assembly of the straight line is counted by execution resource; the busiest resource gives a lower bound on
 the cycles of one pass. Latencies, register moves and the way instructions are decoded are left out: no processor of the
-assumed kind can be faster, however well it overlaps passes.
+assumed kind can be faster, however well it overlaps passes. A measurement below the bound is reported as unreliable.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from torseur.bench.timing import best
+from torseur.bench.timing import Clock, best_of_each
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.jit import assemble, assembly, host, link
 from torseur.emit.module import Module
 from torseur.emit.staged import Staged, inputs_of, write_staged
 from torseur.graph import Function, Stage
 
-__all__ = ["ASSUMPTION", "Core", "Kernel", "Mix", "instructions_of", "is_known"]
+__all__ = ["ASSUMPTION", "Core", "Kernel", "Mix", "compared", "instructions_of", "is_known"]
 
 ASSUMPTION = (
     "an Intel server core since Ice Lake begins at most, per cycle:",
@@ -141,10 +141,25 @@ class Kernel:
         """The instructions of one pass."""
         return instructions_of(assembly(self.text, host()), rf"{self.label}(\.\d+)?")
 
-    def seconds(self, budget: float) -> float:
-        """The time of one pass."""
+    def cycles(self, budget: float) -> float:
+        """The cycles of one pass. The clock is measured in turns with the kernel: it changes from moment to moment."""
         library = link(assemble(self.text, host()), ("repeat",))
         repeat = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)(library["repeat"])
         memory = np.random.default_rng(0).uniform(0.1, 1.0, (self.slots + 1) * self.lanes.width + 8)
         address, passes = (memory.ctypes.data + 63) // 64 * 64, 200
-        return best(lambda: repeat(passes, address), budget) / passes
+        taken, tick = best_of_each([lambda: repeat(passes, address), Clock(self.lanes).tick], budget)
+        return Clock.cycles * taken / (tick * passes)
+
+
+def compared(cycles: float, bound: float) -> str:
+    """How far a kernel is from its bound; below it the measurement is wrong, or the processor not of the kind assumed.
+
+    >>> compared(120.0, 100.0)
+    'ratio 1.20'
+    >>> compared(90.0, 100.0)
+    'unreliable, below the bound (ratio 0.90): a disturbed clock, or not the processor assumed'
+    """
+    ratio = cycles / bound
+    if ratio < 1.0:
+        return f"unreliable, below the bound (ratio {ratio:.2f}): a disturbed clock, or not the processor assumed"
+    return f"ratio {ratio:.2f}"

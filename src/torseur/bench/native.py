@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 import torseur
 from torseur.bench import workloads
-from torseur.bench.instruction_mix import ASSUMPTION, Core, Kernel, is_known
+from torseur.bench.instruction_mix import ASSUMPTION, Core, Kernel, compared, is_known
 from torseur.bench.report import Report, Rows, Section
 from torseur.bench.timing import best, cycles_per_second, multiply_adds_per_cycle, own_cache, seconds
+from torseur.describe import Mechanism
 from torseur.emit import NativeFunction, compile, compile_keyed, integrator
 from torseur.emit.cache import sources_digest
 from torseur.emit.ir import Lanes
@@ -72,7 +73,7 @@ def _machine(effort: Effort) -> Rows:
     yield "lanes", f"{machine.lanes.width} doubles in a vector register"
     for lanes in (Lanes(1), machine.lanes):
         clock = cycles_per_second(lanes, effort.budget)
-        rate = multiply_adds_per_cycle(lanes, clock, effort.budget)
+        rate = multiply_adds_per_cycle(lanes, effort.budget)
         yield f"clock beside {_lanes_text(lanes)}", f"{clock / 1e9:.2f} GHz, {rate:.2f} multiply-adds a cycle at most"
     yield "versions", f"torseur {torseur.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     yield "", f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
@@ -94,17 +95,15 @@ def _lanes_text(lanes: Lanes) -> str:
 def _building(effort: Effort) -> Rows:
     each = best(lambda: workloads.random_mix(effort.mix), effort.budget) / effort.mix
     yield "random mix", f"{1e6 * each:.2f} µs an operation ({effort.mix} of them)"
-    for function, build in _arms(effort):
-        operations = count(function).total
-        took = best(build, effort.budget)
-        yield f"inverse dynamics, {function.name}", f"{1e6 * took / operations:.2f} µs an operation ({count(function)})"
+    for arm in _arms(effort):
+        counted = count(workloads.inverse_dynamics(arm))
+        took = best(partial(workloads.inverse_dynamics, arm), effort.budget)
+        yield f"inverse dynamics, {arm.name}", f"{1e6 * took / counted.total:.2f} µs for each of {counted}"
 
 
-def _arms(effort: Effort) -> Iterator[tuple[Function, Callable[[], Function]]]:
-    builders: list[Callable[[], Function]] = [workloads.rx90]
-    builders += [partial(workloads.random_chain, joints) for joints in effort.chains]
-    for build in builders:
-        yield build(), build
+def _arms(effort: Effort) -> Iterator[Mechanism]:
+    yield workloads.rx90_arm()
+    yield from map(workloads.chain_arm, effort.chains)
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
@@ -164,7 +163,7 @@ def _calling(effort: Effort) -> Rows:
         ("rx90, parameters bound", partial(bound, *free)),
         ("rx90, parameters bound, out=", partial(bound, *free, out=result)),
     ]
-    direct = bound.direct(arm.name, "")
+    direct = bound.direct("rx90", "")
     if direct is not None:
         ways.append(("rx90, parameters bound, direct", partial(direct, *free)))
     for label, work in ways:
@@ -174,14 +173,15 @@ def _calling(effort: Effort) -> Rows:
 # -- throughput --------------------------------------------------------------------------------------------------------
 def _throughput(effort: Effort) -> Rows:
     cases = (Lanes(1), 1), (host().lanes, 1), (host().lanes, os.cpu_count() or 1)
-    for function, _ in _arms(effort):
+    for arm in _arms(effort):
+        function = workloads.inverse_dynamics(arm)
         out = np.empty((effort.batch, *function.outputs[0].shape))
         parts = []
         for lanes, threads in cases:
             bound, free = _bound(function, effort.batch, lanes.width)
             each = best(partial(bound, *free, out=out, threads=threads), effort.budget) / effort.batch
             parts.append(f"{_lanes_text(lanes)}{f' on {threads} threads' if threads > 1 else ''} {1e9 * each:.1f} ns")
-        yield f"{function.name}, {count_by_stage(function)[Stage.STATE].total} operations", ", ".join(parts)
+        yield f"{arm.name}, {count_by_stage(function)[Stage.STATE].total} operations", ", ".join(parts)
 
 
 def _integrating(effort: Effort) -> Rows:
@@ -201,15 +201,13 @@ def _instruction_mix(effort: Effort) -> Rows:
         return
     for k, line in enumerate(ASSUMPTION):
         yield "" if k else "assumed", line
-    for function, _ in _arms(effort):
+    for arm in _arms(effort):
         for lanes in (Lanes(1), host().lanes):
-            kernel = Kernel(function, lanes)
-            clock = cycles_per_second(lanes, effort.budget)
-            cycles = clock * kernel.seconds(effort.budget)
-            mix = kernel.mix()
+            kernel = Kernel(workloads.inverse_dynamics(arm), lanes)
+            cycles, mix = kernel.cycles(effort.budget), kernel.mix()
             needs = Core(lanes).cycles(mix)
             busiest = max(needs, key=needs.__getitem__)
-            bound, ratio = f"{needs[busiest]:.0f} ({busiest})", cycles / needs[busiest]
-            label = f"{function.name}, {_lanes_text(lanes)}"
-            yield label, f"{cycles:.0f} cycles a pass, at least {bound}: ratio {ratio:.2f}"
+            bound = f"{needs[busiest]:.0f} ({busiest})"
+            label, verdict = f"{arm.name}, {_lanes_text(lanes)}", compared(cycles, needs[busiest])
+            yield label, f"{cycles:.0f} cycles a pass, at least {bound}: {verdict}"
             yield "", ", ".join(f"{n} {word}" for word, n in vars(mix).items() if n)

@@ -6,14 +6,14 @@ import ctypes
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.jit import assemble, host, link
 from torseur.emit.module import Module
 
-__all__ = ["best", "cycles_per_second", "multiply_adds_per_cycle", "own_cache", "seconds"]
+__all__ = ["Clock", "best", "best_of_each", "cycles_per_second", "multiply_adds_per_cycle", "own_cache", "seconds"]
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -25,17 +25,26 @@ def seconds(work: Callable[[], object]) -> float:
 
 def best(work: Callable[[], object], budget: float) -> float:
     """Seconds a call takes at best: the quickest of some groups of calls, within a budget of seconds."""
-    work()
-    calls = max(1, int(budget / 10 / max(seconds(work), 1e-9)))
-    repeat = range(calls)
-    lowest, end = float("inf"), time.perf_counter() + budget
+    return best_of_each([work], budget)[0]
+
+
+def best_of_each(works: Sequence[Callable[[], object]], budget: float) -> list[float]:
+    """The same for several pieces of work, group by group in turn: all of them meet the machine in the same state.
+
+    The budget is for each of them.
+    """
+    counts = []
+    for work in works:
+        work()
+        counts.append(range(max(1, int(budget / 10 / max(seconds(work), 1e-9)))))
+    lowest, end = [float("inf")] * len(works), time.perf_counter() + budget * len(works)
     while True:
-        began = time.perf_counter()
-        for _ in repeat:
-            work()
-        now = time.perf_counter()
-        lowest = min(lowest, (now - began) / calls)
-        if now > end:
+        for k, (work, repeat) in enumerate(zip(works, counts, strict=True)):
+            began = time.perf_counter()
+            for _ in repeat:
+                work()
+            lowest[k] = min(lowest[k], (time.perf_counter() - began) / len(repeat))
+        if time.perf_counter() > end:
             return lowest
 
 
@@ -55,81 +64,86 @@ def own_cache() -> Iterator[None]:
 
 
 # -- the processor's own clock -----------------------------------------------------------------------------------------
-_PAIRS, _BESIDE = 480, 8
+_PAIRS, _BESIDE, _TICKING = 480, 8, 2000
 
 
-def cycles_per_second(lanes: Lanes, budget: float) -> float:
-    """The clock, from a chain of additions and exclusive ors: each waits for the one before and takes one cycle.
+class Clock:
+    """A chain of additions and exclusive ors: each waits for the one before and takes one cycle.
 
     A multiply-add of full vectors goes beside every pair of them, in nobody's way: processors that slow down for wide
     vectors do it here too.
     """
-    module, body, real = Module(lanes), Body(), lanes.real
-    fma = module.declare(real, f"llvm.fma.{lanes.suffix}", [real] * 3)
-    scale = body.value(f"load {real}, ptr %data, align {lanes.size}")
-    value, beside = "%x", [f"%v_{k}" for k in range(_BESIDE)]
-    body.do("br label %again")
-    body.label("again")
-    body.do("%pass = phi i64 [ 0, %0 ], [ %next, %again ]")
-    body.do("%x = phi i64 [ 1, %0 ], [ %last, %again ]")
-    for k, name in enumerate(beside):
-        body.do(f"{name} = phi {real} [ {lanes.number(1.0)}, %0 ], [ %v_last{k}, %again ]")
-    for k in range(_PAIRS):
-        j, ends = k % _BESIDE, k >= _PAIRS - _BESIDE
-        value = body.value(f"xor i64 {body.value(f'add i64 {value}, %a')}, %b")
-        name = f"%v_last{j}" if ends else f"%v_{k}_"
-        body.do(f"{name} = call {real} @{fma}({real} {beside[j]}, {real} {scale}, {real} {scale})")
-        beside[j] = name
-    body.do(f"%last = add i64 {value}, %pass")
-    body.do("%next = add i64 %pass, 1")
-    body.do(f"br i1 {body.value('icmp slt i64 %next, %passes')}, label %again, label %end")
-    body.label("end")
-    for k, name in enumerate(beside):
-        body.store(lanes, name, "%data", k)
-    body.do("ret i64 %last")
-    module.define("i64 @chain(i64 %passes, ptr %data, i64 %a, i64 %b)", body, internal=False)
-    library = link(assemble(module.text(), host()), ("chain",))
-    kinds = ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-    chain = ctypes.CFUNCTYPE(*kinds)(library["chain"])
-    _memory, address = _aligned(lanes.size * _BESIDE)
-    passes = 2000
-    work = lambda: chain(passes, address, 0x9E3779B9, 0x85EBCA6B)  # noqa: E731
-    return passes * (2 * _PAIRS + 1) / best(work, budget)
+
+    cycles = _TICKING * (2 * _PAIRS + 1)
+    """Of one `tick`."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        kinds = [("i64", "1"), *[(lanes.real, lanes.number(1.0))] * _BESIDE]
+        self.tick = _repeated(lanes, kinds, self._pass, _TICKING)
+
+    @staticmethod
+    def _pass(body: Body, values: list[str], multiply_add: _MultiplyAdd) -> list[str]:
+        value, *beside = values
+        for k in range(_PAIRS):
+            value = body.value(f"xor i64 {body.value(f'add i64 {value}, %a')}, %b")
+            beside[k % _BESIDE] = multiply_add(beside[k % _BESIDE])
+        return [body.value(f"add i64 {value}, %pass"), *beside]
 
 
-_CHAINS, _ROUNDS = 12, 20
+def cycles_per_second(lanes: Lanes, budget: float) -> float:
+    """The clock while vectors of so many lanes are at work."""
+    return Clock.cycles / best(Clock(lanes).tick, budget)
 
 
-def multiply_adds_per_cycle(lanes: Lanes, clock: float, budget: float) -> float:
+_CHAINS, _ROUNDS, _PASSES = 12, 20, 5000
+
+
+def multiply_adds_per_cycle(lanes: Lanes, budget: float) -> float:
     """How many multiply-adds of full vectors begin in a cycle, from independent chains of them."""
+
+    def one_pass(body: Body, values: list[str], multiply_add: _MultiplyAdd) -> list[str]:
+        for _ in range(_ROUNDS):
+            values = [multiply_add(value) for value in values]
+        return values
+
+    chains = _repeated(lanes, [(lanes.real, lanes.number(float(k))) for k in range(_CHAINS)], one_pass, _PASSES)
+    chain, tick = best_of_each([chains, Clock(lanes).tick], budget)
+    return _PASSES * _CHAINS * _ROUNDS / (Clock.cycles * chain / tick)
+
+
+_MultiplyAdd = Callable[[str], str]
+_Pass = Callable[[Body, list[str], _MultiplyAdd], list[str]]
+
+
+def _repeated(lanes: Lanes, kinds: Sequence[tuple[str, str]], one_pass: _Pass, passes: int) -> Callable[[], object]:
+    """A native loop that hands values from pass to pass: for each, its type and what it is at first.
+
+    `one_pass` writes their next values, from numbers %a, %b and %pass that the compiler does not know.
+    """
     module, body, real = Module(lanes), Body(), lanes.real
     fma = module.declare(real, f"llvm.fma.{lanes.suffix}", [real] * 3)
-    a = body.value(f"load {real}, ptr %data, align 64")
+    scale = body.load(lanes, "%data", 0)
     body.do("br label %again")
     body.label("again")
     body.do("%pass = phi i64 [ 0, %0 ], [ %next, %again ]")
-    values = [f"%x{k}" for k in range(_CHAINS)]
-    for k in range(_CHAINS):
-        body.do(f"%x{k} = phi {real} [ {lanes.number(float(k))}, %0 ], [ %last{k}, %again ]")
-    for r in range(_ROUNDS):
-        for k, value in enumerate(values):
-            values[k] = f"%last{k}" if r == _ROUNDS - 1 else f"%r{r}_{k}"
-            body.do(f"{values[k]} = call {real} @{fma}({real} {value}, {real} {a}, {real} {a})")
+    for k, (kind, first) in enumerate(kinds):
+        body.do(f"%before{k} = phi {kind} [ {first}, %0 ], [ %after{k}, %again ]")
+    step = lambda x: body.value(f"call {real} @{fma}({real} {x}, {real} {scale}, {real} {scale})")  # noqa: E731
+    for k, value in enumerate(one_pass(body, [f"%before{k}" for k, _ in enumerate(kinds)], step)):
+        body.do(f"%after{k} = bitcast {kinds[k][0]} {value} to {kinds[k][0]}")  # nothing but a name
     body.do("%next = add i64 %pass, 1")
     body.do(f"br i1 {body.value('icmp slt i64 %next, %passes')}, label %again, label %end")
     body.label("end")
-    for k, value in enumerate(values):
-        body.store(lanes, value, "%data", k)
+    for k, (kind, _) in enumerate(kinds):
+        body.do(f"store {kind} %after{k}, ptr {body.at('%data', k * lanes.size)}, align 8")
     body.do("ret void")
-    module.define("void @chains(i64 %passes, ptr %data)", body, internal=False)
-    library = link(assemble(module.text(), host()), ("chains",))
-    chains = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)(library["chains"])
-    _memory, address = _aligned(lanes.size * _CHAINS)
-    passes = 5000
-    return passes * _CHAINS * _ROUNDS / (clock * best(lambda: chains(passes, address), budget))
+    module.define("void @loop(i64 %passes, ptr %data, i64 %a, i64 %b)", body, internal=False)
+    library = link(assemble(module.text(), host()), ("loop",))
+    loop = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(library["loop"])
+    memory = ctypes.create_string_buffer(lanes.size * len(kinds) + 64)
 
+    def work() -> None:
+        address = (ctypes.addressof(memory) + 63) // 64 * 64
+        loop(passes, address, 0x9E3779B9, 0x85EBCA6B)
 
-def _aligned(size: int) -> tuple[object, int]:
-    """Zeroed memory, and an address in it that vectors like."""
-    memory = ctypes.create_string_buffer(size + 64)
-    return memory, (ctypes.addressof(memory) + 63) // 64 * 64
+    return work

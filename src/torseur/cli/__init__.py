@@ -26,6 +26,7 @@ COMMANDS = {
     "check": Command("torseur.cli.check", "Say what is in a model file, and what is wrong with it."),
     "convert": Command("torseur.cli.convert", "Convert a model file from one format to another."),
     "draw": Command("torseur.cli.draw", "Draw the kinematic scheme of a mechanism."),
+    "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
     "schema": Command("torseur.cli.schema", "Print the JSON Schema of model files, for editors."),
     "cache": Command("torseur.cli.cache", "Look at the compiled code kept on disk, or remove it."),
 }

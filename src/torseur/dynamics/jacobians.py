@@ -14,7 +14,7 @@ from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.graph import Expr
 from torseur.spatial.vectors import Vector, add, cross, rotate, rotate_back, zero_vector
 
-__all__ = ["Axes", "acceleration", "frame_jacobian"]
+__all__ = ["Axes", "Task", "acceleration", "frame_jacobian"]
 
 
 class Axes(Enum):
@@ -22,6 +22,19 @@ class Axes(Enum):
 
     OWN = "own"
     WORLD = "world"
+
+
+class Task(Enum):
+    """What of a frame's motion is asked for."""
+
+    POSE = "pose"
+    POSITION = "position"
+    ORIENTATION = "orientation"
+
+    @property
+    def rows(self) -> range:
+        """Of a Jacobian."""
+        return {Task.POSE: range(6), Task.POSITION: range(3), Task.ORIENTATION: range(3, 6)}[self]
 
 
 def _in(axes: Axes, frame: FrameState, u: Vector) -> Vector:

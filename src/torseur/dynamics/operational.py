@@ -12,12 +12,13 @@ left.
 
 =============  =============================================================================  ================
 a              acceleration of the frame: of its origin, then angular                         m/s2, rad/s2
-M_x            inertia felt at the frame (6, 6)                                               kg, kg m, kg m2
-V_x, g_x       velocity terms and weight felt at it (6,); bias_x: all forces at a = 0         N, N m
+M_x            inertia felt at the frame (m, m)                                               kg, kg m, kg m2
+V_x, g_x       velocity terms and weight felt at it (m,); bias_x: all forces at a = 0         N, N m
 =============  =============================================================================  ================
 
-All in the axes of the frame or of the world; a is the absolute acceleration, so in the frame's own axes it is not the
-rate of the components of its velocity.
+m is 6, or 3 where only the position or the orientation is asked for; then the rest of F_x is zero and the rest of a
+whatever it will be. All in the axes of the frame or of the world; a is the absolute acceleration, so in the frame's own
+axes it is not the rate of the components of its velocity.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ TOLERANCE = 1e-10
 def operational_space(w: Workbench) -> dict[str, Any]:
     """M_x, V_x, g_x, bias_x and the rank at the frame of a workbench."""
     felt, M_x, rank = _seen_at(w)
-    rest = acceleration(w.tree, w.frame, w.rest, w.options.axes)
+    whole = acceleration(w.tree, w.frame, w.rest, w.options.axes)
+    rest = [whole[i] for i in w.options.task.rows]
     moving = inverse_dynamics(w.tree, w.rest, w.gravity)
     weight = substitute(moving, dict.fromkeys(w.system.v, 0.0))
     velocity = [m - g for m, g in zip(moving, weight, strict=True)]
@@ -64,11 +66,12 @@ def operational_force(w: Workbench) -> dict[str, Any]:
 
 def _seen_at(w: Workbench) -> tuple[Table, Table, Expr]:
     """J M^-1, the pseudo-inverse of J M^-1 J', and its rank. Rows of J that are zero for good stay out of it."""
-    g, J = w.system.graph, frame_jacobian(w.tree, w.frame, w.options.axes)
-    felt = [w.solve(row) for row in J]
-    rows = [i for i in range(6) if any(x is not g.zero for x in J[i])]
+    g, whole = w.system.graph, frame_jacobian(w.tree, w.frame, w.options.axes)
+    J = [whole[i] for i in w.options.task.rows]
+    n, felt = len(J), [w.solve(row) for row in J]
+    rows = [i for i in range(n) if any(x is not g.zero for x in J[i])]
     A = [[_dot(felt[i], J[k]) for k in rows] for i in rows]
-    M_x, rank = [[g.zero] * 6 for _ in range(6)], g.zero
+    M_x, rank = [[g.zero] * n for _ in range(n)], g.zero
     for column in rows:
         unit = [g.one if i == column else g.zero for i in rows]
         x, rank = minimum_norm_solve(A, unit, tolerance=TOLERANCE)

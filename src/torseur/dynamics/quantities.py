@@ -235,6 +235,17 @@ QUANTITIES: dict[str, Quantity] = {
     )
 }
 
+_OF_WHAT_STANDS = (
+    "kinetic_energy",
+    "potential_energy",
+    "momentum",
+    "energy",
+    "energy_and_momentum",
+    "pose",
+    "velocity",
+)
+"""Quantities that a mechanism without any motion has as well."""
+
 
 def function_of(
     mechanism: Mechanism, quantity: str, options: Options | None = None, fixed: Mapping[str, float] | None = None
@@ -249,6 +260,12 @@ def function_of(
             where=mechanism.name,
             got=", ".join([*mechanism.loops, *mechanism.constraints]),
             remedy="take them out of the description for the motion of the open tree",
+        )
+    if not mechanism.v and quantity not in _OF_WHAT_STANDS:
+        raise ModelError(
+            f"there is no {quantity}: nothing can move",
+            where=mechanism.name,
+            expected="a joint with a coordinate, or a base that moves",
         )
     bench = Workbench(mechanism, options, fixed)
     outputs = entry.build(bench)

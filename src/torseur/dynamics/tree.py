@@ -128,6 +128,7 @@ class Tree:
         self._base()
         for body in system.order:
             self._body(body)
+        self._refuse_idle()
         if regroup:
             self._regroup()
         self.rotors = list(self._rotors())
@@ -188,6 +189,17 @@ class Tree:
                 axis = rotate(pose.R, system.unit(system.vector(load.axis)))
                 yield Rotor(speed, link, axis, system.scalar(load.ratio), system.scalar(load.inertia))
 
+    def _refuse_idle(self) -> None:
+        """Coordinates of free-form kinematics that no body uses would leave rows of zeros."""
+        moved = set(self.order)
+        idle = [x.name.removeprefix("d") for k, x in enumerate(self.system.mechanism.v) if k not in moved]
+        if idle:
+            raise ModelError(
+                f"no body moves with {', '.join(map(repr, idle))}",
+                where="coordinates",
+                remedy="use them in the place of a body, or remove them",
+            )
+
     def _first(self, owner: str) -> int:
         return next((k for k, x in enumerate(self.system.mechanism.v) if x.owner == owner), 0)
 
@@ -203,6 +215,14 @@ class Tree:
     def _base(self) -> None:
         base, system = self.system.mechanism.base, self.system
         place, q = system.place(base.place), coordinates_of(system, BASE)
+        signals = names_in(base.place) & {"t", *system.mechanism.inputs}
+        if signals and base.kind is not BaseKind.MOVING:
+            raise ModelError(
+                f"the place of a {base.kind.value} base does not change in time",
+                where="base.place",
+                got=f"formulas of {', '.join(sorted(signals))}",
+                remedy="call its kind 'moving'",
+            )
         if base.kind is BaseKind.CARRIER:
             self._carrier(place, q)
         elif base.kind in (BaseKind.FLOATING, BaseKind.PLANAR):

@@ -11,7 +11,7 @@ from torseur.describe import Mechanism
 from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
-from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.loads import Forces, forces_of
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.system import System
@@ -34,12 +34,14 @@ class Options:
         base_parameters: regroup inertial parameters (fewer operations, same motion).
         frame: for poses, Jacobians and accelerations of a frame.
         axes: of a Jacobian or acceleration.
+        task: of the operational space.
         loads: whether springs, friction, motors and other loads are in it.
     """
 
     base_parameters: bool = True
     frame: str | None = None
     axes: Axes = Axes.OWN
+    task: Task = Task.POSE
     loads: bool = True
 
 

@@ -26,6 +26,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,10 @@ def _directory() -> Path | None:
 def _limit() -> int:
     given = os.environ.get("TORSEUR_CACHE_LIMIT", "")
     try:
-        return int(given) if given.strip() else _LIMIT
+        limit = int(given) if given.strip() else _LIMIT
+        if limit < 0:
+            raise ValueError(given)
+        return limit
     except ValueError:
         _warn(f"TORSEUR_CACHE_LIMIT is not a number of bytes: {given!r}; {_LIMIT} is taken")
         return _LIMIT
@@ -255,10 +259,18 @@ def clear_cache() -> int:
     return removed
 
 
+def _version() -> str:
+    """Where there are no sources to read, the version stands for them."""
+    try:
+        return version("torseur")
+    except PackageNotFoundError:
+        return ""
+
+
 @lru_cache(maxsize=1)
 def sources_digest() -> str:
     """A fingerprint of our own code: other code, other entries."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(_version().encode())
     root = Path(__file__).parent.parent
     for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())

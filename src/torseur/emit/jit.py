@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -56,6 +57,8 @@ class Library:
 
 _lock = Lock()
 _serial = itertools.count()
+if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM, or this lock, in the middle of something
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @lru_cache(maxsize=1)

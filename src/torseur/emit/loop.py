@@ -172,8 +172,12 @@ def write_loop(module: Module, name: str, function: Function, staged: Staged, *,
     with body.loop(loop.rows, module.lanes.width) as row:
         first = body.value(f"icmp eq i64 {row}, 0")
         work0 = loop.past(0)
-        if bound:
+        if bound and module.lanes.width == 1:
             work0 = loop.read(len(ins) - 1, row)
+        elif bound:
+            work0 = loop.buffer(len(ins) - 1)
+            with body.when(_or_changed(body, first, fixed_parameters)):
+                loop.read(len(ins) - 1, row)
         else:
             with body.when(_or_changed(body, first, fixed_parameters)):
                 given = [loop.read(k, row) for k in by_stage[Stage.PARAMETER]]

@@ -48,9 +48,18 @@ class Module:
         return name
 
     def allocate(self, body: Body, size: int) -> tuple[str, str]:
-        """Memory from the heap, aligned for values: what to free, and where the memory begins."""
+        """Memory from the heap, aligned for values: what to free, and where the memory begins.
+
+        When there is none, the function returns at once and leaves the interpreter's MemoryError behind.
+        """
         edge = self.lanes.alignment
         block = body.value(f"call ptr @{self.declare('ptr', 'malloc', ['i64'])}(i64 {size + edge})")
+        with body.when(body.value(f"icmp eq ptr {block}, null")):
+            state = body.value(f"call i32 @{self.declare('i32', 'PyGILState_Ensure', [])}()")
+            body.value(f"call ptr @{self.declare('ptr', 'PyErr_NoMemory', [])}()")
+            body.do(f"call void @{self.declare('void', 'PyGILState_Release', ['i32'])}(i32 {state})")
+            body.do("ret void")
+            body.label(body.fresh("never"))
         address = body.value(f"ptrtoint ptr {block} to i64")
         up = body.value(f"and i64 {body.value(f'add i64 {address}, {edge - 1}')}, {-edge}")
         return block, body.value(f"inttoptr i64 {up} to ptr")

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import keyword
+import os
 import warnings
 from collections import namedtuple
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from enum import Enum
 from functools import cached_property, lru_cache
 from threading import RLock
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,6 +97,19 @@ def compile_keyed(
     return NativeFunction(_Source(hashlib.sha256(key.encode()).hexdigest(), build, lanes, tier, backend, None))
 
 
+_sources: WeakSet[_Source] = WeakSet()
+
+
+def _unlock() -> None:
+    """In a forked child nobody is left to release what was locked."""
+    for source in _sources:
+        source.lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 class _Source:
     """Where compiled code comes from: memory, the disk, or the compiler."""
 
@@ -117,6 +132,7 @@ class _Source:
         self.backend = _available(backend)
         self._libraries: dict[int, Library] = {}
         self.work = 0  # how many numbers the parameters are turned into; known with the code
+        _sources.add(self)
         self.lock = RLock()  # code must be linked once: what replaced it would be freed under the feet of its callers
 
     @property

@@ -21,6 +21,9 @@ from torseur.graph.nodes import Bundle, Expr, Graph, Node
 
 __all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call", "callee_of"]
 
+DEEPEST = 50
+"""Levels of calls: passes over callees are recursions, unlike those over nodes."""
+
 Tangent = Expr | list[Expr] | None
 """The derivative of one argument of a call: of an expression, of a bundle, or zero."""
 
@@ -44,6 +47,8 @@ class Callee(ABC):
 
     name: str
     n_out: int
+    depth: int = 1
+    """How many levels of calls there are, this one included."""
     meaning: str = ""
     """What it gives, in words, where its inside is not worth reading."""
 
@@ -76,6 +81,13 @@ class FunctionCall(Callee):
         self.function = function
         self.name = function.name
         self.n_out = len(function.results)
+        self.depth = 1 + max((callee.depth for callee in function.callees), default=0)
+        if self.depth > DEEPEST:
+            raise GraphError(
+                f"'{function.name}' is a function of functions too many times over",
+                expected=f"at most {DEEPEST} levels of calls",
+                remedy="build some of them into one graph instead of calling them",
+            )
 
     @property
     def digest(self) -> str:
@@ -135,7 +147,7 @@ class FunctionCall(Callee):
         from torseur.graph.derivatives import tangents
 
         f = self.function
-        seeds = [_fresh_block(f.graph, f"d{b.name}", b) for b in f.inputs]
+        seeds = [_fresh_block(f.graph, f"d__{b.name}", b) for b in f.inputs]
         pairs = {x: s for b, d in zip(f.inputs, seeds, strict=True) for x, s in zip(b, d, strict=True)}
         return FunctionCall(Function(f"{f.name}_tangent", [*f.inputs, *seeds], {"d": tangents(f.results, pairs)}))
 
@@ -144,7 +156,7 @@ class FunctionCall(Callee):
         from torseur.graph.derivatives import adjoints
 
         f = self.function
-        weights = _fresh_block(f.graph, "w", None, len(f.results))
+        weights = _fresh_block(f.graph, "w__", None, len(f.results))
         flat = [x for b in f.inputs for x in b]
         grad = adjoints(f.results, list(weights), flat)
         return FunctionCall(Function(f"{f.name}_adjoint", [*f.inputs, weights], {"d": grad}))

@@ -12,8 +12,9 @@ tables                that of the interval to the right at a breakpoint
 rank-revealing solve  that at constant rank
 ====================  ==================================================================
 
-Forward mode chooses between the branches of ``select``; reverse mode multiplies the branch that was not chosen by zero,
-which leaves a nan if that branch has an infinite derivative there.
+Both modes choose between the branches of ``select``. In reverse mode, where a part is reached through several choices, a
+branch that was not chosen and has an infinite derivative there leaves a nan; the automatic mode of `jacobian` therefore
+sweeps forward where there is a choice.
 """
 
 from __future__ import annotations
@@ -184,13 +185,26 @@ def _reverse(g: Graph, bar: dict[int, Tangent], node: Node, useful: set[int]) ->
         _accumulate(g, bar, a, select(condition, weight, 0.0))
         _accumulate(g, bar, b, select(condition, 0.0, weight))
     elif node.op is ops.DIV:
-        share = weight / node.args[1]
+        share = _weighted(lambda w: w / node.args[1], weight)
         _accumulate(g, bar, node.args[0], share)
-        _accumulate(g, bar, node.args[1], -node * share)
+        _accumulate(g, bar, node.args[1], _weighted(lambda w: -node * w, share))
     else:
         for k, arg in enumerate(node.args):
             if arg.id in useful:
-                _accumulate(g, bar, arg, _PARTIALS[node.op][k](node) * weight)
+                partial = _PARTIALS[node.op][k](node)
+                _accumulate(g, bar, arg, _weighted(lambda w, p=partial: p * w, weight))  # type: ignore[misc]
+
+
+def _weighted(times: Callable[[Expr], Expr], weight: Expr) -> Expr:
+    """A partial derivative times a weight; a weight that is zero unless its branch was chosen stays exactly that."""
+    if weight.op is ops.SELECT:
+        condition, a, b = weight.args
+        zero = weight.graph.zero
+        if b is zero:
+            return select(condition, times(a), zero)
+        if a is zero:
+            return select(condition, zero, times(b))
+    return times(weight)
 
 
 def _accumulate(g: Graph, bar: dict[int, Tangent], node: Node, part: Expr | list[Expr]) -> None:
@@ -255,7 +269,8 @@ def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUT
         raise GraphError("no such mode", expected="a Mode, such as Mode.FORWARD", got=repr(mode))
     g = _common_graph(outputs, wrt)
     if mode is Mode.AUTOMATIC:
-        mode = _cheaper_sweep(outputs, wrt)
+        choices = any(node.op is ops.SELECT for node in reachable(outputs))
+        mode = Mode.FORWARD if choices else _cheaper_sweep(outputs, wrt)
     rows = _forward_rows(g, outputs, wrt) if mode is Mode.FORWARD else _reverse_rows(g, outputs, wrt)
     found = {(i, j): e for i, row in enumerate(rows) for j, e in row.items() if isinstance(e, Expr) and e is not g.zero}
     keys = sorted(found)

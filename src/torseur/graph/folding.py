@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torseur.graph.nodes import Expr, Truth
 
 CONST, NEG, MUL, SUB = ops.CONST, ops.NEG, ops.MUL, ops.SUB
-LARGEST_POWER = 2**20
+LARGEST_POWER = 64  # repeated squaring loses about a digit of the last place per factor
 
 
 def negate(x: Expr) -> Expr:

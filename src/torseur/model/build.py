@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
 from torseur.describe.checks.fault import nearest
-from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed
@@ -52,12 +52,28 @@ def build(
         parameters: values for parameters, in place of those of the description or where it has none.
         base_parameters: regroup inertial parameters before deriving (same motion, fewer operations).
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(
+            "only a description can be built", got=repr(mechanism), remedy="build(load(path)) for a model in a file"
+        )
     known = mechanism.parameters
-    check_names(parameters, list(known), "parameter")
-    derived = [n for n in parameters or {} if isinstance(known[n].value, Formula)]
+    given = _numbers(parameters or {}, list(known))
+    derived = [n for n in given if isinstance(known[n].value, Formula)]
     if derived:
         raise ArgumentError("parameters that follow from others cannot be set", got=", ".join(derived))
-    return Model(mechanism, dict(parameters or {}), Options(base_parameters=base_parameters))
+    return Model(mechanism, given, Options(base_parameters=base_parameters))
+
+
+def _numbers(given: Mapping[str, float], known: list[str]) -> dict[str, float]:
+    """Parameters by name as finite numbers; every one that is not is named."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError("parameters are given by name", got=repr(given), expected="{name: value, ...}")
+    check_names(given, known, "parameter")
+    found = {n: _array(x, n) for n, x in given.items()}
+    bad = [f"{n} = {given[n]!r}" for n, x in found.items() if x.shape != () or not np.isfinite(x)]
+    if bad:
+        raise ArgumentError("values that no parameter can have", got=", ".join(bad), expected="finite numbers")
+    return {n: float(x) for n, x in found.items()}
 
 
 class ModelFunction:
@@ -170,13 +186,20 @@ def check_names(given: Any, known: list[str], what: str) -> None:
         raise ArgumentError(f"no such {what}s", got=hints, expected=", ".join(known) or "none")
 
 
+def _array(value: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError("not a number", where=name, got=repr(value), expected="a number or an array") from None
+
+
 def _whole(given: Any, names: list[str], others: Callable[[Iterable[str]], NDArray[np.float64]]) -> NDArray[np.float64]:
     """An array of all, from an array or from some of them by name; `others` knows those that are not given."""
     if given is None:
         return others(())
     if not isinstance(given, Mapping):
         return np.asarray(given, dtype=float)
-    arrays = {n: np.asarray(x, dtype=float) for n, x in given.items()}
+    arrays = {n: _array(x, n) for n, x in given.items()}
     whole = np.empty((*np.broadcast_shapes(*(x.shape for x in arrays.values())), len(names)))
     whole[...] = others(given)
     for n, x in arrays.items():
@@ -254,7 +277,9 @@ class Model:
     def _functions(self) -> dict[tuple[str, Options], ModelFunction]:
         return {}
 
-    def function(self, quantity: str, frame: str | None = None, axes: Axes = Axes.OWN) -> ModelFunction:
+    def function(
+        self, quantity: str, frame: str | None = None, axes: Axes = Axes.OWN, task: Task = Task.POSE
+    ) -> ModelFunction:
         """A quantity by name; see `torseur.dynamics.quantities`."""
         if quantity not in QUANTITIES:
             raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
@@ -266,7 +291,7 @@ class Model:
                 expected=", ".join(self.mechanism.frames),
                 remedy=f"did you mean {' or '.join(near)}?" if near else None,
             )
-        options = replace(self.options, frame=frame, axes=axes)
+        options = replace(self.options, frame=frame, axes=axes, task=task)
         return self._functions.setdefault((quantity, options), ModelFunction(self, quantity, options))
 
     # -- the contract --------------------------------------------------------------------------------------------------
@@ -348,12 +373,13 @@ class Model:
         v: ArrayLike,
         frame: str,
         axes: Axes = Axes.OWN,
+        task: Task = Task.POSE,
         *,
         allow_singular: bool = False,
         **keywords: Any,
     ) -> Any:
         """M_x, V_x, g_x, bias_x, rank at a frame: F_x = M_x a + V_x + g_x. An error where the frame is singular."""
-        return operational_space(self, q, v, frame, axes, allow_singular=allow_singular, **keywords)
+        return operational_space(self, q, v, frame, axes, task, allow_singular=allow_singular, **keywords)
 
     def inverse_kinematics(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
 from torseur.describe import Mechanism
@@ -11,6 +12,7 @@ from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, t
 from torseur.errors import ArgumentError
 from torseur.graph import Count, Function, Stage, count, count_by_stage
 from torseur.model.checked import checked
+from torseur.model.closed import Closed, closed_form
 
 __all__ = ["Equations", "equations"]
 
@@ -54,6 +56,10 @@ class Equations:
     def julia(self) -> str:
         return to_julia(self.function)
 
+    def closed(self) -> Closed:
+        """Without intermediate results, simplified; for small mechanisms only (needs sympy)."""
+        return closed_form(self.function)
+
     def __str__(self) -> str:
         return self.text()
 
@@ -63,6 +69,7 @@ def equations(
     quantity: str = "inverse_dynamics",
     *,
     base_parameters: bool = False,
+    loads: bool = True,
     frame: str | None = None,
     axes: Axes = Axes.OWN,
 ) -> Equations:
@@ -72,9 +79,16 @@ def equations(
         mechanism: the description; parameters stay symbols.
         quantity: inverse_dynamics, mass_matrix, ...
         base_parameters: with regrouped inertial parameters.
+        loads: with springs, friction, efforts, wrenches and drag.
         frame, axes: for quantities of a frame.
     """
     if quantity not in QUANTITIES:
-        raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
-    options = Options(base_parameters=base_parameters, frame=frame, axes=axes)
+        near = difflib.get_close_matches(quantity, QUANTITIES, 1)
+        remedy = f"did you mean {near[0]}?" if near else None
+        raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES), remedy=remedy)
+    if frame is not None and frame not in mechanism.frames:
+        near = difflib.get_close_matches(frame, mechanism.frames, 1)
+        remedy = f"did you mean {near[0]}?" if near else None
+        raise ArgumentError(f"no frame '{frame}'", expected=", ".join(mechanism.frames), remedy=remedy)
+    options = Options(base_parameters=base_parameters, loads=loads, frame=frame, axes=axes)
     return Equations(function_of(checked(mechanism), quantity, options))

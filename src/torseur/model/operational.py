@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.jacobians import Axes
+from torseur.dynamics.jacobians import Axes, Task
 from torseur.errors import NumericalError
 from torseur.model.sampling import limits, moved, random_coordinates
 
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
-__all__ = ["largest_rank", "operational_space"]
+__all__ = ["operational_space"]
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ def operational_space(
     v: ArrayLike,
     frame: str,
     axes: Axes = Axes.OWN,
+    task: Task = Task.POSE,
     *,
     allow_singular: bool = False,
     **keywords: Any,
@@ -38,52 +40,70 @@ def operational_space(
         q, v: states (..., n).
         frame: body or named frame.
         axes: in which the results are.
+        task: whether pose, position or orientation is asked for.
         allow_singular: give the shortest answer where the frame has lost directions, instead of an error.
         keywords: t, inputs, parameters.
     """
-    result = model.function("operational_space", frame, axes)(q, v, **keywords)
+    result = model.function("operational_space", frame, axes, task)(q, v, **keywords)
     if not allow_singular:
-        _check(model, frame, axes, np.asarray(q, dtype=float), np.asarray(result[-1]), keywords)
+        point = _Point(model, frame, axes, task, keywords)
+        point.check(np.asarray(q, dtype=float), np.asarray(result[-1]))
     return result
 
 
-def largest_rank(model: Model, frame: str, **keywords: Any) -> int:
-    """In how many directions a frame can move where it is not singular: the largest rank of its Jacobian found."""
-    rng, stops = np.random.default_rng(0), limits(model)
-    q = np.array([random_coordinates(model, rng, stops) for _ in range(_TRIALS)])
-    J = np.asarray(model.function("jacobian", frame)(q, **keywords))
-    return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.abs(J).max(initial=0.0)))).max(initial=0))
+@dataclass(frozen=True)
+class _Point:
+    """A frame of a model, and how it is looked at."""
 
+    model: Model
+    frame: str
+    axes: Axes
+    task: Task
+    keywords: dict[str, Any]
 
-def _check(model: Model, frame: str, axes: Axes, q: Array, rank: Array, keywords: dict[str, Any]) -> None:
-    full = largest_rank(model, frame, **keywords)
-    lost = np.argwhere(~(rank >= full))
-    if not len(lost):
-        return
-    place = tuple(lost[0])
-    at = np.broadcast_to(q, (*rank.shape, q.shape[-1]))[place]
-    lost_here = _directions(model, frame, axes, at, full, int(np.nan_to_num(rank[place])), keywords)
-    where = f"state {', '.join(map(str, place))} of the batch: " if place else ""
-    values = ", ".join(f"{x.name} = {value:.6g}" for x, value in zip(model.coordinates, at, strict=True))
-    raise NumericalError(
-        f"'{frame}' cannot move in {full} directions here: a singular configuration",
-        where=where + values,
-        expected=f"rank {full}",
-        got=f"rank {rank[place]:g}, lost: {'; '.join(lost_here)}",
-        remedy="stay away from it, or ask with allow_singular=True for the shortest force",
-    )
+    def jacobian(self, q: Array) -> Array:
+        J = np.asarray(self.model.function("jacobian", self.frame, self.axes)(q, **self.keywords))
+        return J[..., self.task.rows, :]
 
+    @property
+    def largest_rank(self) -> int:
+        """In how many directions the frame can move where it is not singular: the largest rank found."""
+        rng, stops = np.random.default_rng(0), limits(self.model)
+        J = self.jacobian(np.array([random_coordinates(self.model, rng, stops) for _ in range(_TRIALS)]))
+        return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.abs(J).max(initial=0.0)))).max(initial=0))
 
-def _directions(
-    model: Model, frame: str, axes: Axes, q: Array, full: int, rank: int, keywords: dict[str, Any]
-) -> list[str]:
-    """The directions the frame has nearby and not here, in words."""
-    jacobian = model.function("jacobian", frame, axes)
-    near = moved(model, q, 1e-4 * np.random.default_rng(0).normal(size=model.nv))
-    U_here, U_near = (np.linalg.svd(np.asarray(jacobian(x, **keywords)))[0] for x in (q, near))
-    gone = U_here[:, rank:] @ U_here[:, rank:].T @ U_near[:, rank:full]
-    whose = "the frame" if axes is Axes.OWN else "the world"
-    return [f"{_in_words(column / np.linalg.norm(column))}, in axes of {whose}" for column in gone.T]
+    def check(self, q: Array, rank: Array) -> None:
+        """Refuse states where it has fewer."""
+        full = self.largest_rank
+        lost = np.argwhere(~(rank >= full))
+        if not len(lost):
+            return
+        place = tuple(lost[0])
+        at = np.broadcast_to(q, (*rank.shape, q.shape[-1]))[place]
+        where = f"state {', '.join(map(str, place))} of the batch: " if place else ""
+        values = ", ".join(f"{x.name} = {y:.6g}" for x, y in zip(self.model.coordinates, at, strict=True))
+        directions = self.lost(at, int(np.nan_to_num(rank[place])), full)
+        raise NumericalError(
+            f"a singular configuration: '{self.frame}' has lost a direction of motion",
+            where=where + values,
+            expected=f"rank {full}",
+            got=f"rank {rank[place]:g}, lost: {'; '.join(directions)}",
+            remedy="stay away from it, or ask with allow_singular=True for the shortest force",
+        )
+
+    def lost(self, q: Array, rank: int, full: int) -> list[str]:
+        """The directions that there are nearby and not here, in words."""
+        near = moved(self.model, q, 1e-4 * np.random.default_rng(0).normal(size=self.model.nv))
+        here, there = (np.linalg.svd(self.jacobian(x))[0] for x in (q, near))
+        gone = here[:, rank:] @ here[:, rank:].T @ there[:, rank:full]
+        whose = "the frame" if self.axes is Axes.OWN else "the world"
+        first = self.task.rows.start
+        found = []
+        for column in gone.T:
+            six = np.zeros(6)
+            six[first : first + len(column)] = column / np.linalg.norm(column)
+            found.append(f"{_in_words(six)}, in axes of {whose}")
+        return found
 
 
 def _in_words(direction: Array) -> str:

@@ -1,0 +1,112 @@
+"""``torseur equations``: the equations of a mechanism, to read, to copy, to count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from torseur.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from torseur.describe import Mechanism
+    from torseur.model.equations import Equations
+
+__all__ = ["command"]
+
+FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
+
+
+@click.command("equations")
+@click.argument("file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.option("--of", "quantity", default="inverse_dynamics", show_default=True, help="Which quantity.")
+@click.option("--format", "language", type=click.Choice(FORMATS), default="text", show_default=True, help="Language.")
+@click.option(
+    "--form",
+    type=click.Choice(["listing", "closed"]),
+    default="listing",
+    show_default=True,
+    help="With intermediate results, or written out and simplified (small mechanisms, text or latex).",
+)
+@click.option("--base-parameters", is_flag=True, help="Regroup inertial parameters: fewer operations, same motion.")
+@click.option("--without-loads", is_flag=True, help="Leave springs, friction, efforts and wrenches out.")
+@click.option("--frame", help="Of which frame, for poses, Jacobians and the like.")
+@click.option("--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Of a frame.")
+@click.option("--count", "counting", is_flag=True, help="Print the number of operations instead.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
+def command(
+    file: Path,
+    quantity: str,
+    language: str,
+    form: str,
+    base_parameters: bool,
+    without_loads: bool,
+    frame: str | None,
+    axes: str,
+    counting: bool,
+    output: Path | None,
+) -> None:
+    """Print the equations of a mechanism, or count their operations.
+
+    Quantities: inverse_dynamics, forward_dynamics, mass_matrix, bias, gravity, coriolis, kinetic_energy, pose,
+    jacobian, regressor, base_parameters, ... (a wrong one lists them all).
+    """
+    from torseur.dynamics.jacobians import Axes
+    from torseur.formats import load, replace_file
+    from torseur.model.equations import equations
+
+    mechanism = load(file)
+    if not mechanism.is_tree:
+        click.echo("note: loops and constraints are not in these equations, which are those of the tree", err=True)
+    if quantity == "base_parameters" and language == "text" and not counting:
+        text = _groupings(mechanism)
+    else:
+        found = equations(
+            mechanism,
+            quantity,
+            base_parameters=base_parameters,
+            loads=not without_loads,
+            frame=frame,
+            axes=Axes(axes),
+        )
+        text = "\n".join(_counts(found)) + "\n" if counting else _written(found, language, form)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        replace_file(output, text.encode("utf-8"))
+
+
+def _groupings(mechanism: Mechanism) -> str:
+    from torseur.dynamics.base_parameters import base_parameters
+    from torseur.dynamics.groupings import groupings
+    from torseur.dynamics.system import System
+    from torseur.dynamics.tree import Tree
+    from torseur.model.checked import checked
+
+    return groupings(base_parameters(Tree(System(checked(mechanism)))))
+
+
+def _written(found: Equations, language: str, form: str) -> str:
+    if form == "closed":
+        if language not in ("text", "latex"):
+            raise ArgumentError(
+                "a closed form is for people", got=f"--format {language}", expected="--format text or latex"
+            )
+        closed = found.closed()
+        return closed.text() if language == "text" else closed.latex()
+    write: dict[str, Callable[[], str]] = {name: getattr(found, name) for name in FORMATS}
+    return write[language]()
+
+
+def _counts(found: Equations) -> Iterator[str]:
+    """Operations by when they are done, and in all."""
+    from torseur.emit.text.reading import WHEN
+
+    yield f"{found.function.name}:"
+    for stage, count in found.counts.items():
+        if count.total or stage is max(found.counts):
+            yield f"  {WHEN[stage]}: {count}"
+    if sum(count.total > 0 for count in found.counts.values()) > 1:
+        yield f"  in all: {found.total}"

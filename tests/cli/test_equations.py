@@ -1,0 +1,124 @@
+"""``torseur equations``: what it prints for each format and quantity, and what it refuses."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torseur.cli import main
+from torseur.formats import load
+from torseur.model import equations
+
+ROOT = Path(__file__).parent.parent.parent
+ARM = ROOT / "examples" / "planar_2r" / "planar_2r.yaml"
+RX90 = ROOT / "tests" / "data" / "symoro" / "RX90.par"
+SR400 = ROOT / "tests" / "data" / "symoro" / "SR400.par"
+
+
+def printed(capsys, *arguments):
+    assert main(["equations", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", ["text", "latex", "python", "c", "matlab", "julia"])
+def test_every_format_is_that_of_the_library(language, capsys):
+    eqs = equations(load(ARM), "mass_matrix")
+    expected = getattr(eqs, language)()
+    assert printed(capsys, ARM, "--of", "mass_matrix", "--format", language) == expected
+
+
+def test_the_default_is_a_listing_of_inverse_dynamics(capsys):
+    text = printed(capsys, RX90)
+    assert text.startswith("inverse_dynamics(q[6], v[6], vdot[6], ")
+    assert text == equations(load(RX90)).text()
+
+
+def test_intermediates_have_symoros_names(capsys):
+    names = set(re.findall(r"^    (\w+) = ", printed(capsys, RX90, "--base-parameters"), re.MULTILINE))
+    assert {"XXR2", "ZZR3", "W23", "WP16"} <= names
+
+
+def test_base_parameters_are_listed_with_their_groups(capsys):
+    text = printed(capsys, RX90, "--of", "base_parameters")
+    assert "ZZR1 = ZZ1 + YY2 + YY3 + IA1 + D3**2*(M3 + M4 + M5 + M6)" in text
+    assert "without effect: XX1, " in text
+
+
+def test_base_parameters_as_a_program_compute_them(capsys):
+    text = printed(capsys, ARM, "--of", "base_parameters", "--format", "python")
+    ast.parse(text)
+    assert "def base_parameters" in text
+
+
+def test_count_tells_hoisted_work_apart(capsys):
+    lines = printed(capsys, RX90, "--count", "--base-parameters", "--without-loads").splitlines()
+    assert lines[0] == "inverse_dynamics:"
+    assert re.fullmatch(r"  once per parameter set: \d+ products, \d+ sums", lines[1])
+    assert re.fullmatch(r"  at every evaluation: \d+ products, \d+ sums, 5 pairs", lines[2])
+    numbers = [[int(x) for x in re.findall(r"(\d+) (?:products|sums)", line)] for line in lines[1:4]]
+    assert numbers[2] == [a + b for a, b in zip(*numbers[:2], strict=True)]
+    assert lines[3].startswith("  in all: ")
+
+
+def test_loads_can_be_left_out(capsys):
+    assert "choices" in printed(capsys, RX90, "--count")
+    assert "choices" not in printed(capsys, RX90, "--count", "--without-loads")
+
+
+def test_the_closed_form_prints_the_textbook(capsys):
+    text = printed(capsys, ARM, "--of", "coriolis", "--form", "closed")
+    assert "coriolis[1,2] = -m2*l1*l2*sin(theta2)*(dtheta1 + dtheta2)" in text
+    latex = printed(capsys, ARM, "--of", "coriolis", "--form", "closed", "--format", "latex")
+    assert r"\left(\dot{\theta}_{1} + \dot{\theta}_{2}\right)" in latex
+
+
+def test_a_frame_and_its_axes(capsys):
+    own = printed(capsys, ARM, "--of", "jacobian", "--frame", "tool")
+    world = printed(capsys, ARM, "--of", "jacobian", "--frame", "tool", "--axes", "world")
+    assert own != world
+    assert "jacobian[6, 2]" in own
+
+
+def test_a_file_is_written_and_nothing_printed(tmp_path, capsys):
+    target = tmp_path / "arm.c"
+    assert printed(capsys, ARM, "--format", "c", "-o", target) == ""
+    assert target.read_text() == equations(load(ARM), "inverse_dynamics").c()
+
+
+def test_loops_are_not_in_it_and_that_is_said(capsys):
+    assert main(["equations", str(SR400), "--count"]) == 0
+    assert "those of the tree" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--of", "mas_matrix"], "did you mean mass_matrix?"),
+        (["--of", "jacobian"], "needs a frame"),
+        (["--of", "jacobian", "--frame", "tol"], "did you mean tool?"),
+        (["--form", "closed", "--format", "c"], "--format text or latex"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments, text, capsys):
+    assert main(["equations", str(ARM), *arguments]) == 1
+    assert text in capsys.readouterr().err
+
+
+def test_too_large_for_a_closed_form(capsys):
+    assert main(["equations", str(RX90), "--form", "closed"]) == 1
+    assert "too large for a closed form" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(capsys):
+    assert main(["equations", "nowhere.yaml"]) == 1
+    assert "nowhere.yaml" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_program():
+    command = [sys.executable, "-m", "torseur", "equations", str(ARM), "--of", "gravity", "--form", "closed"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0
+    assert done.stdout.startswith("gravity[1] = ")
