@@ -158,14 +158,17 @@ def test_a_bundle_is_a_sequence_of_its_results(polar):
 
 
 def test_functions_of_functions_have_a_bottom():
-    g = Graph()
-    x = g.block("x", 1)
-    f = Function("f", [x], {"y": [x[0] * 2.0]})
-    with pytest.raises(GraphError, match="too many times over"):
-        for _ in range(200):
-            h = Graph()
-            x = h.block("x", 1)
+    def nested(f, levels):
+        for _ in range(levels):
+            x = Graph().block("x", 1)
             f = Function("f", [x], {"y": tg.call(f, list(x))})
+        return f
+
+    x = Graph().block("x", 1)
+    twice = Function("f", [x], {"y": [x[0] * 2.0]})
+    assert evaluate(nested(twice, 40), [3.0])[0].tolist() == [6.0]
+    with pytest.raises(GraphError, match="too many times over"):
+        nested(twice, 200)
 
 
 def test_differentiating_a_call_leaves_common_names_free():

@@ -37,7 +37,7 @@ class Effort:
     """How much is measured. Chains are given by their number of joints, times in seconds."""
 
     chains: tuple[int, ...] = (12, 24, 48)
-    compiled: tuple[int, ...] = (6, 48, 250)  # about 1 000, 10 000 and 50 000 operations
+    compiled: tuple[int, ...] = (6, 48, 250)  # about 800, 8 000 and 43 000 operations
     mix: int = 50_000
     batch: int = 20_000
     budget: float = 0.3
@@ -51,7 +51,7 @@ def measure(progress: Callable[[str], object] = lambda line: None, effort: Effor
         ("building expressions", _building),
         ("compiling: from a function to its first result", _compiling),
         ("one call from Python", _calling),
-        ("throughput: inverse dynamics of a state, parameters bound", _throughput),
+        ("throughput: inverse dynamics of a state, parameters bound (rx90) or numbers (chains)", _throughput),
         ("integration: a simple pendulum by Runge-Kutta 4", _integrating),
         ("instruction mix: the straight line alone, and what its instructions allow", _instruction_mix),
     ]

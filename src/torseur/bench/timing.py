@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.jit import assemble, host, link
@@ -138,12 +139,19 @@ def _repeated(lanes: Lanes, kinds: Sequence[tuple[str, str]], one_pass: _Pass, p
         body.do(f"store {kind} %after{k}, ptr {body.at('%data', k * lanes.size)}, align 8")
     body.do("ret void")
     module.define("void @loop(i64 %passes, ptr %data, i64 %a, i64 %b)", body, internal=False)
-    library = link(assemble(module.text(), host()), ("loop",))
-    loop = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(library["loop"])
-    memory = ctypes.create_string_buffer(lanes.size * len(kinds) + 64)
+    return _Loop(module, passes, lanes.size * len(kinds))
 
-    def work() -> None:
-        address = (ctypes.addressof(memory) + 63) // 64 * 64
-        loop(passes, address, 0x9E3779B9, 0x85EBCA6B)
 
-    return work
+class _Loop:
+    """The compiled loop, with the code and the memory it needs."""
+
+    def __init__(self, module: Module, passes: int, size: int) -> None:
+        self._library = link(assemble(module.text(), host()), ("loop",))
+        self._memory = ctypes.create_string_buffer(size + 64)
+        kinds = ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+        loop = ctypes.CFUNCTYPE(None, *kinds)(self._library["loop"])
+        address = (ctypes.addressof(self._memory) + 63) // 64 * 64
+        self._run = partial(loop, passes, address, 0x9E3779B9, 0x85EBCA6B)
+
+    def __call__(self) -> None:
+        self._run()

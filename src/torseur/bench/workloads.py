@@ -6,6 +6,8 @@ inertial parameters as `torseur.build` has them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from torseur.describe import Mechanism
@@ -14,6 +16,7 @@ from torseur.graph import Expr, Function, Graph, Role, sin
 
 __all__ = ["chain_arm", "inverse_dynamics", "pendulum", "random_chain", "random_mix", "rx90", "rx90_arm"]
 
+_Fields = Mapping[str, object]
 _STANDARD = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
 
@@ -40,9 +43,7 @@ def chain_arm(joints: int, seed: int = 0) -> Mechanism:
     return _serial(f"chain{joints}", [dict(zip(("alpha", "d", "r"), row, strict=True)) for row in rows], inertias, [])
 
 
-def _serial(
-    name: str, rows: list[dict[str, object]], inertias: list[dict[str, object]], symbols: list[str]
-) -> Mechanism:
+def _serial(name: str, rows: Sequence[_Fields], inertias: Sequence[_Fields], symbols: Sequence[str]) -> Mechanism:
     """Revolute joints one after the other, from rows of modified Denavit-Hartenberg parameters."""
     bodies, parent = {}, "base"
     for j, (row, inertia) in enumerate(zip(rows, inertias, strict=True), 1):

@@ -16,7 +16,7 @@ from typing import Any
 from torseur.errors import GraphError
 from torseur.graph import ops
 from torseur.graph.blocks import Block, Role
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 from torseur.graph.nodes import Bundle, Expr, Graph, Node
 
 __all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call", "callee_of"]
@@ -178,6 +178,7 @@ def call(function: Function, *args: Expr | float | Iterable[Expr | float]) -> li
 
     The function stays a function in the code made from this graph: compiled once, called where needed.
     """
+    checked_function(function, "call")
     if len(args) != len(function.inputs):
         raise GraphError(
             f"'{function.name}' is called with the wrong number of arguments",

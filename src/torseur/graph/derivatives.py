@@ -12,9 +12,9 @@ tables                that of the interval to the right at a breakpoint
 rank-revealing solve  that at constant rank
 ====================  ==================================================================
 
-Both modes choose between the branches of ``select``. In reverse mode, where a part is reached through several choices, a
-branch that was not chosen and has an infinite derivative there leaves a nan; the automatic mode of `jacobian` therefore
-sweeps forward where there is a choice.
+Both modes choose between the branches of ``select``. In reverse mode, where a part is reached through several
+choices, a branch that was not chosen and has an infinite derivative there leaves a nan; the automatic mode of
+`jacobian` therefore sweeps forward where there is a choice.
 """
 
 from __future__ import annotations

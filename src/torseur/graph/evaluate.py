@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.errors import ArgumentError
 from torseur.graph import ops
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 
 __all__ = ["evaluate", "evaluate_flat"]
 
 
 def evaluate(function: Function, *args: ArrayLike) -> tuple[NDArray[np.float64], ...]:
     """The outputs of a function on arrays of shape ``(..., *block.shape)``; leading dimensions broadcast."""
+    checked_function(function, "evaluate")
     if len(args) != len(function.inputs):
         raise ArgumentError(
             f"'{function.name}' takes {len(function.inputs)} arguments",

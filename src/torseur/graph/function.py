@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from torseur.errors import GraphError
+from torseur.errors import ArgumentError, GraphError
 from torseur.graph import ops
 from torseur.graph.blocks import Block, Role, checked_name
 from torseur.graph.functions import select
 from torseur.graph.nodes import Expr, Graph, Node, Truth, foreign
 
-__all__ = ["Function", "Output", "Stage", "reachable"]
+__all__ = ["Function", "Output", "Stage", "checked_function", "reachable"]
 
 _Array = tuple[tuple[int, ...], list[Any]]
 _CODE = {op: k for k, op in enumerate(ops.OPS)}
@@ -67,6 +67,12 @@ class Function:
     def __init__(self, name: str, inputs: Sequence[Block], outputs: Mapping[str, Any]) -> None:
         self.name = checked_name(name)
         self.inputs = _checked_blocks(name, inputs)
+        if not isinstance(outputs, Mapping):
+            raise GraphError(
+                f"the outputs of function '{name}' have no names",
+                expected="a mapping, such as {'y': expression}",
+                got=type(outputs).__name__,
+            )
         arrays = {checked_name(key): _array(key, value) for key, value in outputs.items()}
         self.graph = _graph_of(name, self.inputs, arrays)
         self.outputs = tuple(_output(self.graph, key, *array) for key, array in arrays.items())
@@ -146,6 +152,19 @@ class Function:
         return hashlib.sha256(b"".join(len(p).to_bytes(8, "little") + p for p in parts)).hexdigest()
 
 
+def checked_function(function: object, where: str) -> Function:
+    """A function, or an error that says who wanted one."""
+    if not isinstance(function, Function):
+        raise ArgumentError(
+            "not a function",
+            where=where,
+            expected="a Function",
+            got=type(function).__name__,
+            remedy="make one: Function(name, inputs, {'y': expression})",
+        )
+    return function
+
+
 def reachable(exprs: Iterable[Node]) -> list[Node]:
     """The nodes that some expressions need, in order of creation."""
     found = {e.id: e for e in exprs}
@@ -181,6 +200,8 @@ def _array(name: str, value: Any) -> _Array:
     """The shape of an output, and its entries."""
     if isinstance(value, Node):
         return (), [value]
+    if isinstance(value, Block):
+        return value.shape, list(value)
     ragged = GraphError(f"output '{name}' is ragged", expected="rows of one length")
     try:
         array = np.array(value, dtype=object)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from torseur.graph.blocks import Block
 from torseur.graph.calls import Callee, FunctionCall, Iteration, Tangent, call, callee_of
 from torseur.graph.derivatives import jacobian
 from torseur.graph.evaluate import evaluate_flat
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 from torseur.graph.functions import absolute, maximum, select
 from torseur.graph.linear import solve
 from torseur.graph.nodes import Bundle, Expr, Graph, Truth
@@ -54,6 +55,8 @@ def root(
     >>> float(evaluate(f, 2.0)[0][0])
     1.4142135623730951
     """
+    checked_function(residual, "root")
+    _check_options(tolerance, limit)
     n = residual.inputs[0].size
     if len(residual.results) != n or len(guess) != n or len(args) != len(residual.inputs) - 1:
         raise GraphError(
@@ -69,7 +72,18 @@ def root(
             expected=", ".join(f"{b.name}: {b.size}" for b in residual.inputs),
             got=f"{len(flat)} in all",
         )
-    return list(graph.call(_Root.of(residual, tolerance, limit), [graph.expr(x) for x in flat]))
+    return list(graph.call(_Root.of(residual, float(tolerance), int(limit)), [graph.expr(x) for x in flat]))
+
+
+def _check_options(tolerance: object, limit: object) -> None:
+    is_tolerance = isinstance(tolerance, Real) and 0.0 < tolerance < math.inf
+    is_limit = isinstance(limit, Integral) and not isinstance(limit, bool) and limit >= 1
+    if not (is_tolerance and is_limit):
+        raise GraphError(
+            "wrong options of a root",
+            expected="a tolerance above 0 and finite; a limit that is an integer, at least 1",
+            got=f"tolerance = {tolerance!r}, limit = {limit!r}",
+        )
 
 
 class _Root(Callee):

@@ -30,6 +30,8 @@ def from_sympy(expr: Any, graph: Graph, symbols: Mapping[Any, Expr | Truth] | No
     >>> from_sympy(sympy.sympify("sin(x)**2/3"), g)
     ((sin(x)*sin(x))/3)
     """
+    if not isinstance(graph, Graph):
+        raise ArgumentError("not a graph", where="from_sympy", expected="a Graph", got=type(graph).__name__)
     sp = import_sympy("conversion from sympy")
     reader = _Reader(sp, graph, _by_name(graph) if symbols is None else {str(k): v for k, v in symbols.items()})
     if isinstance(expr, (sp.MatrixBase, sp.NDimArray)):

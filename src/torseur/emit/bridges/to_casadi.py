@@ -20,7 +20,7 @@ from torseur.errors import MissingExtra
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 from torseur.graph.nodes import Node
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import Piecewise
@@ -33,6 +33,7 @@ def to_casadi(function: Function) -> Any:
 
     Vectors are columns; more than two dimensions are one column, row by row.
     """
+    checked_function(function, "to_casadi")
     try:
         import casadi
     except ImportError:

@@ -20,7 +20,7 @@ from torseur.emit.text.statements import constants, plan
 from torseur.errors import CompileError, MissingExtra
 from torseur.graph import ops
 from torseur.graph.calls import FunctionCall
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 from torseur.graph.linear import Factor, Substitute
 from torseur.graph.nodes import Expr, Node
 from torseur.graph.ops import Op
@@ -69,6 +69,13 @@ def to_sympy(target: Function | Expr, *, evaluate: bool = True) -> Any:
         converter = _Converter(evaluate)
         values = iter(walk(target, _symbols(converter.sp, target), converter.of(target)))
         return {o.name: _shaped(converter.sp, [next(values) for _ in o.exprs], o.shape) for o in target.outputs}
+    if not isinstance(target, Node):
+        raise ArgumentError(
+            "not an expression",
+            where="to_sympy",
+            expected="a Function or an expression",
+            got=type(target).__name__,
+        )
     function = Function("expression", list(target.graph.blocks.values()), {"value": target})
     return to_sympy(function, evaluate=evaluate)["value"]
 
@@ -83,6 +90,7 @@ def to_sympy_statements(function: Function, *, evaluate: bool = True) -> SympySt
     >>> to_sympy_statements(Function("f", [g.blocks["x"]], {"y": c * c + c}))
     SympyStatements(statements=((C, cos(x)),), outputs={'y': C**2 + C})
     """
+    checked_function(function, "to_sympy_statements")
     converter = _Converter(evaluate)
     symbols = _symbols(converter.sp, function)
     planned = plan(function, Layout(prologue=False, squares=True), Names(s.name for s in symbols))

@@ -29,7 +29,7 @@ from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
-from torseur.graph.function import Function, Stage
+from torseur.graph.function import Function, Stage, checked_function
 from torseur.graph.nodes import Bundle, Expr, Node, Truth
 from torseur.graph.piecewise import Piecewise
 
@@ -79,15 +79,17 @@ def to_c(function: Function, precision: Precision = Precision.DOUBLE) -> str:
     }
     <BLANKLINE>
     """
-    return _CFrame(function, precision).source()
+    return _CFrame(checked_function(function, "to_c"), precision).source()
 
 
 def to_c_header(function: Function, precision: Precision = Precision.DOUBLE) -> str:
     """The header that goes with `to_c`: sizes, prototypes, and what the arrays hold."""
-    return _CFrame(function, precision).header()
+    return _CFrame(checked_function(function, "to_c_header"), precision).header()
 
 
 def _dialect(precision: Precision) -> Dialect:
+    if not isinstance(precision, Precision):
+        raise ArgumentError("no such precision", expected="a Precision, such as Precision.SINGLE", got=repr(precision))
     real, f = precision.value
     helpers = {
         ops.MIN: "static {0} minimum({0} a, {0} b)\n{{\n    return a < b || a != a ? a : b;\n}}",

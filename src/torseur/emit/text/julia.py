@@ -17,7 +17,7 @@ from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.blocks import Block
-from torseur.graph.function import Function, Output, Stage
+from torseur.graph.function import Function, Output, Stage, checked_function
 from torseur.graph.nodes import Bundle, Expr, Node, Truth
 from torseur.graph.piecewise import Piecewise
 
@@ -82,7 +82,7 @@ def to_julia(function: Function) -> str:
     end
     <BLANKLINE>
     """
-    return _JuliaFrame(function, JULIA).source()
+    return _JuliaFrame(checked_function(function, "to_julia"), JULIA).source()
 
 
 class _JuliaFrame(Frame):

@@ -15,7 +15,7 @@ from torseur.emit.text.phrases import Writer
 from torseur.emit.text.reading import WHEN, Passage, Reading, polynomial
 from torseur.graph import ops
 from torseur.graph.counts import Count
-from torseur.graph.function import Function, Output
+from torseur.graph.function import Function, Output, checked_function
 from torseur.graph.piecewise import Piecewise
 
 __all__ = ["LATEX", "to_latex"]
@@ -85,7 +85,7 @@ def to_latex(function: Function) -> str:
     \endgroup
     <BLANKLINE>
     """
-    return _Latex(function, LATEX).text()
+    return _Latex(checked_function(function, "to_latex"), LATEX).text()
 
 
 class _Latex(Reading):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torseur.emit.text.dialect import Dialect, functions, plain_number
 from torseur.emit.text.reading import WHEN, Passage, Reading, polynomial
 from torseur.graph import ops
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 from torseur.graph.piecewise import Piecewise
 
 __all__ = ["LISTING", "to_listing"]
@@ -41,7 +41,7 @@ def to_listing(function: Function) -> str:
         tau = t1*cos(q)
     <BLANKLINE>
     """
-    return _Listing(function, LISTING).text()
+    return _Listing(checked_function(function, "to_listing"), LISTING).text()
 
 
 class _Listing(Reading):

@@ -19,7 +19,7 @@ from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.blocks import Block
-from torseur.graph.function import Function, Output, Stage
+from torseur.graph.function import Function, Output, Stage, checked_function
 from torseur.graph.nodes import Bundle, Expr, Node, Truth
 from torseur.graph.piecewise import Piecewise
 
@@ -108,7 +108,7 @@ def to_matlab(function: Function) -> str:
     end
     <BLANKLINE>
     """
-    return _MatlabFrame(function, MATLAB).source()
+    return _MatlabFrame(checked_function(function, "to_matlab"), MATLAB).source()
 
 
 class _MatlabFrame(Frame):

@@ -19,7 +19,7 @@ from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.blocks import Block
-from torseur.graph.function import Function, Output, Stage
+from torseur.graph.function import Function, Output, Stage, checked_function
 from torseur.graph.nodes import Expr, Node
 from torseur.graph.piecewise import Piecewise
 
@@ -79,7 +79,7 @@ def to_python(function: Function) -> str:
         return tau
     <BLANKLINE>
     """
-    return _PythonFrame(function, PYTHON).source()
+    return _PythonFrame(checked_function(function, "to_python"), PYTHON).source()
 
 
 class _PythonFrame(Frame):
