@@ -1,6 +1,7 @@
 """The report on native code: it is made, it has its lines, and its counting is right."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_pieces_of_work_are_timed_in_turns():
     order = []
     shortest = best_of_each([lambda: order.append("a"), lambda: order.append("b")], 1e-3)
     assert all(0 < t < 1e-3 for t in shortest)
-    changes = sum(x != y for x, y in zip(order, order[1:], strict=False))
+    changes = sum(x != y for x, y in pairwise(order))
     assert changes > 3
 
 

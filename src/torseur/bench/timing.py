@@ -135,11 +135,11 @@ def _repeated(lanes: Lanes, kinds: Sequence[tuple[str, str]], one_pass: _Pass, p
     body.do("%next = add i64 %pass, 1")
     body.do(f"br i1 {body.value('icmp slt i64 %next, %passes')}, label %again, label %end")
     body.label("end")
-    for k, (kind, _) in enumerate(kinds):
-        body.do(f"store {kind} %after{k}, ptr {body.at('%data', k * lanes.size)}, align 8")
+    for k, (kind, _) in enumerate(kinds):  # behind the scale, which must stay zero: denormals are slow
+        body.do(f"store {kind} %after{k}, ptr {body.at('%data', (k + 1) * lanes.size)}, align 8")
     body.do("ret void")
     module.define("void @loop(i64 %passes, ptr %data, i64 %a, i64 %b)", body, internal=False)
-    return _Loop(module, passes, lanes.size * len(kinds))
+    return _Loop(module, passes, lanes.size * (len(kinds) + 1))
 
 
 class _Loop:

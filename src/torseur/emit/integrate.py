@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.emit import cache
-from torseur.emit.interface import Argument, batch_shape, ordered
+from torseur.emit.interface import Argument, batch_shape, described, ordered
 from torseur.emit.ir import Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.native import cache_key
@@ -38,11 +38,12 @@ from torseur.emit.parallel import checked_threads, cuts
 from torseur.emit.run_loop import run_text
 from torseur.errors import ArgumentError, CompileError, TorseurError
 from torseur.graph.blocks import Role
-from torseur.graph.function import Function
+from torseur.graph.function import Function, checked_function
 
 __all__ = ["EULER", "HEUN", "RK4", "Integrator", "Motion", "Tableau", "integrator"]
 
 Array = NDArray[np.float64]
+_OPTIONS = "step", "steps", "every", "time", "threads", "progress", "out"
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ def integrator(
         lanes: runs per vector instruction in batches; by default what the processor's registers hold.
         tier: see `compile`.
     """
+    checked_function(rate, "integrator")
+    if not isinstance(method, Tableau) or not isinstance(tier, Tier):
+        raise ArgumentError(
+            "wrong options", expected="a Tableau and a Tier", got=f"method = {method!r}, tier = {tier!r}"
+        )
     states = [b for b in rate.inputs if b.role is Role.STATE]
     if not states or [len(o.exprs) for o in rate.outputs] != [b.size for b in states]:
         raise ArgumentError(
@@ -152,8 +158,9 @@ class Integrator:
             out: where to record, one array ``(..., rows, *shape)`` of doubles per block of states; there are
                 1 + steps / every rows.
         """
+        values = ordered(self.rate.name, self.inputs, args, named, _OPTIONS)
         course, threads = _Course(step, steps, every, time), checked_threads(threads)
-        run = _Run(self, ordered(self.rate.name, self.inputs, args, named), course, out)
+        run = _Run(self, values, course, out)
         library = self._library(1 if run.count == 1 else self._lanes)
         run.go(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library["run"]), threads, progress)
         return Motion(course.times, tuple(run.recorded))
@@ -171,6 +178,11 @@ class Integrator:
         return self._libraries[width]
 
 
+def _is_finite(x: object) -> bool:
+    """Whether x is a number that a double can hold."""
+    return isinstance(x, Real) and bool(abs(x) <= np.finfo(float).max)
+
+
 @dataclass(frozen=True)
 class _Course:
     """The steps of one call."""
@@ -182,14 +194,14 @@ class _Course:
 
     def __post_init__(self) -> None:
         numbers, integers = {"step": self.step, "time": self.time}, {"steps": self.steps, "every": self.every}
-        faults = [f"{name} = {x!r}" for name, x in numbers.items() if not isinstance(x, Real)]
+        faults = [f"{name} = {x!r}" for name, x in numbers.items() if not _is_finite(x)]
         faults += [f"{name} = {n!r}" for name, n in integers.items() if not isinstance(n, Integral)]
         if not faults and (self.steps < 0 or self.every < 1 or self.steps % self.every):
             faults = [f"steps = {self.steps}, every = {self.every}"]
         if faults:
             raise ArgumentError(
                 "wrong course of an integration",
-                expected="numbers step and time; integers steps >= 0 and every >= 1, steps a multiple of every",
+                expected="finite numbers step and time; integers steps >= 0 and every >= 1, steps a multiple of every",
                 got=", ".join(faults),
             )
 
@@ -294,6 +306,6 @@ def _records(shapes: Sequence[tuple[int, ...]], out: Any) -> list[Array]:
         raise ArgumentError(
             "the states cannot be recorded in 'out'",
             expected=", ".join(f"float64 {shape}" for shape in shapes),
-            got=", ".join(f"{o.dtype} {o.shape}" if isinstance(o, np.ndarray) else type(o).__name__ for o in given),
+            got=", ".join(map(described, given)),
         )
     return given

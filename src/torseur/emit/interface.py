@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -74,8 +74,14 @@ class Interface:
         return tuple(a for a in self.inputs if a.role is Role.PARAMETER)
 
 
-def ordered(name: str, arguments: Sequence[Argument], given: Sequence[Any], named: dict[str, Any]) -> list[Any]:
-    """Positional and keyword arguments of a call in their order."""
+def ordered(
+    name: str,
+    arguments: Sequence[Argument],
+    given: Sequence[Any],
+    named: dict[str, Any],
+    options: Collection[str] = (),
+) -> list[Any]:
+    """Positional and keyword arguments of a call in their order; what the call keeps for itself are its options."""
     names = [a.name for a in arguments]
     unknown = [n for n in named if n not in names]
     twice = [n for n in names[: len(given)] if n in named]
@@ -86,16 +92,20 @@ def ordered(name: str, arguments: Sequence[Argument], given: Sequence[Any], name
             *(f"'{n}' given twice" for n in twice),
             *(f"'{n}' missing" for n in missing),
         ]
+        clash = " and ".join(f"'{n}'" for n in missing if n in options)
         raise ArgumentError(
             f"{name} was called with the wrong arguments",
             expected=f"{name}({', '.join(names)})",
             got="; ".join(faults) or f"{len(given)} positional arguments",
+            remedy=f"pass {clash} by position: by name, it is the option of the call" if clash else None,
         )
     return [*given, *(named[n] for n in names[len(given) :])]
 
 
-def batch_shape(name: str, arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[int, ...]:
-    """The common leading shape of a call's arrays; every wrong one is named."""
+def batch_shape(
+    name: str, arguments: Sequence[Argument], values: Sequence[Any], bound: Sequence[tuple[str, tuple[int, ...]]] = ()
+) -> tuple[int, ...]:
+    """The common leading shape of a call's arrays, and of those bound before; every wrong one is named."""
     shapes, faults = [], []
     for argument, value in zip(arguments, values, strict=True):
         try:
@@ -114,11 +124,19 @@ def batch_shape(name: str, arguments: Sequence[Argument], values: Sequence[Any])
             shapes.append((argument.name, array.shape[:lead]))
     if faults:
         raise _refused(name, arguments, faults)
+    shapes += bound
     try:
         return np.broadcast_shapes(*(shape for _, shape in shapes))
     except ValueError:
         text = ", ".join(f"{n}: {shape}" for n, shape in shapes)
         raise _refused(name, arguments, [f"batches that do not fit together ({text})"]) from None
+
+
+def described(value: Any) -> str:
+    """What was given as an array for results."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    return f"{value.dtype} {value.shape}" + ("" if value.flags.writeable else ", read-only")
 
 
 def _refused(name: str, arguments: Iterable[Argument], faults: Sequence[str]) -> ArgumentError:

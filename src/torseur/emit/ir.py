@@ -6,6 +6,7 @@ what an object per instruction would.
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,9 +78,15 @@ class Lanes:
 
 def checked_lanes(lanes: int | None) -> int | None:
     """A number of lanes we can write code for; None stands for the processor's own."""
-    if lanes is not None and lanes not in (1, 2, 4, 8, 16):
+    if lanes is None:
+        return None
+    try:
+        width = 0 if isinstance(lanes, bool) else operator.index(lanes)
+    except TypeError:
+        width = 0
+    if width not in (1, 2, 4, 8, 16):
         raise ArgumentError("wrong number of lanes", expected="1, 2, 4, 8 or 16", got=repr(lanes))
-    return lanes
+    return width
 
 
 class Body:

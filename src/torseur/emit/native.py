@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.emit import cache
 from torseur.emit.direct import direct_imports, is_possible, make_direct, write_direct
-from torseur.emit.interface import Argument, Interface, batch_shape, ordered
+from torseur.emit.interface import Argument, Interface, batch_shape, described, ordered
 from torseur.emit.ir import Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.loop import write_loop, write_prologue_loop
@@ -46,11 +46,12 @@ from torseur.emit.ufunc import make_ufunc
 from torseur.errors import ArgumentError, CompileError, TorseurError, TorseurWarning
 from torseur.graph.blocks import Role
 from torseur.graph.evaluate import evaluate
-from torseur.graph.function import Function, Stage
+from torseur.graph.function import Function, Stage, checked_function
 
 __all__ = ["Backend", "NativeFunction", "compile", "compile_keyed"]
 
 Array = NDArray[np.float64]
+_OPTIONS = "out", "threads"
 
 
 class Backend(Enum):
@@ -76,6 +77,7 @@ def compile(
         tier: `Tier.QUICK` compiles huge functions several times faster, into slower code.
         backend: see `Backend`.
     """
+    checked_function(function, "compile")
     return NativeFunction(_Source(function.digest, lambda: function, lanes, tier, backend, Interface.of(function)))
 
 
@@ -94,6 +96,8 @@ def compile_keyed(
             added.
         build: makes the function when the cache does not have it.
     """
+    if not isinstance(key, str):
+        raise ArgumentError("not a key", where="compile_keyed", expected="a str", got=type(key).__name__)
     return NativeFunction(_Source(hashlib.sha256(key.encode()).hexdigest(), build, lanes, tier, backend, None))
 
 
@@ -141,7 +145,7 @@ class _Source:
 
     @cached_property
     def function(self) -> Function:
-        return self.build()
+        return checked_function(self.build(), "what compile_keyed is to build")
 
     @property
     def interface(self) -> Interface:
@@ -268,7 +272,10 @@ class NativeFunction:
     def bind(self, /, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
         """The function at fixed parameters (arrays with leading dimensions for many sets at once)."""
         if self._bound:
-            raise ArgumentError(f"the parameters of {self.interface.name} are bound already")
+            raise ArgumentError(
+                f"the parameters of {self.interface.name} are bound already",
+                remedy="bind the function that this one was bound from",
+            )
         wanted = self.interface.parameters
         values = ordered(f"{self.interface.name}.bind", wanted, parameters, named)
         if not wanted:
@@ -291,10 +298,10 @@ class NativeFunction:
             threads: how many share a batch.
         """
         single = self._single or self._prepare()
+        if named or len(args) != len(self._ranks):
+            args = tuple(ordered(self.interface.name, self.inputs, args, named, _OPTIONS))
         if threads != 1:
             threads = checked_threads(threads)
-        if named or len(args) != len(self._ranks):
-            args = tuple(ordered(self.interface.name, self.inputs, args, named))
         try:
             for value, rank in zip(args, self._ranks):  # noqa: B905 (hot, and the lengths were compared)
                 if value.ndim > rank:
@@ -389,8 +396,12 @@ class NativeFunction:
 
     def _common_batch(self, args: Sequence[Any]) -> tuple[int, ...]:
         """The leading shape of the results; says what is wrong if there is none."""
-        bound = self.interface.parameters if self._bound else ()
-        return batch_shape(self.interface.name, [*self.inputs, *bound], [*args, *self._parameters])
+        parameters = self.interface.parameters if self._bound else ()
+        leads = [
+            (f"{a.name} (bound)", np.shape(p)[: np.ndim(p) - len(a.shape)])
+            for a, p in zip(parameters, self._parameters, strict=True)
+        ]
+        return batch_shape(self.interface.name, self.inputs, args, leads)
 
     def _explain(self, args: Sequence[Any], out: Any, error: Exception) -> None:
         """Say in our words what NumPy refused."""
@@ -400,7 +411,7 @@ class NativeFunction:
             raise ArgumentError(
                 f"{self.interface.name} cannot write its results into 'out'",
                 expected=", ".join(f"{o.name}: float64 {(*batch, *o.shape)}" for o in self.interface.outputs),
-                got=", ".join(f"{o.dtype} {o.shape}" if isinstance(o, np.ndarray) else type(o).__name__ for o in given),
+                got=", ".join(map(described, given)),
             ) from error
 
 

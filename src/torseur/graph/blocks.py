@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import product
 from math import prod
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from torseur.errors import GraphError
@@ -87,10 +88,25 @@ class Block:
     def __iter__(self) -> Iterator[Expr]:
         return iter(self.symbols)
 
-    def __getitem__(self, index: int | str) -> Expr:
-        """An element by its place in row-major order, or by its name."""
+    def __getitem__(self, index: int | str | tuple[int, ...]) -> Expr:
+        """An element by its place in row-major order, by its name, or by one index per dimension."""
         if isinstance(index, str):
             if index not in self.names:
                 raise GraphError(f"block '{self.name}' has no element '{index}'", expected=", ".join(self.names))
             index = self.names.index(index)
+        elif isinstance(index, tuple):
+            index = self._place(index)
         return self.symbols[index]
+
+    def _place(self, indices: tuple[int, ...]) -> int:
+        """The place in row-major order; negative indices count from the end."""
+        place, fits = 0, len(indices) == len(self.shape)
+        for i, n in zip(indices, self.shape, strict=False):
+            fits = fits and isinstance(i, Integral) and -n <= i < n
+            place = place * n + i % n if fits else 0
+        if not fits:
+            raise GraphError(
+                f"block '{self.name}' has no element {list(indices)}",
+                expected=f"{len(self.shape)} integers within its shape {self.shape}",
+            )
+        return place

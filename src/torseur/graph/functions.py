@@ -5,7 +5,7 @@ Derivatives where a function has none in the strict sense are stated in `torseur
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from torseur.errors import GraphError
 from torseur.graph import folding, ops
@@ -51,11 +51,12 @@ def _function(op: Op, text: str) -> Callable[[Expr], Expr]:
 
 
 def _no_expression(op: Op, *args: object) -> GraphError:
+    many = any(isinstance(a, Iterable) for a in args)
     return GraphError(
         f"{op.name} was given no expression",
         expected="at least one expression",
         got=", ".join(repr(a) for a in args),
-        remedy="lift numbers with graph.number(value)",
+        remedy="take the elements one by one" if many else "lift numbers with graph.number(value)",
     )
 
 
@@ -103,7 +104,12 @@ def equal(a: Expr | float, b: Expr | float) -> Truth:
 def select(condition: Truth, a: Expr | float, b: Expr | float) -> Expr:
     """a where the condition holds, else b. Both are computed; only the chosen one counts."""
     if not isinstance(condition, Truth):
-        raise GraphError("not a condition", expected="a comparison such as x < y", got=repr(condition))
+        raise GraphError(
+            "not a condition",
+            expected="a comparison such as x < y",
+            got=repr(condition),
+            remedy="compare values with equal(a, b), not ==" if isinstance(condition, bool) else None,
+        )
     g = condition.graph
     return folding.choice(condition, g.expr(a), g.expr(b))
 

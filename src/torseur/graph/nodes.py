@@ -15,9 +15,11 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
 
 from torseur.errors import GraphError
 from torseur.graph import folding, ops
@@ -82,38 +84,56 @@ class Truth(Node):
         )
 
 
+def _method(op: Op) -> Callable[[Expr], Expr]:
+    def apply(self: Expr) -> Expr:
+        return folding.unary(op, self)
+
+    apply.__name__ = op.name
+    return apply
+
+
 class Expr(Node):
     """A real number that is not known yet."""
 
     __slots__ = ()
 
-    # Each operator lifts numbers into the graph and leaves the algebra to `folding`.
+    # Each operator lifts numbers into the graph and leaves the algebra to `folding`; NumPy goes through its arrays.
     def __add__(self, other: Expr | float) -> Expr:
-        return folding.total(self, other if other.__class__ is Expr else self.graph.expr(other))
+        if other.__class__ is Expr:
+            return folding.total(self, other)
+        return NotImplemented if isinstance(other, np.ndarray) else folding.total(self, self.graph.expr(other))
 
     def __radd__(self, other: float) -> Expr:
         return folding.total(self.graph.expr(other), self)
 
     def __sub__(self, other: Expr | float) -> Expr:
-        return folding.difference(self, other if other.__class__ is Expr else self.graph.expr(other))
+        if other.__class__ is Expr:
+            return folding.difference(self, other)
+        return NotImplemented if isinstance(other, np.ndarray) else folding.difference(self, self.graph.expr(other))
 
     def __rsub__(self, other: float) -> Expr:
         return folding.difference(self.graph.expr(other), self)
 
     def __mul__(self, other: Expr | float) -> Expr:
-        return folding.product(self, other if other.__class__ is Expr else self.graph.expr(other))
+        if other.__class__ is Expr:
+            return folding.product(self, other)
+        return NotImplemented if isinstance(other, np.ndarray) else folding.product(self, self.graph.expr(other))
 
     def __rmul__(self, other: float) -> Expr:
         return folding.product(self.graph.expr(other), self)
 
     def __truediv__(self, other: Expr | float) -> Expr:
-        return folding.quotient(self, self.graph.expr(other))
+        if other.__class__ is Expr:
+            return folding.quotient(self, other)
+        return NotImplemented if isinstance(other, np.ndarray) else folding.quotient(self, self.graph.expr(other))
 
     def __rtruediv__(self, other: float) -> Expr:
         return folding.quotient(self.graph.expr(other), self)
 
     def __pow__(self, other: Expr | float) -> Expr:
-        return folding.power(self, self.graph.expr(other))
+        if other.__class__ is Expr:
+            return folding.power(self, other)
+        return NotImplemented if isinstance(other, np.ndarray) else folding.power(self, self.graph.expr(other))
 
     def __rpow__(self, other: float) -> Expr:
         return folding.power(self.graph.expr(other), self)
@@ -162,23 +182,24 @@ class Expr(Node):
         return self.op is ops.CONST
 
     # np.sin and its like call these on arrays of expressions.
-    def sin(self) -> Expr:
-        return folding.unary(ops.SIN, self)
+    sin = _method(ops.SIN)
+    cos = _method(ops.COS)
+    tan = _method(ops.TAN)
+    sqrt = _method(ops.SQRT)
+    exp = _method(ops.EXP)
+    log = _method(ops.LOG)
+    sinh = _method(ops.SINH)
+    cosh = _method(ops.COSH)
+    tanh = _method(ops.TANH)
+    arcsin = _method(ops.ASIN)
+    arccos = _method(ops.ACOS)
+    arctan = _method(ops.ATAN)
+    arcsinh = _method(ops.ASINH)
+    arccosh = _method(ops.ACOSH)
+    arctanh = _method(ops.ATANH)
 
-    def cos(self) -> Expr:
-        return folding.unary(ops.COS, self)
-
-    def tan(self) -> Expr:
-        return folding.unary(ops.TAN, self)
-
-    def sqrt(self) -> Expr:
-        return folding.unary(ops.SQRT, self)
-
-    def exp(self) -> Expr:
-        return folding.unary(ops.EXP, self)
-
-    def log(self) -> Expr:
-        return folding.unary(ops.LOG, self)
+    def arctan2(self, other: Expr | float) -> Expr:
+        return folding.binary(ops.ATAN2, self, self.graph.expr(other))
 
 
 class Bundle(Node):
@@ -321,6 +342,8 @@ class Graph:
 
     def name(self, expr: Expr, name: str) -> Expr:
         """Give an intermediate result a name that survives to print; leaves and named nodes keep theirs."""
+        if not isinstance(expr, Node):
+            raise GraphError("only expressions have names", expected="an expression", got=repr(expr))
         if expr.graph is not self:
             raise foreign(expr)
         if expr.op is not ops.CONST and expr.op is not ops.SYMBOL:

@@ -8,7 +8,7 @@ from typing import Any
 
 from torseur.emit.bridges.to_sympy import import_sympy
 from torseur.emit.text.dialect import words
-from torseur.errors import GraphError
+from torseur.errors import ArgumentError, GraphError
 from torseur.graph import functions as f
 from torseur.graph.nodes import Expr, Graph, Node, Truth
 

@@ -17,7 +17,7 @@ from torseur.emit.bridges.walk import walk
 from torseur.emit.text.layout import Layout
 from torseur.emit.text.names import Names
 from torseur.emit.text.statements import constants, plan
-from torseur.errors import CompileError, MissingExtra
+from torseur.errors import ArgumentError, CompileError, MissingExtra
 from torseur.graph import ops
 from torseur.graph.calls import FunctionCall
 from torseur.graph.function import Function, checked_function

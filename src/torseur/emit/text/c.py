@@ -26,6 +26,7 @@ from torseur.emit.text.layout import Layout
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
+from torseur.errors import ArgumentError
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
