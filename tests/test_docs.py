@@ -1,5 +1,6 @@
 """The documentation tells the truth: its Python runs and its assertions hold."""
 
+import shutil
 import traceback
 from pathlib import Path
 
@@ -13,6 +14,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    """In a folder that holds the examples, as the reader's does."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     run_markdown(page)
 

@@ -118,8 +118,19 @@ def test_a_function_without_parameters_is_its_own_bound_form():
 def test_binding_twice_is_refused():
     p, _, _, k = arrays()
     bound = compile(FUNCTION).bind(p, k)
-    with pytest.raises(ArgumentError, match="bound already"):
+    with pytest.raises(ArgumentError, match=r"bound already[\s\S]*remedy"):
         bound.bind(p, k)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_bound_is_not_expected_again(backend):
+    p, t, q, k = arrays()
+    bound = compile(FUNCTION, backend=backend).bind(p, k)
+    for wrong in (q[:-1], q[:-1].tolist()):
+        with pytest.raises(ArgumentError, match="q: shape") as caught:
+            bound(t, wrong)
+        assert caught.value.expected.startswith("t ")
+        assert "p (" not in caught.value.expected
 
 
 # -- hoisting ----------------------------------------------------------------------------------------------------------

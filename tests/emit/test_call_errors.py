@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from torseur.emit import Backend, compile
+from torseur.emit import Backend, compile, compile_keyed
 from torseur.errors import ArgumentError, CompileError, TorseurError
 from torseur.graph import Function, Graph, Role
 
@@ -136,7 +136,7 @@ def test_a_wrong_out_is_refused(native, shape, wrong, threads):
 def test_an_out_that_cannot_be_written_is_refused(native, threads):
     y, z = np.zeros((5, 2)), np.zeros(5)
     y.flags.writeable = False
-    assert "'out'" in refused(native, **MANY, out=(y, z), threads=threads)
+    assert "float64 (5, 2), read-only, float64 (5,)" in refused(native, **MANY, out=(y, z), threads=threads)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None])
@@ -145,7 +145,7 @@ def test_a_wrong_number_of_threads_is_refused(native, threads):
     assert "threads" in refused(native, **MANY, threads=threads)
 
 
-@pytest.mark.parametrize("lanes", [0, 3, -1, 32, 2.5, "4"])
+@pytest.mark.parametrize("lanes", [0, 3, -1, 32, 2.5, "4", 4.0, True])
 def test_a_wrong_number_of_lanes_is_refused(lanes):
     assert "lanes" in refused(compile, FUNCTION, lanes=lanes)
 
@@ -153,6 +153,29 @@ def test_a_wrong_number_of_lanes_is_refused(lanes):
 def test_options_are_not_words():
     assert "tier = 'quick'" in refused(compile, FUNCTION, tier="quick")
     assert "backend = 'numpy'" in refused(compile, FUNCTION, backend="numpy")
+
+
+def test_what_is_no_function_is_not_compiled():
+    g = Graph()
+    for wrong in (g.symbol("x"), "f", None, compile(FUNCTION)):
+        text = refused(compile, wrong)
+        assert "where: compile" in text
+        assert "expected: a Function" in text
+        assert f"got: {type(wrong).__name__}" in text
+        assert "expected: a Function" in refused(compile_keyed("not a function", lambda wrong=wrong: wrong))
+    assert "got: bytes" in refused(compile_keyed, b"key", lambda: FUNCTION)
+
+
+def test_an_input_named_like_an_option_is_passed_by_position(native):
+    g = Graph()
+    x, out, threads = g.block("x", 1), g.block("out", 1), g.block("threads", 1)
+    f = compile(Function("f", [x, out, threads], {"y": [x[0] + out[0] * threads[0]]}))
+    one = np.ones(1)
+    text = refused(f, x=one, out=one, threads=one)
+    assert "pass 'out' and 'threads' by position" in text
+    assert "pass 'threads' by position" in refused(f, one, one, threads=[1.0])
+    assert f(one, one, one, out=np.zeros(1), threads=2) == 2.0
+    assert "remedy" not in refused(native)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -421,7 +421,7 @@ def test_time_must_be_one_number():
         integrator(Function("f", [x, t], {"dx": [t[0]]}))
 
 
-@pytest.mark.parametrize("lanes", [0, 3, 32])
+@pytest.mark.parametrize("lanes", [0, 3, 32, 4.0, True])
 def test_a_wrong_number_of_lanes_is_refused(lanes):
     assert "lanes" in refused(integrator, oscillator(), lanes=lanes)
 
@@ -437,6 +437,9 @@ def test_a_wrong_number_of_lanes_is_refused(lanes):
         ({"steps": "10", "every": None}, "steps = '10', every = None"),
         ({"step": [0.1, 0.2]}, "step = [0.1, 0.2]"),
         ({"step": 1j, "time": None}, "step = 1j, time = None"),
+        ({"step": np.nan, "time": np.inf}, "step = nan, time = inf"),
+        ({"step": -np.inf}, "step = -inf"),
+        ({"time": 10**400}, "time = 1000"),
     ],
     ids=str,
 )
@@ -460,6 +463,20 @@ def test_wrong_arguments_are_named():
     assert "do not fit" in refused(run, **{**VALUES, "x": np.zeros(3), "u": np.zeros(2)}, step=0.1, steps=1)
 
 
+def test_an_input_named_like_an_option_is_passed_by_position():
+    g = Graph()
+    x, step, out = g.block("x", 1), g.block("step", 1, Role.INPUT), g.block("out", 1, Role.INPUT)
+    run = integrator(Function("f", [x, step, out], {"dx": [step[0] + out[0]]}), EULER)
+    assert "pass 'step' and 'out' by position" in refused(run, x=[0.0], step=[1.0], steps=1, out=[1.0])
+    assert run([0.0], [1.0], [2.0], step=0.5, steps=1).states[0][-1] == 1.5
+
+
+def test_wrong_kinds_are_refused():
+    assert "expected: a Function" in refused(integrator, lambda x: x)
+    assert "method = 'rk4'" in refused(integrator, oscillator(), "rk4")
+    assert "tier = 'quick'" in refused(integrator, oscillator(), tier="quick")
+
+
 def test_a_wrong_out_is_refused():
     run = integrator(oscillator())
     good = np.zeros(3)
@@ -467,6 +484,7 @@ def test_a_wrong_out_is_refused():
     read_only.flags.writeable = False
     for second in (np.zeros(4), np.zeros(3, int), np.zeros((3, 1)), [0, 0, 0], None, read_only):
         assert "'out'" in refused(run, **VALUES, step=0.1, steps=2, out=[good, second])
+    assert "float64 (3,), read-only" in refused(run, **VALUES, step=0.1, steps=2, out=[good, read_only])
     for out in (good, [good], [good, good, good], "out", 3.0):
         assert "'out'" in refused(run, **VALUES, step=0.1, steps=2, out=out)
 

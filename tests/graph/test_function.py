@@ -42,10 +42,11 @@ def test_outputs_keep_the_shape_they_were_given_in(g):
         "none": [],
         "truth": x < 1.0,
         "truths": [x < 1.0, x > 1.0],
-        "block": list(q),
+        "flat": list(q),
+        "block": q,
     }
     f = Function("f", [q], outputs)
-    shapes = [(), (), (3,), (2,), (2, 3), (3, 2), (1, 2, 1), (0,), (), (2,), (6,)]
+    shapes = [(), (), (3,), (2,), (2, 3), (3, 2), (1, 2, 1), (0,), (), (2,), (6,), (2, 3)]
     assert [o.shape for o in f.outputs] == shapes
     assert [o.name for o in f.outputs] == list(outputs)
     values = evaluate(f, np.arange(6.0).reshape(2, 3))

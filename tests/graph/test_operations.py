@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import mpmath as mp
 import numpy as np
@@ -237,3 +238,28 @@ def test_every_operation_has_a_test_of_its_value():
     tried = {*UNARY, *BINARY, *COMPARISONS, "not", "and", "or", "select"}
     structure = {"const", "symbol", "truth", "call", "item", "piecewise"}
     assert {op.name for op in ops.OPS} == (tried - {"gt", "ge"}) | structure
+
+
+# -- arrays of expressions ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("apply", [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow])
+@pytest.mark.parametrize("kind", [float, int, object])
+def test_an_expression_meets_the_elements_of_an_array_on_either_side(apply, kind):
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    array = np.array([[1, 2, 3]], kind) if kind is not object else np.array([[x, y, 2.0]])
+    for found, one in ((apply(x, array), lambda e: apply(x, e)), (apply(array, x), lambda e: apply(e, x))):
+        assert found.shape == array.shape
+        assert all(a is one(e) for a, e in zip(found.flat, array.tolist()[0], strict=True))
+
+
+@pytest.mark.parametrize("name", sorted(UNARY.keys() - {"sign", "floor"}))  # NumPy would decide these two at once
+def test_numpy_applies_its_functions_to_arrays_of_expressions(name):
+    x = Graph().symbol("x")
+    ours, numpys = UNARY[name]
+    assert numpys(np.array([x, 2 * x])).tolist() == [ours(x), ours(2 * x)]
+
+
+def test_numpy_takes_the_angle_of_points_of_expressions():
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    assert np.arctan2(np.array([y, y]), np.array([x, 1.0])).tolist() == [tg.atan2(y, x), tg.atan2(y, 1.0)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torseur.graph as tg
-from torseur.errors import GraphError
+from torseur.errors import ArgumentError, GraphError
 from torseur.graph import Function, Graph, Role
 
 G = Graph()
@@ -69,7 +69,7 @@ def test_expressions_of_two_graphs_are_never_mixed(attempt):
     assert "one Graph" in error.remedy
 
 
-@pytest.mark.parametrize("value", [None, "x", 1j, [1.0], np.array([1.0, 2.0]), True, Ellipsis, X < Y])
+@pytest.mark.parametrize("value", [None, "x", 1j, [1.0], True, Ellipsis, X < Y])
 def test_what_is_no_number_is_no_operand(value):
     for attempt in (lambda: X + value, lambda: tg.minimum(X, value), lambda: tg.select(X < Y, value, X)):
         error = refusal(attempt)
@@ -137,7 +137,6 @@ def test_an_expression_is_not_a_number_unless_it_is_constant():
         lambda: tg.minimum(1, 2),
         lambda: tg.equal(1, 1),
         lambda: tg.exp(X < Y),
-        lambda: tg.sqrt([X]),
         lambda: tg.table(0.5, [0, 1], [1, 2]),
     ],
 )
@@ -149,12 +148,23 @@ def test_functions_of_no_expression_are_refused(attempt):
     assert "graph.number" in error.remedy
 
 
+@pytest.mark.parametrize("many", [G.blocks["x"], [X, Y], np.array([X, Y])], ids=["block", "list", "array"])
+def test_functions_of_many_expressions_are_applied_one_by_one(many):
+    error = refusal(lambda: tg.sin(many))
+    assert "given no expression" in error.what
+    assert "one by one" in error.remedy
+
+
 @pytest.mark.parametrize("condition", [True, 1.0, X, None, "x < y"])
 def test_select_wants_a_condition(condition):
     error = refusal(lambda: tg.select(condition, X, Y))
     assert error.what == "not a condition"
     assert "x < y" in error.expected
     assert error.got == repr(condition)
+
+
+def test_equality_of_values_is_hinted_at():
+    assert "equal(a, b)" in refusal(lambda: tg.select(X == 1, X, Y)).remedy
 
 
 @pytest.mark.parametrize("value", [1, 0.0, X, None])
@@ -237,6 +247,18 @@ def test_blocks_are_sequences_of_their_symbols():
         q[4]
 
 
+def test_elements_have_one_index_per_dimension():
+    g = Graph()
+    M, s = g.block("M", (2, 3)), g.block("s")
+    assert [M[i, j] for i in range(2) for j in range(3)] == list(M)
+    assert M[-1, -1] is M[np.int64(1), 2] is M[5]
+    assert s[()] is s[0]
+    for index in ((2, 0), (0, 3), (-3, 0), (0,), (0, 0, 0), (), (0, 1.0), (0, "a"), (0, slice(None))):
+        error = refusal(lambda index=index: M[index])
+        assert f"'M' has no element {list(index)}" in error.what
+        assert "2 integers within its shape (2, 3)" in error.expected
+
+
 @pytest.mark.parametrize(
     ("attempt", "what"),
     [
@@ -269,6 +291,27 @@ def test_blocks_are_sequences_of_their_symbols():
         (lambda: tg.gradient(X, [2.0]), "only expressions"),
         (lambda: tg.gradient(X < Y, [X]), "only expressions"),
         (lambda: tg.adjoints([X, Y], [1.0], [X]), "one weight"),
+        (lambda: tg.gradient(X, X), "'wrt' is no sequence"),
+        (lambda: tg.hessian(X, X), "'wrt' is no sequence"),
+        (lambda: tg.jacobian(X, [X]), "'outputs' is no sequence"),
+        (lambda: tg.jacobian([X], X), "'wrt' is no sequence"),
+        (lambda: tg.tangents(X, {X: 1.0}), "'outputs' is no sequence"),
+        (lambda: tg.tangents([X], [X]), "no mapping"),
+        (lambda: tg.adjoints(X, [1.0], [X]), "'outputs' is no sequence"),
+        (lambda: tg.adjoints([X], 1.0, [X]), "'weights' is no sequence"),
+        (lambda: tg.solve(G.blocks["x"], [1.0]), "not a matrix"),
+        (lambda: tg.solve(X, [1.0]), "not a matrix"),
+        (lambda: tg.solve([[X]], Y), "right-hand side is no sequence"),
+        (lambda: tg.solve([[X]], np.array(1.0)), "right-hand side is no sequence"),
+        (lambda: tg.minimum_norm_solve([[X]], 1.0), "right-hand side is no sequence"),
+        (lambda: G.name(3.0, "W"), "only expressions have names"),
+        (lambda: Function("f", [G.blocks["x"]], [X]), "outputs of function 'f' have no names"),
+        (lambda: tg.root(SQUARE, [X], Y, tolerance=0.0), "wrong options of a root"),
+        (lambda: tg.root(SQUARE, [X], Y, tolerance=math.inf), "wrong options of a root"),
+        (lambda: tg.root(SQUARE, [X], Y, tolerance=math.nan), "wrong options of a root"),
+        (lambda: tg.root(SQUARE, [X], Y, tolerance="small"), "wrong options of a root"),
+        (lambda: tg.root(SQUARE, [X], Y, limit=0), "wrong options of a root"),
+        (lambda: tg.root(SQUARE, [X], Y, limit=5.0), "wrong options of a root"),
     ],
 )
 def test_systems_calls_and_derivatives_that_do_not_fit_are_refused(attempt, what):
@@ -276,6 +319,16 @@ def test_systems_calls_and_derivatives_that_do_not_fit_are_refused(attempt, what
     assert what in error.what
     assert error.expected or error.remedy
     assert error.got or error.remedy
+
+
+@pytest.mark.parametrize("wrong", [X, "f", None, lambda x: x])
+def test_what_is_no_function_is_not_taken_for_one(wrong):
+    for attempt in (tg.evaluate, tg.call, tg.root):
+        with pytest.raises(ArgumentError) as caught:
+            attempt(wrong, [1.0])
+        assert caught.value.where == attempt.__name__
+        assert caught.value.expected == "a Function"
+        assert caught.value.got == type(wrong).__name__
 
 
 def test_errors_are_value_errors_too():

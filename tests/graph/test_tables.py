@@ -171,6 +171,11 @@ def test_a_table_of_many_points_is_searched_not_scanned():
         ([0.0, 2.0, 1.0], [1.0, 2.0, 3.0], "must increase", r"points 2 and 3[\s\S]*2.0, 1.0[\s\S]*sort"),
         ([0.0, 1e-320], [0.0, 1e300], "too steep", "double precision"),
         ([0.0, 1.0], [-1e308, 1e308], "too steep", "double precision"),
+        (["0", "1"], [1.0, 2.0], "'x' of a table is not made of numbers", "<U1"),
+        ([0.0, 1.0], ["a", "b"], "'y' of a table is not made of numbers", "<U1"),
+        ([0.0, 1.0], [1.0, 2j], "'y' of a table is not made of numbers", "complex"),
+        ([0.0, 1.0], [1.0, {}], "'y' of a table is not made of numbers", "dict"),
+        ([0.0, [1.0]], [1.0, 2.0], "'x' of a table is ragged", "a list of numbers"),
     ],
 )
 def test_wrong_data_is_refused_with_its_place(xs, ys, what, got):

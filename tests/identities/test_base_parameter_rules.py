@@ -20,6 +20,7 @@ from torseur.dynamics.regressor import TEN, regressor, standard_parameters
 from torseur.errors import ArgumentError
 from torseur.formats import load
 from torseur.graph import Function, evaluate
+from torseur.model import build
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -185,6 +186,14 @@ def test_the_rank_method_finds_what_was_hidden():
     assert found.gap > 1e6
     assert_same(W[:, list(found.kept)] @ found.combination, W)
     assert identifiable(W, prefer=[0, 1, 5, 6]).kept == (0, 1, 5, 6)
+
+
+@pytest.mark.parametrize("name", ["RX90", "Stanford"])
+def test_a_model_finds_as_many_from_its_native_regressor(name):
+    mechanism = tree_of(name)
+    found = build(mechanism).identifiable_parameters()
+    assert found.rank == len(Rules(mechanism).base.kept)
+    assert found.gap > 1e4
 
 
 def test_the_rank_method_asks_for_enough_states():

@@ -528,11 +528,13 @@ WARM = """
     import numpy as np
     from importlib import import_module
 
-    b, derived = import_module("torseur.model.build"), []
+    from torseur.model import build
+
+    b, derived = import_module("torseur.model.function"), []
     true = b.function_of
     b.function_of = lambda m, quantity, *rest: derived.append(quantity) or true(m, quantity, *rest)
     bodies = {"a": {"joint": "revolute", "inertia": {"ZZ": 1.0, "MX": 0.5, "M": 1.0}}}
-    model = b.build(Mechanism.model_validate({"name": "one", "bodies": bodies, "gravity": (0.0, -9.81, 0.0)}))
+    model = build(Mechanism.model_validate({"name": "one", "bodies": bodies, "gravity": (0.0, -9.81, 0.0)}))
     z = np.zeros(1)
     values = [f(z, z, z).tolist() for f in (model.inverse_dynamics, model.forward_dynamics)]
     many = np.zeros((9, 1))

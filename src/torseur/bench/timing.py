@@ -129,8 +129,11 @@ def _repeated(lanes: Lanes, kinds: Sequence[tuple[str, str]], one_pass: _Pass, p
     body.do("%pass = phi i64 [ 0, %0 ], [ %next, %again ]")
     for k, (kind, first) in enumerate(kinds):
         body.do(f"%before{k} = phi {kind} [ {first}, %0 ], [ %after{k}, %again ]")
-    step = lambda x: body.value(f"call {real} @{fma}({real} {x}, {real} {scale}, {real} {scale})")  # noqa: E731
-    for k, value in enumerate(one_pass(body, [f"%before{k}" for k, _ in enumerate(kinds)], step)):
+
+    def multiply_add(x: str) -> str:
+        return body.value(f"call {real} @{fma}({real} {x}, {real} {scale}, {real} {scale})")
+
+    for k, value in enumerate(one_pass(body, [f"%before{k}" for k, _ in enumerate(kinds)], multiply_add)):
         body.do(f"%after{k} = bitcast {kinds[k][0]} {value} to {kinds[k][0]}")  # nothing but a name
     body.do("%next = add i64 %pass, 1")
     body.do(f"br i1 {body.value('icmp slt i64 %next, %passes')}, label %again, label %end")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from torseur.errors import ArgumentError
 
@@ -52,6 +51,8 @@ def identifiable(W: NDArray[np.float64], prefer: Sequence[int] | None = None) ->
     sizes = np.linalg.norm(W, axis=0)
     seen = np.flatnonzero(sizes > _ROUNDING * max(sizes.max(initial=0.0), 1e-300))
     scaled = W[:, seen] / sizes[seen]
+    from scipy.linalg import qr
+
     _, R, order = qr(scaled, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int((diagonal > _ROUNDING * diagonal[:1]).sum()) if len(seen) else 0

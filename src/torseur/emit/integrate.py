@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -178,9 +179,12 @@ class Integrator:
         return self._libraries[width]
 
 
-def _is_finite(x: object) -> bool:
+def _is_finite(x: float) -> bool:
     """Whether x is a number that a double can hold."""
-    return isinstance(x, Real) and bool(abs(x) <= np.finfo(float).max)
+    try:
+        return isinstance(x, Real) and math.isfinite(x)
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True)

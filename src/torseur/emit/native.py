@@ -398,7 +398,7 @@ class NativeFunction:
         """The leading shape of the results; says what is wrong if there is none."""
         parameters = self.interface.parameters if self._bound else ()
         leads = [
-            (f"{a.name} (bound)", np.shape(p)[: np.ndim(p) - len(a.shape)])
+            (f"bound {a.name}", np.shape(p)[: np.ndim(p) - len(a.shape)])
             for a, p in zip(parameters, self._parameters, strict=True)
         ]
         return batch_shape(self.interface.name, self.inputs, args, leads)

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from torseur.emit.kernel import Kernel, Place, Sink, write_kernel
 from torseur.emit.module import Module
 from torseur.graph import ops
-from torseur.graph.blocks import Role
-from torseur.graph.function import Function, Stage
+from torseur.graph.function import STAGE_OF, Function, Stage
 from torseur.graph.nodes import Bundle, Node
 
 __all__ = ["Carry", "Staged", "carry", "write_staged"]
-
-_ROLES = {Stage.PARAMETER: (Role.PARAMETER,), Stage.TIME: (Role.TIME,), Stage.STATE: (Role.STATE, Role.INPUT)}
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Staged:
 
 def inputs_of(function: Function, stage: Stage) -> list[int]:
     """Which inputs a stage reads, by place."""
-    return [k for k, block in enumerate(function.inputs) if block.role in _ROLES[stage]]
+    return [k for k, block in enumerate(function.inputs) if STAGE_OF[block.role] is stage]
 
 
 def carry(function: Function) -> tuple[Carry, Carry]:

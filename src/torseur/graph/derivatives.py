@@ -19,10 +19,10 @@ choices, a branch that was not chosen and has an infinite derivative there leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import cast
+from typing import TypeVar, cast
 
 from torseur.errors import GraphError
 from torseur.graph import ops
@@ -35,6 +35,8 @@ from torseur.graph.ops import Op
 from torseur.graph.piecewise import evaluate_piecewise
 
 __all__ = ["Jacobian", "Mode", "adjoints", "gradient", "hessian", "jacobian", "tangents"]
+
+T = TypeVar("T")
 
 
 class Mode(Enum):
@@ -93,6 +95,9 @@ _PARTIALS: dict[Op, tuple[_Partial, ...]] = {
 
 def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> list[Expr]:
     """The directional derivative of some expressions: d/de outputs(x + e seed) at e = 0, by forward mode."""
+    outputs = _listed("outputs", outputs)
+    if not isinstance(seeds, Mapping):
+        raise GraphError("the seeds are no mapping", expected="variable -> seed, such as {x: 1.0}", got=repr(seeds))
     if not outputs:
         return []
     g = _common_graph(outputs, list(seeds))
@@ -101,6 +106,14 @@ def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> lis
         if node.id not in known and any(known.get(a.id) is not None for a in node.args):
             known[node.id] = _forward(g, node, [known.get(a.id) for a in node.args])
     return [_or_zero(g, known.get(e.id)) for e in outputs]
+
+
+def _listed(name: str, values: Iterable[T]) -> list[T]:
+    if not isinstance(values, Iterable):
+        raise GraphError(
+            f"'{name}' is no sequence", expected="a list or a block", got=repr(values), remedy=f"write [{values!r}]"
+        )
+    return list(values)
 
 
 def _common_graph(outputs: Sequence[Expr], wrt: Sequence[Expr]) -> Graph:
@@ -142,6 +155,7 @@ def _forward(g: Graph, node: Node, args: list[Tangent]) -> Tangent:
 
 def adjoints(outputs: Sequence[Expr], weights: Sequence[Expr | float], wrt: Sequence[Expr]) -> list[Expr]:
     """The derivative of sum_i weights[i] outputs[i] with respect to each of `wrt`, by reverse mode."""
+    outputs, weights, wrt = _listed("outputs", outputs), _listed("weights", weights), _listed("wrt", wrt)
     if not outputs:
         return [x.graph.zero for x in wrt]
     g = _common_graph(outputs, wrt)
@@ -259,6 +273,7 @@ class Jacobian:
 
 def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUTOMATIC) -> Jacobian:
     """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent."""
+    outputs, wrt = _listed("outputs", outputs), _listed("wrt", wrt)
     if not outputs or not wrt:
         raise GraphError(
             "a Jacobian needs outputs and variables",

@@ -29,7 +29,7 @@ from torseur.graph.blocks import Block, Role, checked_name
 from torseur.graph.functions import select
 from torseur.graph.nodes import Expr, Graph, Node, Truth, foreign
 
-__all__ = ["Function", "Output", "Stage", "checked_function", "reachable"]
+__all__ = ["STAGE_OF", "Function", "Output", "Stage", "checked_function", "reachable"]
 
 _Array = tuple[tuple[int, ...], list[Any]]
 _CODE = {op: k for k, op in enumerate(ops.OPS)}
@@ -43,7 +43,8 @@ class Stage(IntEnum):
     STATE = 2
 
 
-_STAGE_OF = {Role.PARAMETER: Stage.PARAMETER, Role.TIME: Stage.TIME, Role.INPUT: Stage.STATE, Role.STATE: Stage.STATE}
+STAGE_OF = {Role.PARAMETER: Stage.PARAMETER, Role.TIME: Stage.TIME, Role.INPUT: Stage.STATE, Role.STATE: Stage.STATE}
+"""When a block of each role is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class Function:
     def stages(self) -> tuple[Stage, ...]:
         """For each node the earliest stage at which it can be computed; constants belong to the first."""
         stage_of: dict[int, int] = {}
-        roles = {b.name: int(_STAGE_OF[b.role]) for b in self.inputs}
+        roles = {b.name: int(STAGE_OF[b.role]) for b in self.inputs}
         for node in self.nodes:
             if node.op is ops.SYMBOL:
                 stage_of[node.id] = roles[node.data[0]]

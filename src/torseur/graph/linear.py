@@ -9,7 +9,7 @@ rows or columns is a `select`. References: Golub & Van Loan, Matrix Computations
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -22,7 +22,7 @@ from torseur.graph.function import Function
 from torseur.graph.functions import absolute, maximum, select, sqrt
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
 
-__all__ = ["Factor", "Substitute", "minimum_norm_solve", "solve"]
+__all__ = ["Factor", "Substitute", "largest", "minimum_norm_solve", "solve"]
 
 Matrix = list[list[Expr]]
 
@@ -90,6 +90,15 @@ def minimum_norm_solve(
 
 def _matrix(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Graph, Matrix]:
     """The graph that a matrix or its right-hand side belongs to, and the matrix as expressions of it."""
+    if not _is_list(A) or not all(map(_is_list, A)):
+        raise GraphError(
+            "not a matrix",
+            expected="a list of rows",
+            got=f"{len(A)} entries in one row" if _is_list(A) else repr(A),
+            remedy="cut a block M into rows: [[M[i, j] for j in range(n)] for i in range(m)]",
+        )
+    if not _is_list(b):
+        raise GraphError("the right-hand side is no sequence", expected=f"{len(A)} entries", got=repr(b))
     if len({len(row) for row in A}) != 1 or not len(A[0]):
         raise GraphError(
             "not a matrix", expected="rows of one length", got=f"rows of {[len(row) for row in A]} entries"
@@ -103,6 +112,10 @@ def _matrix(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Grap
             remedy="use numpy.linalg for numbers",
         )
     return graph, [[graph.expr(e) for e in row] for row in A]
+
+
+def _is_list(x: object) -> bool:
+    return isinstance(x, Sized) and getattr(x, "ndim", 1) > 0
 
 
 def _square(flat: Sequence[Any], n: int) -> list[list[Any]]:
@@ -334,7 +347,7 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     """Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b."""
     g = Graph()
     block, right = g.block("A", (m, n)), g.block("b", m)
-    size = _largest(list(block))  # squares of the entries must neither vanish nor overflow
+    size = largest([absolute(x) for x in block])  # squares of the entries must neither vanish nor overflow
     unit = 1.0 / select(size > 0.0, size, 1.0)
     columns = [[x * unit for x in column] for column in zip(*_square(list(block), n), strict=True)]
     c, steps = list(right), min(m, n)
@@ -367,10 +380,11 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
 
 
-def _largest(values: list[Expr]) -> Expr:
-    top = absolute(values[0])
+def largest(values: Sequence[Expr]) -> Expr:
+    """The largest of some values, signs counting."""
+    top = values[0]
     for value in values[1:]:
-        top = maximum(top, absolute(value))
+        top = maximum(top, value)
     return top
 
 

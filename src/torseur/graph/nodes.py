@@ -123,16 +123,12 @@ class Expr(Node):
         return folding.product(self.graph.expr(other), self)
 
     def __truediv__(self, other: Expr | float) -> Expr:
-        if other.__class__ is Expr:
-            return folding.quotient(self, other)
         return NotImplemented if isinstance(other, np.ndarray) else folding.quotient(self, self.graph.expr(other))
 
     def __rtruediv__(self, other: float) -> Expr:
         return folding.quotient(self.graph.expr(other), self)
 
     def __pow__(self, other: Expr | float) -> Expr:
-        if other.__class__ is Expr:
-            return folding.power(self, other)
         return NotImplemented if isinstance(other, np.ndarray) else folding.power(self, self.graph.expr(other))
 
     def __rpow__(self, other: float) -> Expr:

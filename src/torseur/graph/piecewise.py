@@ -82,7 +82,7 @@ def interpolation(
     outside: Outside = Outside.HOLD,
 ) -> Piecewise:
     """The table through the points (x, y), x strictly increasing."""
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    xs, ys = _numbers("x", x), _numbers("y", y)
     _check(xs, ys)
     if not isinstance(kind, Interpolation) or not isinstance(outside, Outside):
         raise GraphError(
@@ -154,6 +154,21 @@ def evaluate_piecewise(curve: Piecewise, argument: Expr) -> Expr:
         if np.isfinite(value):
             return g.number(value)
     return g.node(Expr, ops.PIECEWISE, (argument,), curve)
+
+
+def _numbers(name: str, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        raise GraphError(f"'{name}' of a table is ragged", expected="a list of numbers") from None
+    if array.dtype.kind not in "biufO":
+        raise GraphError(f"'{name}' of a table is not made of numbers", expected="real numbers", got=str(array.dtype))
+    try:
+        return array.astype(float, copy=False)
+    except TypeError as error:
+        raise GraphError(
+            f"'{name}' of a table is not made of numbers", expected="real numbers", got=str(error)
+        ) from None
 
 
 def _check(x: NDArray[np.float64], y: NDArray[np.float64]) -> None:

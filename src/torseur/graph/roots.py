@@ -1,7 +1,9 @@
 """Roots of a few equations inside expressions: damped Newton, differentiated by the implicit-function rule.
 
-A step is halved until it lessens the residual; the loop ends when the step is below the tolerance. What has not
-converged within the limit is nan, never a wrong number.
+A step is halved until it lessens the residual; the loop ends when the step is below the tolerance, and what has not
+ended within the limit is nan. The criterion is a vanishing step, not a vanishing residual: where the residual is so
+steep that its Jacobian is infinite, or nearly, a step may vanish away from any root. Where that can be, look at the
+residual too.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from torseur.graph.calls import Callee, FunctionCall, Iteration, Tangent, call, 
 from torseur.graph.derivatives import jacobian
 from torseur.graph.evaluate import evaluate_flat
 from torseur.graph.function import Function, checked_function
-from torseur.graph.functions import absolute, maximum, select
-from torseur.graph.linear import solve
+from torseur.graph.functions import absolute, select
+from torseur.graph.linear import largest, solve
 from torseur.graph.nodes import Bundle, Expr, Graph, Truth
 
 __all__ = ["root"]
@@ -75,7 +77,7 @@ def root(
     return list(graph.call(_Root.of(residual, float(tolerance), int(limit)), [graph.expr(x) for x in flat]))
 
 
-def _check_options(tolerance: object, limit: object) -> None:
+def _check_options(tolerance: float, limit: int) -> None:
     is_tolerance = isinstance(tolerance, Real) and 0.0 < tolerance < math.inf
     is_limit = isinstance(limit, Integral) and not isinstance(limit, bool) and limit >= 1
     if not (is_tolerance and is_limit):
@@ -113,7 +115,7 @@ class _Root(Callee):
         r = call(self.residual, x, *rest)
         J = call(self._jacobian, x, *rest)
         d = solve([J[i * self.n : (i + 1) * self.n] for i in range(self.n)], [-ri for ri in r])
-        return d, _largest([absolute(ri) for ri in r])
+        return d, largest([absolute(ri) for ri in r])
 
     def lowering(self) -> Iteration:
         return self._iteration
@@ -149,7 +151,7 @@ class _Root(Callee):
         state, done = _state(g, size, set()), g.symbol("done")
         x, d, _, e = self._unpack(list(state))
         best = [select(e > 0.0, xi + di, xi) for xi, di in zip(x, d, strict=True)]
-        found = (done > 0.5) & (_largest([absolute(xi) for xi in best]) < math.inf)
+        found = (done > 0.5) & (largest([absolute(xi) for xi in best]) < math.inf)
         return Function(
             f"{self.name}_finish",
             [state, g.blocks["done"]],
@@ -162,7 +164,7 @@ class _Root(Callee):
     def _is_small(self, x: Sequence[Expr], d: Sequence[Expr]) -> Truth:
         """Whether a step is below the tolerance; true of nan, which will not get better."""
         excess = [absolute(di) - self.tolerance * (1.0 + absolute(xi)) for xi, di in zip(x, d, strict=True)]
-        return ~(_largest(excess) > 0.0)
+        return ~(largest(excess) > 0.0)
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         """J dx = -(d residual / d args) d args."""
@@ -231,10 +233,3 @@ def _state(g: Graph, size: int, taken: set[str]) -> Block:
     while name in taken:
         name += "_"
     return g.block(name, size)
-
-
-def _largest(values: Sequence[Expr]) -> Expr:
-    top = values[0]
-    for value in values[1:]:
-        top = maximum(top, value)
-    return top

@@ -18,7 +18,7 @@ from torseur.spatial.joints import Quantity
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
-__all__ = ["is_of_base", "limits", "moved", "random_coordinates", "rates_of", "start_of", "unit"]
+__all__ = ["is_of_base", "limits", "moved", "random_coordinates", "rates_of", "stacked_regressor", "start_of", "unit"]
 
 Array = NDArray[np.float64]
 
@@ -95,3 +95,12 @@ def random_coordinates(model: Model, rng: np.random.Generator, stops: tuple[Arra
 def is_of_base(model: Model) -> NDArray[np.bool_]:
     """Which speeds belong to the base."""
     return np.array([x.owner == BASE for x in model.speeds], dtype=bool)
+
+
+def stacked_regressor(model: Model, rng: np.random.Generator) -> Array:
+    """The regressor at twice as many random states as its columns ask for, one under the other."""
+    columns = model.function("regressor").native.interface.outputs[0].shape[1]
+    n, stops = 10 + 2 * columns // max(1, model.nv), limits(model)
+    q = np.array([random_coordinates(model, rng, stops) for _ in range(n)])
+    v, vdot = rng.normal(size=(2, n, model.nv))
+    return np.asarray(model.function("regressor")(q, v, vdot)).reshape(-1, columns)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from planar import planar_inertia
 from strategies import arguments, assert_agrees, functions, showcase
 from torseur.emit.bridges import to_casadi
-from torseur.errors import MissingExtra
+from torseur.errors import ArgumentError, MissingExtra
 from torseur.graph import Function, Graph, evaluate, gradient, maximum, minimum, root, sin, solve, table
 
 
@@ -86,6 +86,11 @@ def test_names_that_casadi_refuses_are_changed():
     q = g.symbol("_q__1")
     exported = to_casadi(Function("_f", [g.blocks["_q__1"]], {"y__2": q * 2.0}))
     assert float(exported(3.0)) == 6.0
+
+
+def test_what_is_no_function_is_not_exported():
+    with pytest.raises(ArgumentError, match=r"where: to_casadi\s+expected: a Function"):
+        to_casadi(Graph().symbol("x"))
 
 
 def test_without_casadi_the_extra_is_named(monkeypatch):

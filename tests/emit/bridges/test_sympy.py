@@ -12,7 +12,7 @@ import torseur.graph as tg
 from planar import planar_inertia
 from strategies import KINDS, arguments, assert_close, evaluate_with_bounds, functions
 from torseur.emit.bridges import from_sympy, to_sympy, to_sympy_statements
-from torseur.errors import CompileError, GraphError, MissingExtra
+from torseur.errors import ArgumentError, CompileError, GraphError, MissingExtra
 from torseur.graph import Function, Graph, evaluate
 
 PLAIN = [k for k in KINDS if k not in ("table", "call", "solve", "minimum_norm", "root")]
@@ -184,6 +184,14 @@ def test_a_matrix_becomes_rows():
     g = Graph()
     x = g.symbol("x")
     assert from_sympy(sympy.Matrix([[1, sympy.Symbol("x")], [0, 2]]), g) == [[g.one, x], [g.zero, g.number(2.0)]]
+
+
+def test_wrong_kinds_are_refused():
+    for convert, wrong in ((to_sympy, 3.0), (to_sympy_statements, Graph().symbol("x"))):
+        with pytest.raises(ArgumentError, match=r"expected: a Function[\s\S]*got: "):
+            convert(wrong)
+    with pytest.raises(ArgumentError, match=r"expected: a Graph[\s\S]*got: str"):
+        from_sympy(sympy.Symbol("x"), "graph")
 
 
 def test_an_unknown_symbol_is_named():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from emitted import CFunction, compiled
 from strategies import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import Precision, to_c, to_c_header
+from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt
 
 # Where a root does not converge, or squares underflow in a search for the rank, the reference goes another way.
@@ -118,6 +119,12 @@ def test_outputs_may_overlap_inputs(folder):
     expected = evaluate(f, buffer.copy())
     c.once([buffer], [buffer[:2], buffer[2:]])
     np.testing.assert_allclose(buffer, np.concatenate([expected[0], [expected[1]]]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("emit", [to_c, to_c_header])
+def test_a_precision_is_not_a_word(emit):
+    with pytest.raises(ArgumentError, match=r"a Precision, such as Precision.SINGLE[\s\S]*'single'"):
+        emit(staged(), "single")
 
 
 def test_the_header_fits_the_source(folder):

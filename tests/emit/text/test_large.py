@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from emitted import run_python
-from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
+from torseur.emit.text import to_c, to_c_header, to_julia, to_latex, to_listing, to_matlab, to_python
+from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, evaluate, minimum, select, sin
 
 LANGUAGES = [to_c, to_python, to_matlab, to_julia, to_listing, to_latex]
@@ -69,6 +70,12 @@ def test_text_grows_in_proportion_and_never_nests_deeply(build, n, emit):
     small, large = emit(build(n // 10)), emit(build(n))
     assert len(large) < 12.5 * len(small)
     assert max(map(len, large.splitlines())) < 2000
+
+
+@pytest.mark.parametrize("emit", [to_c, to_c_header, to_julia, to_latex, to_listing, to_matlab, to_python])
+def test_what_is_no_function_is_not_written(emit):
+    with pytest.raises(ArgumentError, match=rf"where: {emit.__name__}\s+expected: a Function\s+got: Expr"):
+        emit(Graph().symbol("x"))
 
 
 def test_a_large_function_computes_the_same_as_python():

@@ -16,16 +16,15 @@ from torseur.emit.text.layout import Layout
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called, Unit, grouped
-from torseur.graph.blocks import Block, Role
+from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
-from torseur.graph.function import Function, Stage
+from torseur.graph.function import STAGE_OF, Function, Stage
 from torseur.graph.nodes import Bundle, Expr, Node
 from torseur.graph.piecewise import Piecewise
 
 __all__ = ["Frame", "describe", "horner", "inputs_of", "lines_of", "subscripts"]
 
 WIDTH = 110
-_STAGE_OF = {Role.PARAMETER: Stage.PARAMETER, Role.TIME: Stage.TIME, Role.INPUT: Stage.STATE, Role.STATE: Stage.STATE}
 
 
 class LoopCalls(NamedTuple):
@@ -150,7 +149,7 @@ class Frame(ABC):
 
 def inputs_of(function: Function, stage: Stage) -> list[Block]:
     """The blocks that a stage may read."""
-    return [b for b in function.inputs if _STAGE_OF[b.role] <= stage]
+    return [b for b in function.inputs if STAGE_OF[b.role] <= stage]
 
 
 def subscripts(shape: Sequence[int], k: int, first: int) -> list[str]:

@@ -13,14 +13,14 @@ from typing import ClassVar
 from zlib import crc32
 
 from torseur.emit.text.dialect import Dialect, functions, plain_number, words
-from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of, subscripts
+from torseur.emit.text.frame import describe, horner, lines_of
+from torseur.emit.text.one_based import DOMAINS, OneBasedFrame
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
-from torseur.graph.blocks import Block
-from torseur.graph.function import Function, Output, Stage, checked_function
-from torseur.graph.nodes import Bundle, Expr, Node, Truth
+from torseur.graph.function import Function, Stage, checked_function
+from torseur.graph.nodes import Expr
 from torseur.graph.piecewise import Piecewise
 
 __all__ = ["to_matlab"]
@@ -30,18 +30,9 @@ _KEYWORDS = words(
     spmd switch try while do until endfunction endif endfor endwhile endswitch end_try_catch unwind_protect
     unwind_protect_cleanup end_unwind_protect work nargin isempty zeros double out"""
 )
-# Functions that leave the real numbers: where they do, and what they are called inside their domain.
-_DOMAINS = {
-    ops.SQRT: "x < 0",
-    ops.LOG: "x < 0",
-    ops.ASIN: "abs(x) > 1",
-    ops.ACOS: "abs(x) > 1",
-    ops.ACOSH: "x < 1",
-    ops.ATANH: "abs(x) > 1",
-}
 _HELPERS = {
     op: f"function y = real_{op.name}(x)\nif {outside}\n    y = NaN;\nelse\n    y = {op.name}(x);\nend\nend"
-    for op, outside in _DOMAINS.items()
+    for op, outside in DOMAINS.items()
 }
 _HELPERS |= {
     ops.MIN: "function y = minimum(a, b)\nif a < b || a ~= a\n    y = a;\nelse\n    y = b;\nend\nend",
@@ -57,7 +48,7 @@ else
 end
 end""",
 }
-_OWN = {**{op: f"real_{op.name}" for op in (*_DOMAINS, ops.POW)}, ops.MIN: "minimum", ops.MAX: "maximum"}
+_OWN = {**{op: f"real_{op.name}" for op in (*DOMAINS, ops.POW)}, ops.MIN: "minimum", ops.MAX: "maximum"}
 
 
 def _spelled(name: str) -> str:
@@ -111,8 +102,11 @@ def to_matlab(function: Function) -> str:
     return _MatlabFrame(checked_function(function, "to_matlab"), MATLAB).source()
 
 
-class _MatlabFrame(Frame):
+class _MatlabFrame(OneBasedFrame):
     indent: ClassVar[str] = ""
+    brackets: ClassVar[str] = "()"
+    unequal: ClassVar[str] = "~="
+    double: ClassVar[str] = "double"
 
     def source(self) -> str:
         prologue = self.main.plan.part(Stage.PARAMETER)
@@ -124,54 +118,29 @@ class _MatlabFrame(Frame):
         results = [plan.outputs[o.name] for o in self.function.outputs]
         lines = [f"% {line}" for line in describe(self.function)]
         if plan.part(Stage.PARAMETER) is not None:
-            given = ", ".join(self.block_names(inputs_of(self.function, Stage.PARAMETER)))
             lines.append("% work: what depends on parameters only; may be left out, or passed on from an earlier call")
             lines.append(f"if nargin < {len(names) + 1}")
-            lines += [f"    work = {self.unit.companions['prologue']}({given});", "end"]
+            lines += [f"    work = {self.prologue_call()};", "end"]
             names, results = [*names, "work"], [*results, "work"]
         lines += self.body(self.main, plan.parts[-1], inner=False)
         for output in self.function.outputs:
             lines += self.output(output)
         return self.function_text(lines_of("[", results, "]", continued=" ..."), self.unit.name, names, lines)
 
-    def output(self, output: Output) -> list[str]:
-        name = self.main.plan.outputs[output.name]
-        if output.shape == ():
-            return [f"{name} = {self.main.text(output.exprs[0])};"]
-        size = ", ".join(map(str, output.shape if len(output.shape) > 1 else (*output.shape, 1)))
-        lines = [f"{name} = zeros({size});"]
-        for k, e in enumerate(output.exprs):
-            lines.append(f"{name}({', '.join(subscripts(output.shape, k, 1))}) = {self.main.text(e)};")
-        return lines
+    def room(self, shape: Sequence[int]) -> str:
+        return f"zeros({', '.join(map(str, shape if len(shape) > 1 else (*shape, 1)))})"
 
     def prologue(self, part: Part) -> str:
-        names = self.block_names(inputs_of(self.function, Stage.PARAMETER))
         stores = [self.stored(n) for n in part.stores]
         lines = [*self.body(self.main, part, inner=False), _column("work = [", stores, "];")]
-        return self.function_text("work", self.unit.companions["prologue"], names, lines)
+        return self.function_text("work", self.unit.companions["prologue"], self.prologue_inputs(), lines)
 
-    def stored(self, node: Node) -> str:
-        name = self.main.plan.names[node.id]
-        return f"double({name})" if isinstance(node, Truth) else name
-
-    def load(self, writer: Writer, node: Node) -> str:
-        slot = writer.plan.slots[node.id]
-        first, last = slot.offset + 1, slot.offset + slot.size
-        place = f"work({first}:{last})" if isinstance(node, Bundle) else f"work({first})"
-        return self.assignment(node, writer.plan.names[node.id], f"{place} ~= 0" if isinstance(node, Truth) else place)
-
-    def inner(self, name: str, writer: Writer) -> str:
-        plan = writer.plan
-        results = self.array(writer, plan.function.results)
-        lines = [*self.body(writer, plan.parts[-1], inner=True), f"out = {results};"]
-        return self.function_text("out", name, [plan.blocks[b.name] for b in plan.function.inputs], lines)
+    def giving(self, name: str, arguments: Sequence[str], lines: Sequence[str], result: str) -> str:
+        return self.function_text("out", name, arguments, [*lines, f"out = {result};"])
 
     def function_text(self, result: str, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
         opening = lines_of(f"function {result} = {name}(", arguments, ")", continued=" ...")
         return "\n".join([opening, *lines, "end"])
-
-    def element(self, name: str, block: Block, k: int, inner: bool) -> str:
-        return f"{name}({k + 1})" if inner else f"{name}({', '.join(subscripts(block.shape, k, 1))})"
 
     def array(self, writer: Writer, items: Sequence[Expr]) -> str:
         return _column("[", [writer.text(e) for e in items], "]") if items else "zeros(0, 1)"
@@ -190,9 +159,8 @@ class _MatlabFrame(Frame):
             "elseif isinf(u)",
             "    u = NaN;",
             "end",
-            f"y = {horner([f'row({k + 2})' for k in range(curve.degree + 1)], 'u')};",
         ]
-        return self.function_text("y", name, ["x"], lines)
+        return self.giving(name, ["x"], lines, horner([f"row({k + 2})" for k in range(curve.degree + 1)], "u"))
 
     def loop(self, name: str, item: Called) -> str:
         calls = self.loop_calls(item, "done")
@@ -207,9 +175,8 @@ class _MatlabFrame(Frame):
             "        break",
             "    end",
             "end",
-            f"out = {calls.finish};",
         ]
-        return self.function_text("out", name, calls.arguments, lines)
+        return self.giving(name, calls.arguments, lines, calls.finish)
 
 
 def _column(opening: str, items: Sequence[str], closing: str) -> str:

@@ -1,0 +1,87 @@
+"""What MATLAB and Julia have in common: arrays counted from one, matrices of their own, one state at a time.
+
+Results of the prologue are handed on in one array called ``work``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from torseur.emit.text.frame import Frame, inputs_of, subscripts
+from torseur.emit.text.phrases import Writer
+from torseur.graph import ops
+from torseur.graph.blocks import Block
+from torseur.graph.function import Output, Stage
+from torseur.graph.nodes import Bundle, Node, Truth
+
+__all__ = ["DOMAINS", "OneBasedFrame"]
+
+DOMAINS = {
+    ops.SQRT: "x < 0",
+    ops.LOG: "x < 0",
+    ops.ASIN: "abs(x) > 1",
+    ops.ACOS: "abs(x) > 1",
+    ops.ACOSH: "x < 1",
+    ops.ATANH: "abs(x) > 1",
+}
+"""Functions that leave the real numbers, and where: their texts give NaN there."""
+
+
+class OneBasedFrame(Frame):
+    """A source file whose arrays are counted from one."""
+
+    brackets: ClassVar[str]
+    """Around subscripts."""
+    unequal: ClassVar[str]
+    double: ClassVar[str]
+    """What turns a truth into a number."""
+
+    @abstractmethod
+    def giving(self, name: str, arguments: Sequence[str], lines: Sequence[str], result: str) -> str:
+        """A function of one result, which is given as an expression."""
+
+    @abstractmethod
+    def room(self, shape: Sequence[int]) -> str:
+        """An array of a shape, to be filled."""
+
+    def at(self, name: str, *places: object) -> str:
+        return f"{name}{self.brackets[0]}{', '.join(map(str, places))}{self.brackets[1]}"
+
+    def element(self, name: str, block: Block, k: int, inner: bool) -> str:
+        return self.at(name, *([k + 1] if inner else subscripts(block.shape, k, 1)))
+
+    def output(self, output: Output) -> list[str]:
+        """The lines that make an output of the main function."""
+        name = self.main.plan.outputs[output.name]
+        if output.shape == ():
+            return [self.dialect.statement % (name, self.main.text(output.exprs[0]))]
+        pairs = [(name, self.room(output.shape))]
+        for k, e in enumerate(output.exprs):
+            pairs.append((self.at(name, *subscripts(output.shape, k, 1)), self.main.text(e)))
+        return [self.dialect.statement % pair for pair in pairs]
+
+    def inner(self, name: str, writer: Writer) -> str:
+        plan = writer.plan
+        lines = self.body(writer, plan.parts[-1], inner=True)
+        arguments = [plan.blocks[b.name] for b in plan.function.inputs]
+        return self.giving(name, arguments, lines, self.array(writer, plan.function.results))
+
+    # -- the prologue ------------------------------------------------------------------------------------------------
+    def prologue_inputs(self) -> list[str]:
+        return self.block_names(inputs_of(self.function, Stage.PARAMETER))
+
+    def prologue_call(self) -> str:
+        return f"{self.unit.companions['prologue']}({', '.join(self.prologue_inputs())})"
+
+    def stored(self, node: Node) -> str:
+        name = self.main.plan.names[node.id]
+        return f"{self.double}({name})" if isinstance(node, Truth) else name
+
+    def load(self, writer: Writer, node: Node) -> str:
+        slot = writer.plan.slots[node.id]
+        first, last = slot.offset + 1, slot.offset + slot.size
+        place = self.at("work", f"{first}:{last}" if isinstance(node, Bundle) else first)
+        text = f"{place} {self.unequal} 0" if isinstance(node, Truth) else place
+        return self.assignment(node, writer.plan.names[node.id], text)

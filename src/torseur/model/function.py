@@ -1,0 +1,154 @@
+"""One quantity of a model as a native function: its arguments by place or name, the rest from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.describe.checks.fault import nearest
+from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.emit.interface import ordered
+from torseur.emit.native import NativeFunction, compile_keyed
+from torseur.errors import ArgumentError
+from torseur.graph import Function, Role
+from torseur.model.diagnosis import not_a_number
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["ModelFunction", "array_of", "check_names"]
+
+
+class ModelFunction:
+    """One quantity of a model. Call it with arrays (..., n); the rest by keyword."""
+
+    def __init__(self, model: Model, quantity: str, options: Options) -> None:
+        self._model, self._quantity, self._options = model, quantity, options
+        self._ready: Callable[..., Any] | None = None
+        self._tail: tuple[Any, ...] = ()
+        self.__name__ = quantity
+
+    def __repr__(self) -> str:
+        return f"<{self._quantity}({', '.join(QUANTITIES[self._quantity].of)}) of {self._model.mechanism.name}>"
+
+    def __call__(
+        self,
+        *args: ArrayLike,
+        t: ArrayLike | None = None,
+        inputs: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        parameters: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        out: Any = None,
+        threads: int = 1,
+        **named: ArrayLike,
+    ) -> Any:
+        """The quantity for one state or a batch. A single state without a result is an error; in a batch it is a nan.
+
+        Args:
+            args, named: q, v, ... of shape (..., n), in order or by name.
+            t: time, s (0 by default).
+            inputs: by name, or an array (..., number of inputs).
+            parameters: by name (the others keep their values), or an array of all free ones.
+            out: where to write.
+            threads: how many share a batch.
+        """
+        if named or len(args) != len(QUANTITIES[self._quantity].of):
+            args = self._in_order(args, named)
+        if t is None and inputs is None and parameters is None:
+            ready = self._ready or self._prepare()
+            result = ready(*args, *self._tail, out=out, threads=threads)
+        else:
+            result = self._with(args, t, inputs, parameters, out, threads)
+        first = result[0] if isinstance(result, tuple) else result
+        if self._is_single(first) and not np.isfinite(first).all():
+            raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, parameters)
+        return result
+
+    def _in_order(self, args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, ...]:
+        own = self.native.interface.inputs[: len(QUANTITIES[self._quantity].of)]
+        return tuple(ordered(self._quantity, own, args, named))
+
+    def _is_single(self, first: Any) -> bool:
+        return np.ndim(first) == len(self.native.interface.outputs[0].shape)
+
+    @cached_property
+    def native(self) -> NativeFunction:
+        """The compiled function, parameters unbound."""
+        return self._compiled(None)
+
+    def native_of(self, *, lanes: int | None) -> NativeFunction:
+        """The function at the model's parameters, compiled for a number of lanes in batches."""
+        native = self._compiled(lanes)
+        return native.bind(self._model.parameter_values) if native.interface.parameters else native
+
+    def _compiled(self, lanes: int | None) -> NativeFunction:
+        key = f"{self._model.key}:{self._quantity}:{self._options}"
+        return compile_keyed(key, lambda: self.function, lanes=lanes)
+
+    @property
+    def function(self) -> Function:
+        """The expressions behind it (derived anew)."""
+        return function_of(self._model.checked_mechanism, self._quantity, self._options)
+
+    def _prepare(self) -> Callable[..., Any]:
+        """Bind the parameters; from now on the model's attribute is the quickest form of this function there is."""
+        native, model = self.native, self._model
+        roles = {a.role for a in native.interface.inputs}
+        ready = self._ready = native.bind(model.parameter_values) if Role.PARAMETER in roles else native
+        tail: list[Any] = []
+        if Role.TIME in roles:
+            tail.append(np.zeros(()))
+        if Role.INPUT in roles:
+            tail.append(model.input_values)
+        self._tail = tuple(tail)
+        if self._quantity in model.__dict__ and not QUANTITIES[self._quantity].needs_frame:
+            quick = ready.direct(self._quantity, repr(self), defaults=self._tail, fallback=self)
+            if quick is not None:
+                model.__dict__[self._quantity] = quick
+        return ready
+
+    def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int) -> Any:
+        native, model = self.native, self._model
+        check_names(inputs, list(model.mechanism.inputs), "input")
+        check_names(parameters, model.free_parameters, "parameter")
+        values = list(args)
+        for argument in native.interface.inputs[len(args) :]:
+            if argument.role is Role.TIME:
+                values.append(np.asarray(0.0 if t is None else t, dtype=float))
+            elif argument.role is Role.INPUT:
+                values.append(_whole(inputs, list(model.mechanism.inputs), lambda given: model.input_values))
+            elif argument.role is Role.PARAMETER:
+                values.append(_whole(parameters, model.free_parameters, model.values_beside))
+        return native(*values, out=out, threads=threads)
+
+
+def check_names(given: Any, known: list[str], what: str) -> None:
+    """Names that stand for nothing are refused, with the ones that look like them."""
+    unknown = [n for n in given if n not in known] if isinstance(given, Mapping) else []
+    if unknown:
+        hints = ", ".join(f"{n} (did you mean {near}?)" if (near := nearest(n, known)) else n for n in unknown)
+        raise ArgumentError(f"no such {what}s", got=hints, expected=", ".join(known) or "none")
+
+
+def array_of(value: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError("not a number", where=name, got=repr(value), expected="a number or an array") from None
+
+
+def _whole(given: Any, names: list[str], others: Callable[[Iterable[str]], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """An array of all, from an array or from some of them by name; `others` knows those that are not given."""
+    if given is None:
+        return others(())
+    if not isinstance(given, Mapping):
+        return np.asarray(given, dtype=float)
+    arrays = {n: array_of(x, n) for n, x in given.items()}
+    whole = np.empty((*np.broadcast_shapes(*(x.shape for x in arrays.values())), len(names)))
+    whole[...] = others(given)
+    for n, x in arrays.items():
+        whole[..., names.index(n)] = x
+    return whole
