@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from evaluated import arguments_of, assert_same
-from mechanisms import MOVING, mechanism_of, plans, state_of
+from mechanisms import BASES, MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import BaseKind, Mechanism, Transmission
 from torseur.dynamics.base_parameters import BaseParameters, base_parameters
 from torseur.dynamics.quantities import Options, Workbench
@@ -77,6 +77,14 @@ class Rules:
 @settings(max_examples=25)
 def test_closed_rules_and_numerical_rank_agree_on_random_trees(plan):
     Rules(mechanism_of(plan)).assert_minimal_and_complete()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("base", BASES)
+def test_they_agree_on_every_kind_of_base(base, seed):
+    plan = random_plan(np.random.default_rng(seed), 3, base=base, kinds=MOVING, loads=2)
+    loads = tuple(x for x in plan.loads if x != "far_motor")
+    Rules(mechanism_of(replace(plan, loads=loads))).assert_minimal_and_complete()
 
 
 @given(plan=plans(bases=("fixed",), kinds=("revolute", "prismatic", "cylindrical", "fixed"), max_bodies=5))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import LOAD_FORMS, MOVING, mechanism_of, plans, state_of
+from mechanisms import LOAD_FORMS, MOVING, mechanism_of, plans, random_plan, state_of
 from plain import Plain
 from torseur.describe import Mechanism, SpringDamper, Transmission
 from torseur.dynamics.quantities import Options, Workbench
@@ -45,6 +45,17 @@ def test_the_regressor_times_the_parameters_is_what_point_masses_need(plan):
     mechanism = mechanism_of(plan)
     s = state_of(mechanism, plan.seed % 1000)
     assert_same(product(mechanism, s), Plain(mechanism).inverse_dynamics(s.q, s.v, s.vdot, s.t, s.u))
+
+
+@pytest.mark.parametrize(("base", "bodies"), [("floating", 40), ("fixed", 25), ("carrier", 20)])
+def test_large_trees_too(base, bodies):
+    plan = random_plan(np.random.default_rng(bodies), bodies, base=base, kinds=MOVING, loads=4)
+    mechanism = mechanism_of(plan)
+    s = state_of(mechanism, 1)
+    tau = Evaluated(mechanism)("inverse_dynamics", s.q, s.v, s.vdot, t=s.t, u=s.u)
+    assert_same(product(mechanism, s), tau)
+    if bodies <= 25:
+        assert_same(product(mechanism, s, "base_regressor", "base_parameters"), tau)
 
 
 def with_named_parameters(kind):

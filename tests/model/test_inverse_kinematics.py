@@ -87,6 +87,28 @@ def test_stops_are_kept_and_the_other_elbow_is_taken():
     assert found.at_stops == ()
 
 
+def test_a_stop_met_on_the_way_does_not_end_the_search():
+    """The elbow runs into its stop; the shoulder goes on alone."""
+    model = two_links(lower=-0.1, upper=0.3)
+    target = model.pose([1.4, 0.3], "tool")[:3, 3]
+    found = model.inverse_kinematics(target, "tool", [-0.5, 0.0], search=Search(restarts=0, tolerance=1e-8))
+    np.testing.assert_allclose(found.q, [1.4, 0.3], atol=1e-6)
+    assert found.at_stops in ((), ("q2",))
+
+
+def test_what_is_found_lies_between_the_stops():
+    """Large steps would jump over them."""
+    model, rng = two_links(lower=-0.4, upper=0.9), np.random.default_rng(1)
+    wide = Search(largest_move=10.0, largest_turn=10.0, restarts=5)
+    for _ in range(30):
+        target = np.array([*rng.uniform(-2, 2, 2), 0.0])
+        try:
+            found = model.inverse_kinematics(target, "tool", [rng.uniform(-3, 3), rng.uniform(-0.4, 0.9)], search=wide)
+        except NumericalError:
+            continue
+        assert -0.4 <= found.q[1] <= 0.9
+
+
 def test_out_of_reach_says_how_far_is_left():
     with pytest.raises(NumericalError) as caught:
         two_links().inverse_kinematics([3.0, 0.0, 0.0], "tool", search=Search(restarts=3))

@@ -140,6 +140,35 @@ def _leading(quantity, s):
     return {"mass_matrix": (s.q,), "gravity": (s.q,), "kinetic_energy": (s.q, s.v)}.get(quantity, (s.q, s.v, s.vdot))
 
 
+def described(kinds):
+    """A chain in the plane x y with a symbol for everything, from a word such as RPR."""
+    bodies, parameters = {}, {"g": {"value": 9.7}}
+    for k, letter in enumerate(kinds, 1):
+        parameters |= {f"{name}{k}": {"value": 0.3 + 0.1 * k * i} for i, name in enumerate("lmjhb", 1)}
+        turn = {"alpha": "pi/2"} if letter == "P" else {"alpha": "-pi/2"} if k > 1 and kinds[k - 2] == "P" else {}
+        bodies[f"b{k}"] = {
+            "parent": f"b{k - 1}" if k > 1 else "base",
+            "place": {"mdh": {"d": f"b{k}", **turn}},
+            "joint": {"kind": {"R": "revolute", "P": "prismatic"}[letter], "coordinate": f"q{k}"},
+            "inertia": {"M": f"m{k}", "MX": f"m{k}*l{k}", "MY": f"h{k}", "ZZ": f"j{k}", "YY": f"j{k}"},
+        }
+    fields = {"name": "chain", "parameters": parameters, "bodies": bodies, "gravity": (0.0, "-g", 0.0)}
+    return Mechanism.model_validate(fields)
+
+
+@pytest.mark.parametrize("kinds", ["R", "P", "RR", "RP", "PR", "PP", "RRR"])
+@pytest.mark.parametrize("quantity", ["mass_matrix", "kinetic_energy", "inverse_dynamics", "coriolis"])
+def test_with_symbols_it_has_the_values_of_the_function_too(kinds, quantity):
+    mechanism = described(kinds)
+    if quantity == "inverse_dynamics" and len(kinds) > 2:
+        pytest.skip("takes a while")
+    s = state_of(mechanism, 4)
+    function = function_of(mechanism, quantity, Options(base_parameters=False))
+    leading = {"mass_matrix": (s.q,), "inverse_dynamics": (s.q, s.v, s.vdot)}.get(quantity, (s.q, s.v))
+    expected = np.ravel(evaluate(function, *arguments_of(mechanism, function, leading))[0])
+    assert_same(values_of(closed_form(function), mechanism, function, s), expected, size=1.0)
+
+
 def test_forward_dynamics_is_a_quotient():
     text = equations(ARM, "forward_dynamics").closed().text()
     assert text.count(")/(") == 2

@@ -58,7 +58,7 @@ def _next(g: Graph, link: Link, before: LinkMotion, rate: Motion) -> LinkMotion:
     vJ, wJ = link.velocity.linear, link.velocity.angular
     aJ, wdJ = rate.linear, rate.angular
     wi = rotate_back(R, before.w)
-    w = add(wi, wJ)  # (2.20), any joint
+    w = add(wi, wJ)  # (2.22), any joint
     wd = add(add(rotate_back(R, before.wd), cross(wi, wJ)), wdJ)
     carried = rotate_back(R, add(before.a, rotate(before.U, P)))  # (2.23)
     a = add(carried, add(aJ, cross(add(add(wi, wi), wJ), vJ)))

@@ -22,11 +22,12 @@ from dataclasses import dataclass, replace
 from torseur.describe import BASE, Load, Motor, SpringDamper, StandardInertia
 from torseur.describe.fields import Scalar
 from torseur.dynamics.loads import forces_of
-from torseur.dynamics.newton_euler import LinkMotion, inertial_wrench, motions, rotor_reaction
+from torseur.dynamics.newton_euler import LinkMotion, Wrench, inertial_wrench, motions, rotor_reaction
 from torseur.dynamics.tree import Rotor, Tree
 from torseur.graph import Expr, absolute, sign
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.vectors import Vector, add, cross, dot, rotate, zero_vector
+from torseur.spatial.joints import Motion
+from torseur.spatial.vectors import Vector, add, cross, dot, rotate_back, zero_vector
 
 __all__ = ["TEN", "StandardParameter", "given_forces", "regressor", "standard_parameters"]
 
@@ -165,38 +166,46 @@ def _without_friction(tree: Tree) -> Mapping[str, Load]:
 
 def given_forces(tree: Tree) -> list[Expr]:
     """tau - Y K: what springs, efforts, motor torques, wrenches and drag ask for."""
-    g, forces = tree.system.graph, forces_of(tree, _without_friction(tree))
+    g, forces, reach = tree.system.graph, forces_of(tree, _without_friction(tree)), _reach(tree)
     tau: list[Expr] = [g.zero] * tree.nv
-    for k, (f, n) in forces.wrenches.items():
-        for place, value in _passed_down(tree, k, f, n):
+    for k, wrench in forces.wrenches.items():
+        for place, value in _projected(reach[k], wrench):
             tau[place] = tau[place] - value
     return [x - forces.Q[k] if k in forces.Q else x for k, x in enumerate(tau)]
 
 
 # -- the columns -------------------------------------------------------------------------------------------------------
+Reach = list[tuple[int, Motion]]
+"""The speeds that move a link, and how it moves when one of them is one, in its own axes."""
+
+
 def regressor(
     tree: Tree, parameters: Sequence[StandardParameter], vdot: Sequence[Expr], gravity: Vector
 ) -> list[list[Expr]]:
     """Y (nv, number of parameters): column i belongs to parameter i, all or some of `standard_parameters`."""
-    g, moved = tree.system.graph, motions(tree, vdot, gravity)
+    g, moved, reach = tree.system.graph, motions(tree, vdot, gravity), _reach(tree)
     columns = []
     for parameter in parameters:
         column: list[Expr] = [g.zero] * tree.nv
-        for place, value in _column(tree, parameter, moved, vdot):
+        for place, value in _column(tree, parameter, moved, reach, vdot):
             column[place] = column[place] + value
         columns.append(column)
     return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(tree.nv)]
 
 
 def _column(
-    tree: Tree, parameter: StandardParameter, moved: Sequence[LinkMotion], vdot: Sequence[Expr]
+    tree: Tree,
+    parameter: StandardParameter,
+    moved: Sequence[LinkMotion],
+    reach: Sequence[Reach],
+    vdot: Sequence[Expr],
 ) -> list[tuple[int, Expr]]:
     """What a parameter equal to one asks of the speeds."""
     k, speed, v = parameter.link, parameter.speed, tree.system.v.symbols
     if speed is None:
         one, zero = tree.system.graph.one, tree.system.graph.zero
         unit = Inertia.from_ten(*(one if symbol == parameter.symbol else zero for symbol in TEN))
-        return _passed_down(tree, k, *inertial_wrench(unit, moved[k]))
+        return _projected(reach[k], inertial_wrench(unit, moved[k]))
     if parameter.symbol == "FV":
         return [(speed, v[speed])]
     if parameter.symbol == "FS":
@@ -205,17 +214,23 @@ def _column(
         return [(speed, vdot[speed])]
     rotor = replace(parameter.rotor, inertia=tree.system.graph.one)
     turn, drive = rotor_reaction(rotor, moved[rotor.link], v[speed], vdot[speed])
-    return [(speed, drive), *_passed_down(tree, rotor.link, zero_vector(tree.system.graph), turn)]
+    return [(speed, drive), *_projected(reach[rotor.link], (zero_vector(tree.system.graph), turn))]
 
 
-def _passed_down(tree: Tree, k: int, f: Vector, n: Vector) -> list[tuple[int, Expr]]:
-    """A force and moment at the origin of link k projected on its joint and on all below (2.24)."""
-    found = []
-    while k >= 0:
-        link = tree.links[k]
-        for i, column in enumerate(link.S):
-            found.append((link.first + i, dot(column.linear, f) + dot(column.angular, n)))
+def _reach(tree: Tree) -> list[Reach]:
+    """For every link its Jacobian, column by column: what moves its parent, and its own joint."""
+    found: list[Reach] = []
+    for link in tree.links:
         R, P = link.pose.R, link.pose.P
-        f = rotate(R, f)
-        k, n = link.parent, add(rotate(R, n), cross(P, f))
+        mine: Reach = []
+        for place, unit in found[link.parent] if link.parent >= 0 else []:
+            linear = rotate_back(R, add(unit.linear, cross(unit.angular, P)))
+            mine.append((place, Motion(linear, rotate_back(R, unit.angular))))
+        found.append([*mine, *((link.first + i, column) for i, column in enumerate(link.S))])
     return found
+
+
+def _projected(reach: Reach, wrench: Wrench) -> list[tuple[int, Expr]]:
+    """The generalised forces of a wrench on a link: its power when one speed is one."""
+    f, n = wrench
+    return [(place, dot(unit.linear, f) + dot(unit.angular, n)) for place, unit in reach]

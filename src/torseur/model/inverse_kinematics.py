@@ -167,7 +167,7 @@ class _Solver:
             move, turn = self.difference(q)
             here = Reached(q, float(np.linalg.norm(move)), float(np.linalg.norm(turn)), k)
             if best is None or here.left < best.left:
-                slow = 0 if best is None or here.left < 0.9 * best.left else slow + 1
+                slow = 0 if best is None or here.left < 0.99 * best.left else slow + 1
                 best = here
             else:
                 slow += 1
