@@ -23,7 +23,7 @@ from torseur.graph.nodes import Bundle, Node, Truth
 
 __all__ = ["CHUNK", "Kernel", "Place", "Sink", "write_function", "write_kernel"]
 
-CHUNK = 1000
+CHUNK = 2000
 """Nodes in one piece of straight-line code."""
 
 Place = tuple[str, int]
