@@ -191,6 +191,26 @@ def _forward_derivatives(w: Workbench) -> dict[str, Any]:
     return {"vdot": vdot, **tables}
 
 
+def _by_parameters(w: Workbench) -> list[list[Expr]]:
+    """d tau / dp of the parameters that have no formula, at a given motion."""
+    if not len(w.system.p):
+        raise ArgumentError("there is no parameter to differentiate by", where=w.system.mechanism.name)
+    return jacobian(w.inverse(list(w.block("vdot"))), list(w.system.p)).dense()
+
+
+def _inverse_by_parameters(w: Workbench) -> dict[str, Any]:
+    return {"dtau_dp": _by_parameters(w)}
+
+
+def _forward_by_parameters(w: Workbench) -> dict[str, Any]:
+    """M dvdot = -d tau at the acceleration found."""
+    bias = w.inverse(w.rest)
+    vdot = w.solve([t - b for t, b in zip(w.block("tau"), bias, strict=True)])
+    at = dict(zip(w.block("vdot"), vdot, strict=True))
+    columns = [w.solve([-x for x in substitute(list(c), at)]) for c in zip(*_by_parameters(w), strict=True)]
+    return {"dvdot_dp": [list(row) for row in zip(*columns, strict=True)]}
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A quantity: what it is a function of, and how it is built."""
@@ -221,6 +241,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("rates", ("q", "v"), _rates),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives, free_motion=True),
+        Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), _inverse_by_parameters),
+        Quantity("forward_dynamics_by_parameters", ("q", "v", "tau"), _forward_by_parameters, free_motion=True),
         Quantity("regressor", ("q", "v", "vdot"), _regressor),
         Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor),
         Quantity("given_forces", ("q", "v"), lambda w: {"given_forces": given_forces(w.true_tree)}),
