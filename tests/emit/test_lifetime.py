@@ -2,7 +2,6 @@
 
 import copy
 import gc
-import os
 import pickle
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -144,38 +143,3 @@ def test_a_native_function_shows_its_arguments():
     native = compile(small())
     assert repr(native) == "<NativeFunction small(q[2], p[1]) -> y[2]>"
     assert repr(native.bind([1.0])) == "<NativeFunction small(q[2]) -> y[2]>"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_child_forked_while_another_thread_compiles_can_compile():
-    assert (
-        processes.run(
-            """
-            import os, threading, time, warnings
-            import numpy as np
-            from torseur.emit import compile
-            from torseur.graph import Function, Graph, sin
-
-            def product(n):
-                g = Graph()
-                x = g.block("x", 2)
-                y = x[0]
-                for k in range(n):
-                    y = sin(y) * x[1] + k
-                return Function("f", [x], {"y": [y]})
-
-            warnings.simplefilter("ignore")  # Python itself warns of forks among threads
-            busy = threading.Thread(target=lambda: compile(product(800))(np.ones(2)))
-            busy.start()
-            time.sleep(0.2)
-            child = os.fork()
-            if child == 0:
-                compile(product(3))(np.ones(2))
-                os._exit(0)
-            print(os.waitpid(child, 0)[1])
-            busy.join()
-            """,
-            TORSEUR_CACHE="off",
-        )
-        == "0"
-    )
