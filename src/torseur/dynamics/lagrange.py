@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torseur.describe import BASE, BaseKind
-from torseur.dynamics.kinematics import body_poses, coordinates_of, velocity_of
+from torseur.describe import BASE
+from torseur.dynamics.kinematics import body_poses, joints, rates, velocity_of
 from torseur.dynamics.system import System
 from torseur.dynamics.tree import inertia_of
 from torseur.graph import Expr, gradient, jacobian, tangents
-from torseur.spatial.joints import KINDS, JointKind
 from torseur.spatial.vectors import add, cross, dot, rotate, scale
 
 __all__ = ["Energies", "energies", "equations"]
@@ -32,33 +31,6 @@ class Energies:
 
     T: Expr
     U: Expr
-
-
-def _joints(system: System) -> list[tuple[JointKind, list[Expr], list[Expr]]]:
-    """Kind, coordinates and speeds of the base and of every joint, in order. A carrier is six plain joints."""
-    mechanism, found, first = system.mechanism, [], 0
-    kinds = [(BASE, mechanism.base.joint_kind), *((n, b.joint.algebra) for n, b in mechanism.bodies.items())]
-    if mechanism.base.kind is BaseKind.CARRIER:
-        plain, q = KINDS["revolute"], coordinates_of(system, BASE)
-        found = [(plain, [x], [v]) for x, v in zip(q, system.v.symbols[:6], strict=True)]
-        kinds, first = kinds[1:], 6
-    for owner, kind in kinds:
-        v = list(system.v.symbols[first : first + kind.nv])
-        found.append((kind, coordinates_of(system, owner), v))
-        first += kind.nv
-    return found
-
-
-def rates(system: System) -> list[Expr]:
-    """dq/dt in the order of q."""
-    found: list[Expr] = []
-    for kind, q, v in _joints(system):
-        found += kind.rates(system.graph, q, v)
-    return (
-        [*found, *system.v.symbols[len(system.v) - len(system.mechanism.coordinates) :]]
-        if system.mechanism.coordinates
-        else found
-    )
 
 
 def energies(system: System) -> Energies:
@@ -93,7 +65,7 @@ def equations(system: System, vdot: Sequence[Expr], given: Energies | None = Non
         for i, j, entry in zip(slopes.rows, slopes.columns, slopes.entries, strict=True):
             along[j] = along[j] + entry * by_q[i]
     coupling: list[Expr] = []
-    for kind, _, speeds in _joints(system):
+    for kind, _, speeds in joints(system):
         first = len(coupling)
         coupling += kind.coupling(g, speeds, p[first : first + kind.nv])
     coupling += [g.zero] * (len(v) - len(coupling))

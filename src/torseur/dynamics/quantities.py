@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torseur.describe import Mechanism
-from torseur.dynamics import energy
+from torseur.dynamics import closed_motion, energy
 from torseur.dynamics.base_parameters import base_parameters
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
@@ -49,6 +49,8 @@ def _gravity(w: Workbench) -> dict[str, Any]:
 
 
 def _forward_dynamics(w: Workbench) -> dict[str, Any]:
+    if w.constraints.rows:
+        return {"vdot": closed_motion.motion(w)[0]}
     bias = w.inverse(w.rest)
     return {"vdot": w.solve_once([t - b for t, b in zip(w.block("tau"), bias, strict=True)])}
 
@@ -176,9 +178,11 @@ def _inverse_derivatives(w: Workbench) -> dict[str, Any]:
 
 def _forward_derivatives(w: Workbench) -> dict[str, Any]:
     """From the implicit relation: M dvdot = -d tau at the acceleration found, and dvdot/dtau = M^-1."""
+    by_q, by_v = _motion_derivatives(w)
+    if w.constraints.rows:
+        return closed_motion.constrained_derivatives(w, by_q, by_v)
     bias = w.inverse(w.rest)
     vdot = w.solve([t - b for t, b in zip(w.block("tau"), bias, strict=True)])
-    by_q, by_v = _motion_derivatives(w)
     at = dict(zip(w.block("vdot"), vdot, strict=True))
     n, g = w.tree.nv, w.system.graph
     by_q, by_v = ([substitute(row, at) for row in table] for table in (by_q, by_v))
@@ -227,7 +231,7 @@ QUANTITIES: dict[str, Quantity] = {
     q.name: q
     for q in (
         Quantity("inverse_dynamics", ("q", "v", "vdot"), _inverse_dynamics),
-        Quantity("forward_dynamics", ("q", "v", "tau"), _forward_dynamics, free_motion=True),
+        Quantity("forward_dynamics", ("q", "v", "tau"), _forward_dynamics),
         Quantity("mass_matrix", ("q",), lambda w: {"mass_matrix": w.matrix}),
         Quantity("bias", ("q", "v"), _bias),
         Quantity("gravity", ("q",), _gravity),
@@ -239,8 +243,17 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("energy_and_momentum", ("q", "v"), energy_and_momentum),
         Quantity("load_powers", ("q", "v"), load_powers),
         Quantity("rates", ("q", "v"), _rates),
+        Quantity("closure", ("q",), closed_motion.closure),
+        Quantity("constraint_rates", ("q", "v"), closed_motion.constraint_rates),
+        Quantity("constraint_jacobian", ("q",), closed_motion.constraint_jacobian),
+        Quantity("constraint_bias", ("q", "v"), closed_motion.constraint_bias),
+        Quantity("multipliers", ("q", "v", "tau"), closed_motion.multipliers),
+        Quantity("loop_wrenches", ("q", "v", "tau"), closed_motion.loop_wrenches),
+        Quantity("assembly_step", ("q",), closed_motion.assembly_step),
+        Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
+        Quantity("corrected", ("q", "v"), closed_motion.corrected),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
-        Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives, free_motion=True),
+        Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
         Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), _inverse_by_parameters),
         Quantity("forward_dynamics_by_parameters", ("q", "v", "tau"), _forward_by_parameters, free_motion=True),
         Quantity("regressor", ("q", "v", "vdot"), _regressor),

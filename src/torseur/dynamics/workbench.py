@@ -10,6 +10,8 @@ from typing import Any
 from torseur.describe import Mechanism
 from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
+from torseur.dynamics.constrained import Allowed
+from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.loads import Forces, forces_of
@@ -79,6 +81,13 @@ class Workbench:
             self.extra[name] = self.system.graph.block(name, len(names), Role.STATE, names=names)
         return self.extra[name]
 
+    def rows_block(self, name: str) -> Block:
+        """A block as long as there are constraint rows."""
+        if name not in self.extra:
+            names = [f"{name}_{row.name}" for row in self.constraints.rows]
+            self.extra[name] = self.system.graph.block(name, len(names), Role.STATE, names=names)
+        return self.extra[name]
+
     @property
     def rest(self) -> list[Expr]:
         return [self.system.graph.zero] * self.tree.nv
@@ -111,6 +120,15 @@ class Workbench:
                 one_chain = dict(zip(order, [-1, *order], strict=False))
                 return order, [one_chain[j] for j in range(len(order))]
         return order, parents
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self.tree)
+
+    @cached_property
+    def allowed(self) -> Allowed:
+        """The motions that loops and constraints allow."""
+        return Allowed(self.constraints, self.matrix)
 
     @cached_property
     def factors(self) -> Factors:

@@ -31,7 +31,7 @@ from torseur.graph.functions import (
     tan,
     tanh,
 )
-from torseur.graph.linear import minimum_norm_solve, solve
+from torseur.graph.linear import minimum_norm_solve, pseudo_inverse, solve
 from torseur.graph.nodes import Expr, Graph, Truth
 from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
 from torseur.graph.roots import root
@@ -77,6 +77,7 @@ __all__ = [
     "maximum",
     "minimum",
     "minimum_norm_solve",
+    "pseudo_inverse",
     "root",
     "select",
     "sign",

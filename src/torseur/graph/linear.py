@@ -2,8 +2,9 @@
 
 `solve` is a pivoted LU: factoring and substituting are two calls, so that systems with one matrix share its factors.
 `minimum_norm_solve` finds the rank: a complete orthogonal decomposition (QR with column pivoting, then an LQ of what is
-left), any shape of matrix. Both are written here once, as expressions; they work in lanes because every exchange of
-rows or columns is a `select`. References: Golub & Van Loan, Matrix Computations, 4th ed., 3.4 and 5.5.
+left), any shape of matrix; `pseudo_inverse` is the same for every right-hand side at once. All are written
+here once, as expressions; they work in lanes because every exchange of rows or columns is a `select`. References:
+Golub & Van Loan, Matrix Computations, 4th ed., 3.4 and 5.5.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from torseur.graph.function import Function
 from torseur.graph.functions import absolute, maximum, select, sqrt
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
 
-__all__ = ["Factor", "Substitute", "largest", "minimum_norm_solve", "solve"]
+__all__ = ["Factor", "Substitute", "largest", "minimum_norm_solve", "pseudo_inverse", "solve"]
 
 Matrix = list[list[Expr]]
 
@@ -86,6 +87,21 @@ def minimum_norm_solve(
         )
     bundle = g.call(_minimum_norm(m, n, tolerance), [*(e for row in rows for e in row), *map(g.expr, b)])
     return [bundle[k] for k in range(n)], bundle[n]
+
+
+def pseudo_inverse(A: Sequence[Sequence[Expr | float]], *, tolerance: float = 1e-10) -> tuple[Matrix, Expr]:
+    """A^+ (n, m), Moore and Penrose's inverse, and the rank of A (m, n); what `minimum_norm_solve` says holds here too.
+
+    Args:
+        A: m rows of n entries.
+        tolerance: pivots below this fraction of the largest count as zero.
+    """
+    g, rows = _matrix(A, [])
+    m, n = len(rows), len(rows[0])
+    if not 0.0 < tolerance < 1.0:
+        raise GraphError("wrong tolerance", expected="0 < tolerance < 1", got=repr(tolerance))
+    bundle = g.call(_pseudo_inverse(m, n, tolerance), [e for row in rows for e in row])
+    return _square([bundle[k] for k in range(n * m)], m), bundle[n * m]
 
 
 def _matrix(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Graph, Matrix]:
@@ -344,13 +360,22 @@ def _minimum_norm(m: int, n: int, tolerance: float) -> _MinimumNorm:
 
 @cache
 def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
-    """Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b."""
     g = Graph()
     block, right = g.block("A", (m, n)), g.block("b", m)
-    size = largest([absolute(x) for x in block])  # squares of the entries must neither vanish nor overflow
+    (x,), rank = _shortest(list(block), n, [list(right)], tolerance)
+    return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
+
+
+def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float) -> tuple[Matrix, Expr]:
+    """For each b in `right` the shortest x that minimises |A x - b|; and the rank.
+
+    Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b.
+    """
+    g, m = A[0].graph, len(A) // n
+    size = largest([absolute(x) for x in A])  # squares of the entries must neither vanish nor overflow
     unit = 1.0 / select(size > 0.0, size, 1.0)
-    columns = [[x * unit for x in column] for column in zip(*_square(list(block), n), strict=True)]
-    c, steps = list(right), min(m, n)
+    columns = [[x * unit for x in column] for column in zip(*_square(A, n), strict=True)]
+    steps = min(m, n)
     swaps: list[tuple[int, int, Truth]] = []
     live: list[Truth] = []
     threshold = g.zero
@@ -364,20 +389,104 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
         pivot = sqrt(norms[k])
         threshold = tolerance * pivot if k == 0 else threshold
         live.append(pivot > threshold if k else pivot > 0.0)
-        _, (*columns[k + 1 :], c) = _reflect(columns[k], k, pivot, norms[k], live[k], [*columns[k + 1 :], c])
+        others = [*columns[k + 1 :], *right]
+        _, others = _reflect(columns[k], k, pivot, norms[k], live[k], others)
+        columns[k + 1 :], right = others[: n - k - 1], others[n - k - 1 :]
     # Rows of the masked R are the columns of its transpose.
     rows = [[select(live[k], col[k], 0.0) if j >= k else g.zero for j, col in enumerate(columns)] for k in range(steps)]
-    z = _lower_solve_and_back(g, rows, [select(live[k], c[k], 0.0) for k in range(steps)], live, n)
-    for k, j, swap in reversed(swaps):
-        (z[k],), (z[j],) = _exchange(swap, [z[k]], [z[j]])
-    z = [x * unit for x in z]
+    masked = [[select(live[k], c[k], 0.0) for k in range(steps)] for c in right]
+    known = _dot(A, A, g.zero) < math.inf  # a nan pivot counts as dead: it must not pass for a rank
+    found = []
+    for z in _lower_solve_and_back(g, rows, masked, live, n):
+        for k, j, swap in reversed(swaps):
+            (z[k],), (z[j],) = _exchange(swap, [z[k]], [z[j]])
+        found.append([select(known, x * unit, g.zero / g.zero) for x in z])
     rank = g.zero
     for alive in live:
         rank = rank + select(alive, 1.0, 0.0)
-    # A nan pivot counts as dead: it must not pass for a rank.
-    known = _dot(list(block), list(block), g.zero) < math.inf
-    x, rank = [select(known, zi, g.zero / g.zero) for zi in z], select(known, rank, g.zero / g.zero)
-    return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
+    return found, select(known, rank, g.zero / g.zero)
+
+
+class _PseudoInverse(Callee):
+    """A^+ and the rank of A."""
+
+    def __init__(self, m: int, n: int, tolerance: float) -> None:
+        self.m, self.n, self.tolerance = m, n, tolerance
+        self.name, self.n_out = f"pseudo_inverse{m}_{n}", n * m + 1
+        self.meaning = "the inverse of Moore and Penrose, and the rank"
+
+    @property
+    def digest(self) -> str:
+        return f"{self.name}:{self.tolerance!r}"
+
+    def lowering(self) -> Function:
+        return _pseudo_inverse_function(self.m, self.n, self.tolerance)
+
+    def _parts(self, bundle: Bundle) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """A, X = A^+, I - A X, I - X A."""
+        g = bundle.graph
+        A, X = _square(bundle.args, self.n), _square([bundle[k] for k in range(self.n * self.m)], self.m)
+        return A, X, _from_one(g, _product(A, X)), _from_one(g, _product(X, A))
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        """Golub & Pereyra 1973, rank constant: dX = -X dA X + X X' dA' (I - A X) + (I - X A) dA' X' X."""
+        g = bundle.graph
+        _, X, beyond, free = self._parts(bundle)
+        dA = _square([t if isinstance(t, Expr) else g.zero for t in tangents], self.n)
+        dAt, Xt = _transposed(dA), _transposed(X)
+        first = _product(_product(X, dA), X)
+        second = _product(X, _product(Xt, _product(dAt, beyond)))
+        third = _product(_product(free, dAt), _product(Xt, X))
+        flat = [b + c - a for i in range(self.n) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
+        return [*flat, g.zero]
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        _, X, beyond, free = self._parts(bundle)
+        W, Xt = _square(weights[: self.n * self.m], self.m), _transposed(X)
+        Wt = _transposed(W)
+        first = _product(_product(Xt, W), Xt)
+        second = _product(_product(beyond, Wt), _product(X, Xt))
+        third = _product(_product(Xt, X), _product(Wt, free))
+        return [b + c - a for i in range(self.m) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        flat = np.stack(np.broadcast_arrays(*args), axis=-1)
+        A = flat.reshape(*flat.shape[:-1], self.m, self.n)
+        good = np.isfinite((A * A).sum(axis=(-1, -2)))
+        U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
+        live = s > self.tolerance * s[..., :1]
+        inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
+        X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
+        X = np.where(good[..., None], X, np.nan)
+        return [*np.moveaxis(X, -1, 0), np.where(good, live.sum(axis=-1), np.nan)]
+
+
+@cache
+def _pseudo_inverse(m: int, n: int, tolerance: float) -> _PseudoInverse:
+    return _PseudoInverse(m, n, tolerance)
+
+
+@cache
+def _pseudo_inverse_function(m: int, n: int, tolerance: float) -> Function:
+    g = Graph()
+    block = g.block("A", (m, n))
+    units = [[g.one if i == j else g.zero for i in range(m)] for j in range(m)]
+    columns, rank = _shortest(list(block), n, units, tolerance)
+    return Function(f"pseudo_inverse{m}_{n}", [block], {"X": _transposed(columns), "rank": rank})
+
+
+def _transposed(A: Matrix) -> Matrix:
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def _product(A: Matrix, B: Matrix) -> Matrix:
+    g, columns = A[0][0].graph, _transposed(B)
+    return [[_dot(row, column, g.zero) for column in columns] for row in A]
+
+
+def _from_one(g: Graph, A: Matrix) -> Matrix:
+    """I - A."""
+    return [[(g.one if i == j else g.zero) - x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
 def largest(values: Sequence[Expr]) -> Expr:
@@ -405,16 +514,20 @@ def _reflected(v: list[Expr], beta: Expr, k: int, x: list[Expr]) -> list[Expr]:
     return [*x[:k], *(xi - s * vi for xi, vi in zip(x[k:], v, strict=True))]
 
 
-def _lower_solve_and_back(g: Graph, rows: Matrix, c: list[Expr], live: list[Truth], n: int) -> list[Expr]:
-    """The shortest y with R y = c, where R has `rows`, some of them dead: LQ, forward substitution, Q back."""
+def _lower_solve_and_back(g: Graph, rows: Matrix, right: Matrix, live: list[Truth], n: int) -> Matrix:
+    """For each c in `right` the shortest y with R y = c, R of `rows`, some dead: LQ, forward substitution, Q back."""
     rows, reflectors = [list(r) for r in rows], []
     for k in range(len(rows)):
         square = _dot(rows[k][k:], rows[k][k:], g.zero)
         reflector, rows[k + 1 :] = _reflect(rows[k], k, sqrt(square), square, live[k], rows[k + 1 :])
         reflectors.append(reflector)
-    z = [g.zero] * n
-    for k, row in enumerate(rows):
-        z[k] = select(live[k], (c[k] - _dot(row[:k], z[:k], g.zero)) / select(live[k], row[k], 1.0), 0.0)
-    for k in reversed(range(len(rows))):
-        z = _reflected(*reflectors[k], k, z)
-    return z
+    pivots = [select(live[k], row[k], 1.0) for k, row in enumerate(rows)]
+    found = []
+    for c in right:
+        z = [g.zero] * n
+        for k, row in enumerate(rows):
+            z[k] = select(live[k], (c[k] - _dot(row[:k], z[:k], g.zero)) / pivots[k], 0.0)
+        for k in reversed(range(len(rows))):
+            z = _reflected(*reflectors[k], k, z)
+        found.append(z)
+    return found

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift, no_tilt
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along, unturned
 from torseur.spatial.pose import Pose, Step, StepKind, product
 
@@ -28,6 +29,9 @@ class _Cylindrical(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, None, 2), along(g, 2, None)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1), *no_tilt(pose)]
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The part of the tensor that a turn about z leaves alone."""

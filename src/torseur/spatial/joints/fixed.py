@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
+from torseur.spatial.joints.closure import Closing, no_shift, no_turn
 from torseur.spatial.joints.kind import JointKind, Motion
 from torseur.spatial.pose import Pose
 
@@ -21,6 +22,9 @@ class _Fixed(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return []
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1, 2), *no_turn(pose)]
 
 
 FIXED = _Fixed()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
-from torseur.spatial.joints.spherical import QUATERNION, TURN, quaternion_rates
+from torseur.spatial.joints.spherical import QUATERNION, TURN, quaternion_rates, unit
 from torseur.spatial.pose import Pose, Step, StepKind, from_quaternion, product
 from torseur.spatial.vectors import add, cross, rotate
 
@@ -38,6 +38,10 @@ class _Free(JointKind):
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         R = self.pose(g, q).R
         return [*rotate(R, (v[0], v[1], v[2])), *self.turning(q, v[3:6])]
+
+    def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
+        moved = super().displaced(g, q, d)
+        return [*moved[:3], *unit(moved[3:])] if self.nq == 7 else moved
 
     def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
         """Kirchhoff: p x w for the linear part, p x V + l x w for the angular one."""

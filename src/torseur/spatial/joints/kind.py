@@ -18,6 +18,7 @@ from enum import Enum
 
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, zero_vector
 
@@ -83,6 +84,14 @@ class JointKind(ABC):
     def bias(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr], settings: Sequence[Expr] = ()) -> Motion:
         """c(q, v) = dS/dt v: zero unless S changes with q."""
         return Motion(zero_vector(g), zero_vector(g))
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        """What holds between frames a and b when they are joined so: 6 - nv equations on the pose of b in a."""
+        return []
+
+    def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
+        """The coordinates after a small motion d along the speeds; what must have unit length keeps it."""
+        return [x + r for x, r in zip(q, self.rates(g, q, d), strict=True)]
 
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         """dq/dt; v itself unless the kind says otherwise."""

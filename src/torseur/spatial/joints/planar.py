@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift, no_tilt
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along, unturned
 from torseur.spatial.pose import Pose, Step, StepKind, product
 
@@ -31,6 +32,9 @@ class _Planar(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, 0, None), along(g, 1, None), along(g, None, 2)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 2), *no_tilt(pose)]
 
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         c, s = cos(q[2]), sin(q[2])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift, no_turn
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, Step, StepKind, elementary
 from torseur.spatial.vectors import zero_vector
@@ -23,6 +24,9 @@ class _Prismatic(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, 2, None)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1), *no_turn(pose)]
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The whole tensor: the axes do not turn."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift, no_tilt
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, Step, StepKind, elementary
 
@@ -22,6 +23,9 @@ class _Revolute(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, None, 2)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1, 2), *no_tilt(pose)]
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """Masses spread evenly round the axis, without inertia about it: YY, MZ and M."""

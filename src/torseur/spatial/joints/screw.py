@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torseur.graph import Expr, Graph
+from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift, no_tilt, together
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along, unturned
 from torseur.spatial.pose import Pose, Step, StepKind, product
 
@@ -23,6 +24,10 @@ class _Screw(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, 2, 2, settings[0])]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        pitch, shift = settings[0], pose.P[2] / settings[0]
+        return [*no_shift(pose, 0, 1), *no_tilt(pose), together(pose, pitch, sin(shift), cos(shift))]
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The part of the tensor that a turn about z leaves alone."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torseur.graph import Expr, Graph
+from torseur.graph import Expr, Graph, sqrt
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, from_quaternion
 from torseur.spatial.vectors import cross, zero_vector
 
-__all__ = ["QUATERNION", "SPHERICAL", "TURN", "quaternion_rates"]
+__all__ = ["QUATERNION", "SPHERICAL", "TURN", "quaternion_rates", "unit"]
 
 QUATERNION = (
     CoordinateInfo("qw", Quantity.NUMBER, "scalar part of the unit quaternion of the child's axes", 1.0),
@@ -24,6 +25,13 @@ QUATERNION = (
 TURN = tuple(
     CoordinateInfo(f"w{axis}", Quantity.ANGULAR_SPEED, f"angular velocity about {axis} of the child") for axis in "xyz"
 )
+
+
+def unit(q: Sequence[Expr]) -> list[Expr]:
+    """The quaternion made of unit length again."""
+    s, x, y, z = q
+    length = sqrt(s * s + x * x + y * y + z * z)
+    return [c / length for c in q]
 
 
 def quaternion_rates(q: Sequence[Expr], w: Sequence[Expr]) -> list[Expr]:
@@ -49,8 +57,14 @@ class _Spherical(JointKind):
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, None, axis) for axis in range(3)]
 
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return no_shift(pose, 0, 1, 2)
+
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         return quaternion_rates(q, v)
+
+    def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
+        return unit(super().displaced(g, q, d))
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The mass: at the centre of the joint it stays where it is."""

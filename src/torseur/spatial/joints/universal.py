@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.inertia import Inertia
+from torseur.spatial.joints.closure import Closing, no_shift, square_axes
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
 from torseur.spatial.pose import Pose, Step, StepKind, product
 from torseur.spatial.vectors import zero_vector
@@ -34,6 +35,9 @@ class _Universal(JointKind):
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [Motion(zero_vector(g), (cos(q[1]), g.zero, sin(q[1]))), along(g, None, 1)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1, 2), *square_axes(pose)]
 
     def bias(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr], settings: Sequence[Expr] = ()) -> Motion:
         both = v[0] * v[1]

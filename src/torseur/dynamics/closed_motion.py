@@ -1,0 +1,171 @@
+"""Quantities of mechanisms with loops and constraints; all are tree-sized: q, v, vdot and tau are those of the open
+tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torseur.dynamics.constrained import project
+from torseur.dynamics.constraints import Constraints, cut_wrench
+from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.workbench import Workbench
+from torseur.errors import ArgumentError
+from torseur.graph import Expr, Function, call, jacobian, substitute
+
+__all__ = [
+    "allowed_speeds",
+    "assembly_step",
+    "closure",
+    "constrained_derivatives",
+    "constraint_bias",
+    "constraint_jacobian",
+    "constraint_rates",
+    "corrected",
+    "loop_wrenches",
+    "motion",
+    "multipliers",
+]
+
+
+def _rows(w: Workbench) -> Constraints:
+    """The constraints; an error where there is nothing to close."""
+    if not w.constraints.rows:
+        raise ArgumentError(
+            "nothing closes or constrains this mechanism",
+            where=w.system.mechanism.name,
+            expected="loops or constraints in the description",
+        )
+    return w.constraints
+
+
+def closure(w: Workbench) -> dict[str, Any]:
+    """h(q, t) of the holonomic rows, in their order."""
+    return {"closure": _rows(w).h}
+
+
+def constraint_rates(w: Workbench) -> dict[str, Any]:
+    """r(q, v, t) of all rows."""
+    return {"rates": _rows(w).r}
+
+
+def constraint_jacobian(w: Workbench) -> dict[str, Any]:
+    """A (rows, nv)."""
+    return {"constraint_jacobian": _rows(w).A}
+
+
+def constraint_bias(w: Workbench) -> dict[str, Any]:
+    """b with A vdot = b."""
+    return {"constraint_bias": _rows(w).b}
+
+
+def motion(w: Workbench) -> tuple[list[Expr], list[Expr]]:
+    """vdot under tau and all loads and constraints, and the forces f = tau - bias."""
+    f = [t - b for t, b in zip(w.block("tau"), w.inverse(w.rest), strict=True)]
+    return w.allowed.solve(f, w.constraints.b), f
+
+
+def multipliers(w: Workbench) -> dict[str, Any]:
+    """lambda with M vdot + bias = tau + A' lambda, the shortest if it is not unique; and the rank of A."""
+    _rows(w)
+    vdot, f = motion(w)
+    return {"multipliers": w.allowed.multipliers(vdot, f), "rank": w.allowed.projection.rank}
+
+
+def loop_wrenches(w: Workbench) -> dict[str, Any]:
+    """For each cut joint what it does to its second frame: force, torque, at that frame in the first one's axes."""
+    if not w.constraints.cuts:
+        raise ArgumentError("there are no loops", where=w.system.mechanism.name, expected="cut joints under 'loops'")
+    vdot, f = motion(w)
+    lam = w.allowed.multipliers(vdot, f)
+    found = {}
+    for cut in w.constraints.cuts:
+        force, torque = cut_wrench(cut, lam)
+        found[cut.name] = [*force, *torque]
+    return found
+
+
+# -- keeping it closed -------------------------------------------------------------------------------------------------
+def assembly_step(w: Workbench) -> dict[str, Any]:
+    """The shortest step along the speeds that closes the linearised position rows; and their rank."""
+    rows = _rows(w)
+    A = [rows.A[k] for k in rows.holonomic]
+    places = {k: i for i, k in enumerate(rows.holonomic)}
+    groups = [([places[k] for k in some if k in places], speeds) for some, speeds in rows.components]
+    projection = project(A, [group for group in groups if group[0]], w.system.graph, w.tree.nv)
+    return {"step": projection.met([-x for x in rows.h]), "rank": projection.rank}
+
+
+def allowed_speeds(w: Workbench) -> dict[str, Any]:
+    """The allowed speeds nearest to v, measured by kinetic energy: what an impact without rebound leaves of them."""
+    v = list(w.system.v)
+    momenta = [sum((a * x for a, x in zip(row, v, strict=True)), w.system.graph.zero) for row in w.matrix]
+    return {"v": w.allowed.solve(momenta, [-x for x in w.constraints.c])}
+
+
+def corrected(w: Workbench) -> dict[str, Any]:
+    """q and v brought back to what the constraints allow, quaternions to unit length: two Newton steps, then speeds.
+
+    It is for states that are nearly right, as after a step of integration.
+    """
+    system = w.system
+    still = [system.graph.zero] * w.tree.nv
+    q, v = displaced(system, list(system.q), still), list(system.v)
+    if not w.constraints.rows:
+        return {"q": q, "v": v}
+    blocks = [system.q, system.v, *(b for b in (system.graph.blocks["t"], system.u, system.p) if b.size)]
+    if w.constraints.holonomic:
+        step = assembly_step(w)["step"]
+        newton = Function("newton", blocks, {"q": displaced(system, list(system.q), step)})
+        for _ in range(2):
+            q = call(newton, q, v, *map(list, blocks[2:]))
+    allowed = Function("allowed", blocks, allowed_speeds(w))
+    return {"q": q, "v": call(allowed, q, v, *map(list, blocks[2:]))}
+
+
+# -- derivatives -------------------------------------------------------------------------------------------------------
+def constrained_derivatives(w: Workbench, by_q: list[list[Expr]], by_v: list[list[Expr]]) -> dict[str, Any]:
+    """vdot and its derivatives by q (along the speeds), v and tau, from the equations it solves:
+
+    M dvdot - A' dlambda = d(A' lambda - inverse dynamics),   A dvdot = d(b - A vdot).
+
+    Args:
+        w: the mechanism.
+        by_q: derivative of the inverse dynamics along the speeds, in terms of the block vdot.
+        by_v: its derivative by v.
+    """
+    n, system = w.tree.nv, w.system
+    vdot, f = motion(w)
+    lam = w.allowed.multipliers(vdot, f)
+    at = dict(zip(w.block("vdot"), vdot, strict=True))
+    pulls = w.rows_block("lam")
+    A, zero = w.constraints.A, system.graph.zero
+    forces = [sum((row[j] * x for row, x in zip(A, pulls, strict=True)), zero) for j in range(n)]
+    misses = [
+        b - sum((a * x for a, x in zip(row, w.block("vdot"), strict=True)), zero)
+        for row, b in zip(A, w.constraints.b, strict=True)
+    ]
+    at |= dict(zip(pulls, lam, strict=True))
+    tables = {}
+    for name, table, symbols in (("dvdot_dq", by_q, system.q), ("dvdot_dv", by_v, system.v)):
+        pulled, missed = (_along(w, rows, list(symbols), name == "dvdot_dq") for rows in (forces, misses))
+        left = [[p - t for p, t in zip(a, b, strict=True)] for a, b in zip(pulled, table, strict=True)]
+        left, missed = ([substitute(row, at) for row in rows] for rows in (left, missed))
+        columns = [w.allowed.solve([row[j] for row in left], [row[j] for row in missed]) for j in range(n)]
+        tables[name] = [list(row) for row in zip(*columns, strict=True)]
+    units = [[system.graph.one if i == j else zero for i in range(n)] for j in range(n)]
+    free = [zero] * len(A)
+    by_tau = [list(row) for row in zip(*(w.allowed.solve(unit, free) for unit in units), strict=True)]
+    return {"vdot": vdot, **tables, "dvdot_dtau": by_tau}
+
+
+def _along(w: Workbench, rows: list[Expr], symbols: list[Expr], positions: bool) -> list[list[Expr]]:
+    """Derivatives by the symbols; those by coordinates are turned into derivatives along the speeds."""
+    table = jacobian(rows, symbols).dense() if rows else []
+    if not positions:
+        return table
+    G, zero = jacobian(rates(w.system), list(w.system.v)), w.system.graph.zero
+    result = [[zero] * w.tree.nv for _ in table]
+    for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
+        for row, source in zip(result, table, strict=True):
+            row[j] = row[j] + source[i] * entry
+    return result

@@ -1,0 +1,250 @@
+"""The constraints of a mechanism as rows, at the levels of position, velocity and acceleration.
+
+Cut joints of loops, couplings, prescribed coordinates and free equations are holonomic: they have a position row.
+Rolling, knife edges and rows of speeds have a velocity row only (a wheel that rolls also keeps its height, which is
+holonomic). Every row is linear in the speeds.
+
+======  =======================================================================  ===============
+h       position row, h(q, t) = 0                                                 m, or as an angle
+r       velocity row, r(q, v, t) = A(q, t) v + c(q, t) = 0; r = dh/dt              m/s, rad/s
+A, c    its matrix (rows, nv), and what is left at v = 0                           Maakaroun (2.53), DeSantis J_h, J_nh
+b       right-hand side of the acceleration row A vdot = b, b = -(dr/dt at vdot = 0)
+======  =======================================================================  ===============
+
+An input is held: its rate is zero, unless whoever made the symbols put a function of time in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torseur.describe import Loop
+from torseur.describe.constraints import Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
+from torseur.describe.fields import Scalar
+from torseur.dynamics.kinematics import rates
+from torseur.dynamics.tree import Tree
+from torseur.dynamics.velocities import FrameState, Kinematics
+from torseur.errors import ModelError
+from torseur.graph import Expr, jacobian, sqrt, substitute, tangents
+from torseur.spatial.joints.closure import Closing
+from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Vector, add, cross, dot, identity, rotate, scale, sub, zero_vector
+
+__all__ = ["Constraints", "Cut", "Row"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: who asks for it, which part of it this is, and its expressions. `position` is None if nonholonomic.
+
+    `unit` is that of its multiplier.
+    """
+
+    owner: str
+    part: str
+    rate: Expr
+    position: Expr | None
+    unit: str
+
+    @property
+    def name(self) -> str:
+        """pin_x, steered, ..."""
+        last = self.owner.split(".", 1)[1]
+        return f"{last}_{self.part}" if self.part else last
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cut joint: the frames it ties, its equations, and the places of their rows (None for those always met)."""
+
+    name: str
+    a: FrameState
+    b: FrameState
+    closings: tuple[Closing, ...]
+    places: tuple[int | None, ...]
+
+
+class Constraints:
+    """The rows of a mechanism on its tree of joints."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.system = tree, tree.system
+        self.kinematics = Kinematics(tree)
+        self.rows: list[Row] = []
+        self.cuts: list[Cut] = []
+        g, system = self.system.graph, self.system
+        self.seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one}
+        """What every coordinate, and time, changes by in a unit of time."""
+        for name, loop in system.mechanism.loops.items():
+            self._close(name, loop)
+        for name, constraint in system.mechanism.constraints.items():
+            owner, form = f"constraints.{name}", constraint.form
+            for row in _ROWS[type(form)](self, owner, form) if type(form) in _ROWS else self._equation(owner, form):
+                self._keep(row)
+
+    # -- the matrices --------------------------------------------------------------------------------------------------
+    @cached_property
+    def holonomic(self) -> list[int]:
+        """The places of the rows with a position."""
+        return [k for k, row in enumerate(self.rows) if row.position is not None]
+
+    @property
+    def h(self) -> list[Expr]:
+        return [row.position for row in self.rows if row.position is not None]
+
+    @property
+    def r(self) -> list[Expr]:
+        return [row.rate for row in self.rows]
+
+    @cached_property
+    def A(self) -> list[list[Expr]]:
+        """(rows, nv)."""
+        return jacobian(self.r, list(self.system.v)).dense() if self.rows else []
+
+    @cached_property
+    def c(self) -> list[Expr]:
+        """What the rows ask for beside A v: driven motions."""
+        return substitute(self.r, dict.fromkeys(self.system.v, 0.0))
+
+    @cached_property
+    def b(self) -> list[Expr]:
+        """A vdot = b."""
+        return [-x for x in tangents(self.r, self.seeds)] if self.rows else []
+
+    @cached_property
+    def components(self) -> list[tuple[list[int], list[int]]]:
+        """Rows and speeds that have to do with each other, apart from all others: (rows, speeds) of each group."""
+        groups: list[tuple[list[int], set[int]]] = []
+        zero = self.system.graph.zero
+        for i, row in enumerate(self.A):
+            rows, speeds = [i], {j for j, x in enumerate(row) if x is not zero}
+            apart = []
+            for group in groups:
+                if group[1] & speeds:
+                    rows, speeds = group[0] + rows, group[1] | speeds
+                else:
+                    apart.append(group)
+            groups = [*apart, (rows, speeds)]
+        return [(sorted(rows), sorted(speeds)) for rows, speeds in groups if speeds]
+
+    # -- how rows are made ---------------------------------------------------------------------------------------------
+    def _keep(self, row: Row) -> int | None:
+        """The place of a row; None if it always holds. One that never can is an error."""
+        level = row.rate if row.position is None else row.position
+        if not level.is_number:
+            self.rows.append(row)
+            return len(self.rows) - 1
+        if abs(float(level)) > 1e-9:
+            raise ModelError(
+                "a constraint that nothing can meet: no coordinate changes it",
+                where=row.owner,
+                got=f"{row.part or 'it'} is off by {float(level):.6g}, whatever the coordinates",
+                expected="zero",
+                remedy="look at the places of its frames",
+            )
+        return None
+
+    def _rate(self, position: Expr) -> Expr:
+        return tangents([position], self.seeds)[0]
+
+    def _holonomic(self, owner: str, part: str, position: Expr, unit: str) -> Row:
+        return Row(owner, part, self._rate(position), position, unit)
+
+    def _close(self, name: str, loop: Loop) -> None:
+        owner = f"loops.{name}"
+        settings = [] if loop.pitch is None else [self.system.scalar(loop.pitch)]
+        a, b = (self.kinematics.frame(end) for end in loop.between)
+        closings = loop.algebra.closure(relative_pose(self.tree, a, b), settings)
+        places = [self._keep(self._holonomic(owner, c.part, c.value, "N m" if c.is_torque else "N")) for c in closings]
+        self.cuts.append(Cut(name, a, b, tuple(closings), tuple(places)))
+
+    def _rolling(self, owner: str, form: Rolling) -> Iterator[Row]:
+        """The lowest point of the rim, at P - radius e, has no velocity; e in the wheel's plane, as upright as it can.
+
+        With k the normal of the ground, n the axle: e = (k - (k.n) n) / s, s = sqrt(1 - (k.n)^2); the height of the
+        centre is radius s.
+        """
+        system, g = self.system, self.system.graph
+        wheel, ground = self.kinematics.frame(form.wheel), self.kinematics.frame(form.ground)
+        pose, V, w = _relative(ground, wheel)
+        n = rotate(pose.R, identity(g)["xyz".index(form.axle)])
+        radius, k = system.scalar(form.radius), identity(g)[2]
+        s = sqrt(1.0 - n[2] * n[2])
+        e = scale(1.0 / s, sub(k, scale(n[2], n)))
+        slip = sub(V, cross(w, scale(radius, e)))
+        ahead = scale(1.0 / s, cross(n, k))  # along the trace of the wheel on the ground
+        yield self._holonomic(owner, "height", pose.P[2] - radius * s, "N")
+        if not form.slides:
+            yield Row(owner, "ahead", dot(ahead, slip), None, "N")
+        yield Row(owner, "sideways", dot(cross(k, ahead), slip), None, "N")
+
+    def _no_side_slip(self, owner: str, form: NoSideSlip) -> Iterator[Row]:
+        direction = self.system.unit(self.system.vector(form.direction))
+        yield Row(owner, "", dot(direction, self.kinematics.frame(form.frame).V), None, "N")
+
+    def _speeds(self, owner: str, form: SpeedRow) -> Iterator[Row]:
+        row = -self.system.scalar(form.equals)
+        for name, coefficient in form.coefficients.items():
+            row = row + self.system.scalar(coefficient) * self.system.scope[name]
+        yield Row(owner, "", row, None, "")
+
+    def _follows(self, owner: str, form: Coupling | Prescribed) -> Iterator[Row]:
+        value = self.system.scope[form.coordinate] - self.system.scalar(form.equals)
+        unit = {"m": "N", "rad": "N m"}
+        variable = next(x for x in self.system.mechanism.q if x.name == form.coordinate)
+        yield self._holonomic(owner, "", value, unit.get(variable.unit, ""))
+
+    def _equation(self, owner: str, form: Scalar) -> Iterator[Row]:
+        yield self._holonomic(owner, "", self.system.scalar(form), "")
+
+
+_ROWS: dict[type, Callable[[Constraints, str, Any], Iterator[Row]]] = {
+    Rolling: Constraints._rolling,
+    NoSideSlip: Constraints._no_side_slip,
+    SpeedRow: Constraints._speeds,
+    Coupling: Constraints._follows,
+    Prescribed: Constraints._follows,
+}
+
+
+def relative_pose(tree: Tree, a: FrameState, b: FrameState) -> Pose:
+    """The pose of frame b in frame a, by way of the last link that carries both: what is below it takes no part."""
+    below = set(_ancestors(tree, a.link))
+    common = next((k for k in _ancestors(tree, b.link) if k in below), -1)
+    return _pose_on(tree, a, common).inverse() * _pose_on(tree, b, common)
+
+
+def _ancestors(tree: Tree, link: int) -> Iterator[int]:
+    while link >= 0:
+        yield link
+        link = tree.links[link].parent
+
+
+def _pose_on(tree: Tree, frame: FrameState, link: int) -> Pose:
+    pose, k = frame.offset, frame.link
+    while k != link:
+        pose, k = tree.links[k].pose * pose, tree.links[k].parent
+    return pose
+
+
+def _relative(ground: FrameState, body: FrameState) -> tuple[Pose, Vector, Vector]:
+    """Pose and velocity of a body's frame relative to another, in the axes of that other."""
+    to_ground = ground.pose.inverse()
+    pose = to_ground * body.pose
+    V = rotate(pose.R, body.V)
+    w = rotate(pose.R, body.w)
+    return pose, sub(V, add(ground.V, cross(ground.w, pose.P))), sub(w, ground.w)
+
+
+def cut_wrench(cut: Cut, multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:
+    """Force and torque of the joint on b, at b's origin in the axes of a."""
+    g = cut.closings[0].value.graph
+    force, torque = zero_vector(g), zero_vector(g)
+    for closing, place in zip(cut.closings, cut.places, strict=True):
+        if place is not None:
+            force = add(force, scale(multipliers[place], closing.force))
+            torque = add(torque, scale(multipliers[place], closing.torque))
+    return force, torque
