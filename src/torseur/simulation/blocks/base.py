@@ -1,0 +1,73 @@
+"""What every block is, and how a table of them is built."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+from torseur.describe.fields import Record, names_in
+from torseur.errors import TorseurError
+from torseur.graph import Expr
+from torseur.simulation.context import Context
+
+__all__ = ["Block", "build_blocks", "kinds"]
+
+
+class Block(Record):
+    """Something that gives numbers while a mechanism moves: a signal, a controller, a filter, a sensor.
+
+    A new kind is a new record with a `kind` and a `build`, handed in with the table of kinds; nothing else changes.
+    """
+
+    kind: ClassVar[str]
+    """How a study calls it."""
+
+    @abstractmethod
+    def build(self, context: Context, name: str) -> Expr | dict[str, Expr]:
+        """Add what the block needs to a context and give its result, or several by name.
+
+        Args:
+            context: symbols, and where to leave states, samples and breaks.
+            name: of this block in the study; results are called ``name``, or ``name_key`` for each key.
+        """
+
+
+def kinds(*blocks: type[Block]) -> dict[str, type[Block]]:
+    """A table of kinds for a reader."""
+    return {block.kind: block for block in blocks}
+
+
+def build_blocks(context: Context, blocks: Mapping[str, Block], where: str = "blocks") -> None:
+    """Build blocks in an order in which each finds what it uses; a block that is called like an input drives it.
+
+    Blocks may use each other's results in a circle, if somewhere in it a state or a sample breaks the circle.
+    """
+    waiting = dict(blocks)
+    context.awaited |= waiting.keys()
+    while waiting:
+        name = next((n for n, block in waiting.items() if not _waits_for(n, block, waiting)), next(iter(waiting)))
+        context.where = f"{where}.{name}"
+        _build(context, name, waiting.pop(name))
+        context.awaited.discard(name)
+
+
+def _waits_for(name: str, block: Block, waiting: Mapping[str, Block]) -> bool:
+    used = names_in(block)
+    return any(u == n or u.startswith(f"{n}_") for n in waiting if n != name for u in used)
+
+
+def _build(context: Context, name: str, block: Block) -> None:
+    try:
+        result = block.build(context, name)
+    except TorseurError as error:
+        if error.where is None:
+            error.where = context.where
+        raise
+    if isinstance(result, Expr):
+        context.define(name, result)
+        if name in context.bench.system.u.names:
+            context.drive(name, result)
+        return
+    for key, value in result.items():
+        context.define(f"{name}_{key}", value)

@@ -1,0 +1,191 @@
+"""Signals: blocks without states, functions of time.
+
+Each says at which times it is not smooth, so that a solver can step on them exactly. Values are formulas of parameters
+(and of whatever else is in scope, where that makes sense); times are numbers or formulas of parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from torseur.describe.fields import Number, Scalar
+from torseur.describe.marks import Anything
+from torseur.graph import Expr, Piecewise, exp, log, maximum, minimum, select, sin
+from torseur.graph.piecewise import evaluate_piecewise
+from torseur.simulation.blocks.base import Block
+from torseur.simulation.context import Context
+
+__all__ = ["Constant", "FormulaSignal", "Ramp", "Sine", "Spline", "Step", "Sweep"]
+
+Ends = Literal["natural", "clamped"]
+
+
+class Constant(Block):
+    """y = value."""
+
+    kind = "constant"
+    value: Scalar = Field(description="formula of parameters")
+
+    def build(self, context: Context, name: str) -> Expr:
+        return context.constant(self.value, "a constant")
+
+
+class FormulaSignal(Block):
+    """y = value, any formula of t, coordinates, speeds, inputs, parameters and results of other blocks.
+
+    Times at which the formula jumps or has a kink are listed by hand: no one can read them off a formula in general.
+    """
+
+    kind = "formula"
+    value: Anything = Field(description="formula of t, coordinates, speeds, inputs, parameters, results of blocks")
+    breaks: tuple[Scalar, ...] = Field((), description="times at which it is not smooth, s")
+
+    def build(self, context: Context, name: str) -> Expr:
+        context.breaks(self.breaks)
+        return context.value(self.value)
+
+
+class Step(Block):
+    """y = before for t < time, after from then on."""
+
+    kind = "step"
+    time: Scalar = Field(0.0, description="when it steps, s")
+    before: Anything = Field(0.0, description="value before")
+    after: Anything = Field(1.0, description="value from then on")
+
+    def build(self, context: Context, name: str) -> Expr:
+        time = context.constant(self.time, "the time of a step")
+        context.breaks([time])
+        return select(context.t < time, context.value(self.before), context.value(self.after))
+
+
+class Ramp(Block):
+    """y = begin until `start`, then a straight line to `end` within `duration`, then y = end.
+
+    With a slope in place of the end and without a duration it goes on for good.
+    """
+
+    kind = "ramp"
+    start: Scalar = Field(0.0, description="when it begins to change, s")
+    begin: Scalar = Field(0.0, description="value before")
+    slope: Scalar | None = Field(None, description="rate of change, 1/s; alone, or with duration in place of end")
+    end: Scalar | None = Field(None, description="value after, with a duration")
+    duration: Scalar | None = Field(None, description="s")
+
+    @model_validator(mode="after")
+    def _one_slope(self) -> Self:
+        if (self.slope is None) == (self.end is None) or (self.end is not None and self.duration is None):
+            text = "a ramp needs a slope (and possibly a duration), or an end with a duration"
+            raise PydanticCustomError("choice", text)
+        return self
+
+    def build(self, context: Context, name: str) -> Expr:
+        begin, start = context.value(self.begin), context.constant(self.start, "the start of a ramp")
+        context.breaks([start], continuous=0)
+        passed = maximum(context.t - start, 0.0)
+        if self.duration is not None:
+            duration = context.constant(self.duration, "the duration of a ramp", least=0.0, open=True)
+            context.breaks([start + duration], continuous=0)
+            passed = minimum(passed, duration)
+            if self.end is not None:
+                return begin + (context.value(self.end) - begin) * (passed / duration)
+        assert self.slope is not None
+        return begin + context.value(self.slope) * passed
+
+
+class Sine(Block):
+    """y = offset + amplitude sin(2 pi frequency (t - start) + phase) from `start` on, offset before."""
+
+    kind = "sine"
+    amplitude: Scalar = Field(1.0, description="half the height")
+    frequency: Scalar = Field(1.0, description="Hz")
+    phase: Scalar = Field(0.0, description="rad")
+    offset: Scalar = Field(0.0, description="mean value")
+    start: Scalar | None = Field(None, description="before this time y = offset, s; without it, always on")
+
+    def build(self, context: Context, name: str) -> Expr:
+        turn = 2.0 * math.pi * context.value(self.frequency)
+        amplitude, phase, offset = (context.value(x) for x in (self.amplitude, self.phase, self.offset))
+        if self.start is None:
+            return offset + amplitude * sin(turn * context.t + phase)
+        start = context.constant(self.start, "the start of a sine")
+        smooth = phase is context.graph.zero
+        context.breaks([start], continuous=0 if smooth else -1)
+        wave = amplitude * sin(turn * (context.t - start) + phase)
+        return offset + select(context.t < start, 0.0, wave)
+
+
+class Sweep(Block):
+    """y = offset + amplitude sin(theta(t)): a sine whose frequency goes from `begin` to `end` within `duration`.
+
+    Linear: theta = 2 pi (f0 s + (f1 - f0) s^2 / (2 T)). Logarithmic: theta = 2 pi f0 T (r^(s/T) - 1) / log r, r =
+    f1/f0. Before, s = 0; afterwards the last frequency goes on without a jump of phase.
+    """
+
+    kind = "sweep"
+    amplitude: Scalar = Field(1.0, description="half the height")
+    begin: Scalar = Field(description="first frequency, Hz")
+    end: Scalar = Field(description="last frequency, Hz")
+    duration: Scalar = Field(description="of the sweep, s")
+    start: Scalar = Field(0.0, description="s")
+    offset: Scalar = Field(0.0, description="mean value")
+    law: Literal["linear", "logarithmic"] = Field("linear", description="how the frequency grows")
+
+    def build(self, context: Context, name: str) -> Expr:
+        positive = self.law == "logarithmic"
+        f0 = context.constant(self.begin, "the first frequency", least=0.0, open=positive)
+        f1 = context.constant(self.end, "the last frequency", least=0.0, open=positive)
+        T = context.constant(self.duration, "the duration of a sweep", least=0.0, open=True)
+        start = context.constant(self.start, "the start of a sweep")
+        context.breaks([start], continuous=0)
+        context.breaks([start + T], continuous=1)
+        passed = context.t - start
+        s = minimum(maximum(passed, 0.0), T)
+        after = maximum(passed - T, 0.0)
+        if self.law == "linear" or f0 is f1:
+            turns = f0 * s + (f1 - f0) * s * s / (2.0 * T)
+        else:
+            growth = log(f1 / f0)
+            turns = f0 * T * (exp(growth * (s / T)) - 1.0) / growth
+        wave = sin(2.0 * math.pi * (turns + f1 * after))
+        return context.value(self.offset) + context.value(self.amplitude) * wave
+
+
+class Spline(Block):
+    """y through points by the cubic spline whose second derivative is continuous; beyond the ends the value holds.
+
+    `natural` ends have no curvature, `clamped` ones no slope: then the motion starts and stops without a jump of speed.
+    """
+
+    kind = "spline"
+    times: tuple[Number, ...] = Field(description="increasing, s", min_length=2)
+    values: tuple[Number, ...] = Field(description="one for each time", min_length=2)
+    ends: Ends = Field("natural", description="what holds at the first and last time")
+
+    @model_validator(mode="after")
+    def _points(self) -> Self:
+        if len(self.times) != len(self.values):
+            text = "{n} times and {m} values: expected as many of one as of the other"
+            raise PydanticCustomError("points", text, {"n": len(self.times), "m": len(self.values)})
+        if any(b <= a for a, b in pairwise(self.times)):
+            raise PydanticCustomError("points", "expected times that increase")
+        return self
+
+    def build(self, context: Context, name: str) -> Expr:
+        context.breaks([self.times[0], self.times[-1]], continuous=0 if self.ends == "natural" else 1)
+        context.breaks(self.times[1:-1], continuous=2)
+        return evaluate_piecewise(_cubic(self.times, self.values, self.ends), context.t)
+
+
+def _cubic(times: tuple[float, ...], values: tuple[float, ...], ends: Ends) -> Piecewise:
+    """The spline as a table of polynomials, flat beyond its ends."""
+    from scipy.interpolate import CubicSpline
+
+    curve = CubicSpline(times, values, bc_type=ends)
+    rows = [(values[0], 0.0, 0.0, 0.0), *map(tuple, curve.c[::-1].T.tolist()), (values[-1], 0.0, 0.0, 0.0)]
+    return Piecewise(tuple(times), (times[0], *times), tuple(rows))

@@ -1,0 +1,175 @@
+"""What the blocks of a study add to a mechanism, once all of them are built: plain tables of expressions.
+
+======  ============================================================================================================
+z       states of blocks (integrators, filters, currents), one number each, with start and rate
+m       held numbers: they keep their value between instants; samples renew them at theirs, events set modes
+======  ============================================================================================================
+
+Every expression here is in terms of t, q, v, the inputs u that no block drives, p, z and m, and, where a sensor asked
+for them, of the accelerations ``vdot`` and the reactions, for which the plant puts what it has (`Parts.replaced`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torseur.errors import ModelError
+from torseur.graph import Block, Expr, Function, substitute
+from torseur.graph.function import reachable
+
+__all__ = ["Break", "Event", "Held", "Output", "Parts", "Sample", "State", "in_order"]
+
+
+@dataclass(frozen=True)
+class State:
+    """A number of z: its value at the start (of t, q, v, u, p) and dz/dt."""
+
+    name: str
+    unit: str
+    start: Expr
+    rate: Expr
+
+
+@dataclass(frozen=True)
+class Held:
+    """A number of m. A mode is set by events, others are renewed by a sample."""
+
+    name: str
+    unit: str
+    start: Expr
+    is_mode: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """m[places] = values at the times offset + k period, k = 0, 1, ...; with a function, function(t, *values).
+
+    All samples of one instant read what was there just before it. Period and offset are expressions of parameters.
+    """
+
+    places: tuple[int, ...]
+    values: tuple[Expr, ...]
+    period: Expr
+    offset: Expr
+    function: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens when an expression changes its sign."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Break:
+    """A time (an expression of parameters) at which a signal is not smooth: `continuous` counts the derivatives that
+    do not jump, 0 where the slope does, -1 where the value itself does."""
+
+    time: Expr
+    continuous: int = -1
+
+
+@dataclass(frozen=True)
+class Output:
+    """Something to record."""
+
+    value: Expr
+    unit: str = ""
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All that blocks add; see the module."""
+
+    z: Block | None
+    m: Block | None
+    states: tuple[State, ...] = ()
+    held: tuple[Held, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    events: tuple[Event, ...] = ()
+    breaks: tuple[Break, ...] = ()
+    forces: Mapping[str, Expr] = field(default_factory=dict)
+    """Speed -> generalised force that is added to the loads, N or N m."""
+    inputs: Mapping[Expr, Expr] = field(default_factory=dict)
+    """Symbol of an input -> what drives it; to be put into whatever the plant builds from inputs."""
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    vdot: Block | None = None
+    """The accelerations, if a sensor asked for them."""
+    reactions: Mapping[str, Block] = field(default_factory=dict)
+    """Joint or loop -> force and moment (6,), if a sensor asked for them."""
+
+    def replaced(self, what: Mapping[Expr, Expr | float]) -> Parts:
+        """The same with some symbols replaced everywhere."""
+        flat: list[Expr] = []
+        self._walk(lambda e: flat.append(e) or e)
+        new = iter(substitute(flat, what))
+        return self._walk(lambda e: next(new))
+
+    def _walk(self, change: Callable[[Expr], Expr]) -> Parts:
+        """Rebuild every expression, always in the same order."""
+        return replace(
+            self,
+            states=tuple(replace(s, start=change(s.start), rate=change(s.rate)) for s in self.states),
+            held=tuple(replace(h, start=change(h.start)) for h in self.held),
+            samples=tuple(
+                replace(s, values=tuple(map(change, s.values)), period=change(s.period), offset=change(s.offset))
+                for s in self.samples
+            ),
+            events=tuple(replace(e, value=change(e.value)) for e in self.events),
+            breaks=tuple(replace(b, time=change(b.time)) for b in self.breaks),
+            forces={name: change(e) for name, e in self.forces.items()},
+            inputs={u: change(e) for u, e in self.inputs.items()},
+            outputs={name: replace(o, value=change(o.value)) for name, o in self.outputs.items()},
+        )
+
+    def schedule(self, p: Sequence[Block]) -> Function | None:
+        """The instants as a function of the blocks of parameters: ``breaks`` (n,), ``periods`` and ``offsets`` (k,)."""
+        outputs = {
+            "breaks": [b.time for b in self.breaks],
+            "periods": [s.period for s in self.samples],
+            "offsets": [s.offset for s in self.samples],
+        }
+        given = {name: exprs for name, exprs in outputs.items() if exprs}
+        return Function("schedule", p, given) if given else None
+
+    def starts(self, blocks: Sequence[Block]) -> Function | None:
+        """z and m at the start, as a function of some blocks (t, q, v, u and p)."""
+        outputs = {"z": [s.start for s in self.states], "m": [h.start for h in self.held]}
+        given = {name: exprs for name, exprs in outputs.items() if exprs}
+        return Function("starts", blocks, given) if given else None
+
+
+def in_order(given: Mapping[Expr, Expr], what: str, where: str) -> dict[Expr, Expr]:
+    """Symbols with expressions of each other -> expressions of the rest, each put into those that need it.
+
+    Raises a `ModelError` that names the circle where there is one.
+    """
+    ids = {symbol.id: symbol for symbol in given}
+    needs = {s: [ids[n.id] for n in reachable([e]) if n.id in ids] for s, e in given.items()}
+    done: dict[Expr, Expr] = {}
+    waiting = dict(given)
+    while waiting:
+        ready = [s for s in waiting if all(n in done for n in needs[s])]
+        if not ready:
+            raise ModelError(what, where=where, got=_circle(needs, done))
+        for s in ready:
+            done[s] = substitute([waiting.pop(s)], {n: done[n] for n in needs[s]})[0] if needs[s] else waiting.pop(s)
+    return done
+
+
+def _circle(needs: Mapping[Expr, list[Expr]], done: Mapping[Expr, Expr]) -> str:
+    """a -> b -> a, in the direction in which one needs the other."""
+    way = [next(s for s in needs if s not in done)]
+    while len(way) == len(set(way)):
+        way.append(next(n for n in needs[way[-1]] if n not in done))
+    return " -> ".join(shown_name(s) for s in way[way.index(way[-1]) :])
+
+
+def shown_name(symbol: Expr) -> str:
+    """The name of a placeholder as the user wrote it."""
+    return (symbol.graph.label(symbol) or "").removeprefix("output_").removeprefix("state_").removeprefix("held_")
