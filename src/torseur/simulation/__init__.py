@@ -1,0 +1,1 @@
+"""Motion over time: studies, solvers, events, results."""

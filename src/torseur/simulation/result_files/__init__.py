@@ -1,0 +1,82 @@
+"""Runs in files: netCDF (.nc), text for spreadsheets and Gnuplot (.csv), and the columns of EasyDyn (.res).
+
+All three hold everything a `Run` does and give it back exactly. A file appears complete or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torseur.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from torseur.simulation.result import Run
+
+__all__ = ["ENDINGS", "read_run", "save_run"]
+
+ENDINGS = (".nc", ".csv", ".res")
+
+
+def save_run(run: Run, path: str | os.PathLike[str]) -> None:
+    """Write a run to a file whose ending says the format: .nc, .csv or .res."""
+    file = Path(path)
+    ending = _ending(file, "written")
+    with _replacing(file) as beside:
+        if ending == ".nc":
+            from torseur.simulation.result_files.netcdf import write_netcdf
+
+            write_netcdf(run, beside)
+        else:
+            from torseur.simulation.result_files.text import csv_text, res_text
+
+            text = csv_text(run) if ending == ".csv" else res_text(run)
+            beside.write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """The run in a file, as it was saved."""
+    file = Path(path)
+    ending = _ending(file, "read")
+    if not file.is_file():
+        raise ArgumentError("there is no such file", where=str(file))
+    if ending == ".nc":
+        from torseur.simulation.result_files.netcdf import read_netcdf
+
+        return read_netcdf(file)
+    from torseur.simulation.result_files.text import read_text
+
+    return read_text(file, "," if ending == ".csv" else None)
+
+
+def _ending(file: Path, done: str) -> str:
+    ending = file.suffix.lower()
+    if ending not in ENDINGS:
+        raise ArgumentError(
+            f"runs are not {done} in this format",
+            where=str(file),
+            expected=f"a name that ends in {' or '.join(ENDINGS)}",
+            got=ending or "no ending",
+        )
+    return ending
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[Path]:
+    """A place beside a file to write to; what is there in the end takes the place of the file in one go."""
+    target = file.resolve()
+    beside = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
+    try:
+        try:
+            yield beside
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise ArgumentError(
+            "the file cannot be written", where=str(file), got=error.strerror or type(error).__name__
+        ) from error
