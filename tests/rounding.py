@@ -248,7 +248,8 @@ def _call(callee: Any, args: list[Any], errs: list[Any]) -> tuple[Any, Any]:
     if kind == "factor":
         err = np.stack(np.broadcast_arrays(*errs, args[0])[:-1], axis=-1)
         return value, np.broadcast_to(err.reshape(*err.shape[:-1], callee.n, callee.n), value.shape)
-    bound = {"substitute": _substitute, "minimum_norm": _minimum_norm}.get(kind, _root)
+    known = {"substitute": _substitute, "minimum_norm": _minimum_norm, "pseudo_inverse": _pseudo_inverse}
+    bound = known.get(kind, _root)
     return value, bound(callee, value, args, errs)
 
 
@@ -304,6 +305,16 @@ def _minimum_norm(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> 
     lost = ~good & (dA == 0)  # no number: surely no rank either
     err = np.where(sure, _finite_or_inf(err), np.where(lost, 0.0, np.inf))
     return [err] * n + [np.where(sure | lost, 0.0, np.inf)]
+
+
+def _pseudo_inverse(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> list[Any]:
+    """Column by column: each is the shortest solution for a unit right-hand side."""
+    m, n = callee.m, callee.n
+    columns = []
+    for i, unit in enumerate(np.eye(m)):
+        column = [value[j * m + i] for j in range(n)]
+        columns.append(_minimum_norm(callee, [*column, value[-1]], [*args, *unit], [*errs, *np.zeros(m)]))
+    return [columns[i][j] for j in range(n) for i in range(m)] + [columns[0][n]]
 
 
 def _root(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import torseur.graph as tg
 from lowered import evaluate_lowered
+from matrices import both_ways, matrix
 from rounding import assert_agrees, assert_close, evaluate_with_bounds
 from torseur.graph import Function, Graph, Mode, Role, Stage, evaluate, jacobian, ops
 
@@ -30,23 +31,6 @@ def shortest(m, n, tolerance=1e-10):
     A, b = g.block("A", (m, n)), g.block("b", m)
     x, rank = tg.minimum_norm_solve([list(A)[i * n : (i + 1) * n] for i in range(m)], list(b), tolerance=tolerance)
     return Function("f", [A, b], {"x": x, "rank": rank})
-
-
-def both_ways(f, *args):
-    """By the reference, and by what the calls are lowered to; they agree to rounding."""
-    by_reference = evaluate(f, *args)
-    by_lowering = evaluate_lowered(f, *args)
-    assert_agrees(f, args, by_lowering)
-    return by_reference, by_lowering
-
-
-def matrix(rng, m, n, rank=None):
-    """A random matrix with singular values between 1 and 3, or fewer of them."""
-    U, V = np.linalg.qr(rng.normal(size=(m, m)))[0], np.linalg.qr(rng.normal(size=(n, n)))[0]
-    S = np.zeros((m, n))
-    for k in range(min(m, n) if rank is None else rank):
-        S[k, k] = rng.uniform(1, 3)
-    return U @ S @ V
 
 
 # -- solve -------------------------------------------------------------------------------------------------------------
