@@ -38,6 +38,9 @@ class Options:
         axes: of a Jacobian or acceleration.
         task: of the operational space.
         loads: whether springs, friction, motors and other loads are in it.
+        independent: for reduced forms, the speeds that describe the motion, or quasi-speeds "name = formula"; None:
+            chosen automatically.
+        actuated: for the efforts of actuators, the coordinates they act on; None: those with drives.
     """
 
     base_parameters: bool = True
@@ -45,6 +48,8 @@ class Options:
     axes: Axes = Axes.OWN
     task: Task = Task.POSE
     loads: bool = True
+    independent: tuple[str, ...] | None = None
+    actuated: tuple[str, ...] | None = None
 
 
 class Workbench:
