@@ -87,13 +87,19 @@ class Motion:
 
 
 def integrator(
-    rate: Function, method: Tableau = RK4, *, lanes: int | None = None, tier: Tier = Tier.FULL
+    rate: Function,
+    method: Tableau = RK4,
+    *,
+    correct: Function | None = None,
+    lanes: int | None = None,
+    tier: Tier = Tier.FULL,
 ) -> Integrator:
     """A native integrator of dx/dt = rate(t, x, inputs, parameters).
 
     Args:
         rate: its blocks of role STATE are the state; its outputs are their derivatives, one per block, in order.
         method: the tableau.
+        correct: the same blocks -> the state to go on from, applied after each step (unit quaternions, closed loops).
         lanes: runs per vector instruction in batches; by default what the processor's registers hold.
         tier: see `compile`.
     """
@@ -111,14 +117,31 @@ def integrator(
         )
     if any(b.size != 1 for b in rate.inputs if b.role is Role.TIME):
         raise CompileError("time must be a scalar", where=f"inputs of '{rate.name}'")
-    return Integrator(rate, method, lanes, tier)
+    if correct is not None:
+        _check_correction(rate, checked_function(correct, "integrator, correct"))
+    return Integrator(rate, method, correct, lanes, tier)
+
+
+def _check_correction(rate: Function, correct: Function) -> None:
+    """It must take what the rate takes, and give what the rate gives: one array per block of states."""
+
+    def text(f: Function) -> str:
+        ins = ", ".join(f"{b.name} {b.shape} {b.role.value}" for b in f.inputs)
+        return f"{ins} -> sizes {[len(o.exprs) for o in f.outputs]}"
+
+    if text(correct) != text(rate):
+        raise ArgumentError(
+            f"'{correct.name}' does not correct the states of '{rate.name}'", expected=text(rate), got=text(correct)
+        )
 
 
 class Integrator:
     """Integrates many steps in one call. Made by `integrator`."""
 
-    def __init__(self, rate: Function, method: Tableau, lanes: int | None, tier: Tier) -> None:
-        self.rate, self.method, self._tier = rate, method, tier
+    def __init__(
+        self, rate: Function, method: Tableau, correct: Function | None, lanes: int | None, tier: Tier
+    ) -> None:
+        self.rate, self.method, self.correct, self._tier = rate, method, correct, tier
         self._lanes = checked_lanes(lanes) or host().lanes.width
         arguments = [Argument(b.name, b.shape, b.role) for b in rate.inputs]
         self.inputs = tuple(a for a in arguments if a.role is not Role.TIME)
@@ -168,11 +191,12 @@ class Integrator:
 
     def _library(self, width: int) -> Library:
         if width not in self._libraries:
-            digest = hashlib.sha256(repr((self.rate.digest, self.method.a, self.method.b, self.method.c)).encode())
+            parts = self.rate.digest, self.method.a, self.method.b, self.method.c, self.correct and self.correct.digest
+            digest = hashlib.sha256(repr(parts).encode())
             key = cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
             found = cache.load(key)
             if found is None:
-                text = run_text(self.rate, self.method, Lanes(width))
+                text = run_text(self.rate, self.method, Lanes(width), self.correct)
                 found = {}, assemble(text, host(), self._tier)
                 cache.save(key, *found)
             self._libraries[width] = link(found[1], ("run",))

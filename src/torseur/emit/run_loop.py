@@ -8,6 +8,7 @@ input.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -25,23 +26,38 @@ if TYPE_CHECKING:
 __all__ = ["run_text"]
 
 
-def run_text(rate: Function, method: Tableau, lanes: Lanes) -> str:
-    """The module that integrates a rate by a method."""
+def run_text(rate: Function, method: Tableau, lanes: Lanes, correct: Function | None = None) -> str:
+    """The module that integrates a rate by a method, with a correction of the states after each step."""
     module = Module(lanes)
-    staged = write_staged(module, rate)
-    _RunWriter(module, rate, staged, method).write()
+    parts = [_Part(f, write_staged(module, f), f"@{k}") for k, f in enumerate((rate, correct)) if f is not None]
+    _RunWriter(module, parts[0], method, parts[1] if correct is not None else None).write()
     return module.text()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A function of the states that the loop calls, its kernels, and how its working memory is called."""
+
+    function: Function
+    staged: Staged
+    tag: str
+
+    @property
+    def work(self) -> tuple[str, str]:
+        return f"{self.tag}work0", f"{self.tag}work1"
 
 
 class _RunWriter:
     """Knows where in working memory everything is; our own places begin with @, which no block can."""
 
-    def __init__(self, module: Module, rate: Function, staged: Staged, method: Tableau) -> None:
-        self.module, self.lanes, self.rate, self.staged, self.method = module, module.lanes, rate, staged, method
+    def __init__(self, module: Module, rate: _Part, method: Tableau, correct: _Part | None) -> None:
+        self.module, self.lanes, self.method = module, module.lanes, method
+        self.rate, self.correct = rate, correct
+        self.parts = [part for part in (rate, correct) if part is not None]
         self.body = Body()
-        states = [b for b in rate.inputs if b.role is Role.STATE]
-        self.n = sum(b.size for b in states)
-        self.others = [b for b in rate.inputs if b.role in (Role.INPUT, Role.PARAMETER)]
+        inputs = rate.function.inputs
+        self.n = sum(b.size for b in inputs if b.role is Role.STATE)
+        self.others = [b for b in inputs if b.role in (Role.INPUT, Role.PARAMETER)]
         self.slots = 0
         self.place: dict[str, int] = {}
         for name, size in (
@@ -50,9 +66,8 @@ class _RunWriter:
             *((f"@k{i}", self.n) for i in range(len(method.b))),
             *((b.name, b.size) for b in self.others),
             ("@time", 1),
-            ("@work0", staged.work[0]),
-            ("@work1", staged.work[1]),
-            ("@scratch", staged.scratch),
+            *(pair for part in self.parts for pair in zip(part.work, part.staged.work, strict=True)),
+            ("@scratch", max(part.staged.scratch for part in self.parts)),
         ):
             self.place[name] = self.slots
             self.slots += size
@@ -104,7 +119,8 @@ class _RunWriter:
         for k, block in enumerate(self.others):
             array, stride = self._pointer(8 + 2 * k), self._word(9 + 2 * k)
             self._copy(Direction.GATHER, block.size, array, stride, block.name, run, runs)
-        self._kernel(self.staged.prologue.name, Stage.PARAMETER, "@state", ["@work0"])
+        for part in self.parts:
+            self._kernel(part, part.staged.prologue.name, Stage.PARAMETER, "@state", part.work[:1])
 
     def _record(self, run: str, runs: str, row: str, rows: str) -> None:
         body = self.body
@@ -113,15 +129,15 @@ class _RunWriter:
         target = body.value(f"getelementptr i8, ptr {self._pointer(5)}, i64 {offset}")
         self._copy(Direction.SCATTER, self.n, target, stride, "@state", run, runs)
 
-    def _kernel(self, name: str, stage: Stage, state: str, rest: Sequence[str]) -> None:
-        """Call a kernel of the rate with the state taken from one of our buffers."""
-        given, offset = [], 0
+    def _kernel(self, part: _Part, name: str, stage: Stage, state: str, rest: Sequence[str]) -> None:
+        """Call a kernel of a function with the state taken from one of our buffers."""
+        given, offset, inputs = [], 0, part.function.inputs
         offsets: dict[str, int] = {}
-        for block in self.rate.inputs:
+        for block in inputs:
             if block.role is Role.STATE:
                 offsets[block.name], offset = offset, offset + block.size
-        for k in inputs_of(self.rate, stage):
-            block = self.rate.inputs[k]
+        for k in inputs_of(part.function, stage):
+            block = inputs[k]
             if block.role is Role.STATE:
                 given.append(self._at(state, offsets[block.name]))
             else:
@@ -129,23 +145,35 @@ class _RunWriter:
         pointers = [*given, *(self._at(name) if name.startswith("@") else name for name in [*rest, "@scratch"])]
         self.body.do(f"call void @{name}({', '.join(f'ptr {p}' for p in pointers)})")
 
-    def _rate(self, state: str, k: str) -> None:
-        self._kernel(self.staged.instant.name, Stage.TIME, state, ["@work0", "@work1"])
-        ends = accumulate(len(o.exprs) for o in self.rate.outputs)
-        outs = [self._at(k, end - len(o.exprs)) for end, o in zip(ends, self.rate.outputs, strict=True)]
-        self._kernel(self.staged.body.name, Stage.STATE, state, ["@work0", "@work1", *outs])
+    def _evaluate(self, part: _Part, state: str, result: str) -> None:
+        """The results of a function, side by side, at a state and the time."""
+        self._kernel(part, part.staged.instant.name, Stage.TIME, state, part.work)
+        outputs = part.function.outputs
+        ends = accumulate(len(o.exprs) for o in outputs)
+        outs = [self._at(result, end - len(o.exprs)) for end, o in zip(ends, outputs, strict=True)]
+        self._kernel(part, part.staged.body.name, Stage.STATE, state, [*part.work, *outs])
 
     def _step(self, number: str) -> None:
-        body, lanes, real = self.body, self.lanes, self.lanes.real
+        body = self.body
         elapsed = self._splat(body.value(f"sitofp i64 {number} to double"))
         for i, (row, c) in enumerate(zip(self.method.a, self.method.c, strict=True)):
-            steps = body.value(f"fadd {real} {elapsed}, {lanes.number(c)}")
-            t = body.value(f"fadd contract {real} {self.t0}, {body.value(f'fmul contract {real} {steps}, {self.h}')}")
-            body.store(lanes, t, self._at("@time"), 0)
+            self._set_time(elapsed, c)
             if any(row):
                 self._combine("@trial", row)
-            self._rate("@trial" if any(row) else "@state", f"@k{i}")
-        self._combine("@state", self.method.b)
+            self._evaluate(self.rate, "@trial" if any(row) else "@state", f"@k{i}")
+        if self.correct is None:
+            self._combine("@state", self.method.b)
+            return
+        self._combine("@trial", self.method.b)
+        self._set_time(elapsed, 1.0)
+        self._evaluate(self.correct, "@trial", "@state")
+
+    def _set_time(self, elapsed: str, c: float) -> None:
+        """t = t0 + (steps + c) h."""
+        body, lanes, real = self.body, self.lanes, self.lanes.real
+        steps = body.value(f"fadd {real} {elapsed}, {lanes.number(c)}")
+        t = body.value(f"fadd contract {real} {self.t0}, {body.value(f'fmul contract {real} {steps}, {self.h}')}")
+        body.store(lanes, t, self._at("@time"), 0)
 
     def _combine(self, target: str, weights: Sequence[float]) -> None:
         """target = state + h sum_j weights[j] k_j."""

@@ -1,0 +1,450 @@
+"""One driver for all methods: steps, events, samples, output, and every way a run can end.
+
+>>> from torseur.graph import Function, Graph
+>>> from torseur.simulation.problem import Problem
+>>> g = Graph()
+>>> q, v = g.block("q", 1), g.block("v", 1)
+>>> swing = Problem(Function("swing", [q, v], {"dq": [v[0]], "dv": [-q[0]]}))
+>>> run = integrate(swing, [1.0, 0.0], (0.0, 3.0), output=[0.0, 1.5, 3.0])
+>>> [round(float(x), 4) for x in run.states[:, 0]]
+[1.0, 0.0707, -0.99]
+>>> run.outcome.value
+'the run reached its end'
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from torseur.errors import ArgumentError
+from torseur.simulation.crossings import PRECISION, Crossing, Signs
+from torseur.simulation.outcome import Counts, Outcome, Passage, Trajectory
+from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.recording import Recorder
+from torseur.simulation.solvers.sheet import LOOK
+from torseur.simulation.solvers.stepper import Method, Stepper, Tolerance
+from torseur.simulation.solvers.tableaux import DOPRI5
+
+__all__ = ["Encounter", "Handler", "Limits", "Reply", "Sampling", "integrate"]
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """What a handler is shown: the event (from 0), whether its function rises, the time, the state, what is held.
+
+    The state is a copy; `held.u` and `held.m` may be changed in place.
+    """
+
+    time: float
+    event: int
+    rising: bool
+    state: Array
+    held: Held
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a handler or a sampling wants changed: the state, the held numbers (a new p), or the end of the run."""
+
+    state: Array | None = None
+    held: Held | None = None
+    stop: bool = False
+
+
+Handler = Callable[[Encounter], Reply | None]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Something done at t = offset + k period, k = 0, 1, ...: a sampled controller, a block written in Python.
+
+    Attributes:
+        act: called with the time, a copy of the state and what is held; it changes `held.u` or `held.m` in place, or
+            replies.
+    """
+
+    period: float
+    act: Callable[[float, Array, Held], Reply | None]
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.offset) and 0.0 < self.period < math.inf):
+            raise ArgumentError(
+                "wrong sampling",
+                expected="a period above 0 and a finite offset, s",
+                got=f"period = {self.period!r}, offset = {self.offset!r}",
+            )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of steps, s: the first (of a method without error control: all of them), the longest, the shortest; their number.
+
+    The shortest is never below what the time can resolve.
+    """
+
+    first: float | None = None
+    longest: float = math.inf
+    shortest: float = 0.0
+    steps: int = 10**9
+
+    def __post_init__(self) -> None:
+        good = (self.first is None or 0.0 < self.first < math.inf) and self.longest > 0.0
+        if not (good and 0.0 <= self.shortest <= self.longest and self.steps >= 1):
+            raise ArgumentError("wrong limits of steps", expected="0 <= shortest <= longest, first > 0", got=repr(self))
+
+
+def integrate(
+    problem: Problem,
+    start: Any,
+    span: tuple[float, float],
+    *,
+    method: Method = DOPRI5,
+    held: Held | None = None,
+    tolerance: Tolerance | None = None,
+    output: Sequence[float] | Array | None = None,
+    handler: Handler | None = None,
+    breaks: Sequence[float] = (),
+    samplings: Sequence[Sampling] = (),
+    limits: Limits | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Trajectory:
+    """Integrate a problem; whatever happens, what was computed is returned.
+
+    Args:
+        start: the state: flat, or a mapping of blocks.
+        span: from, to, in s.
+        held: see `Problem.held`; changed in place by handlers and samplings.
+        output: times to record, by dense output; None records the end of every step.
+        handler: decides at each event; without one, events are noted and the run goes on.
+        breaks: times at which inputs jump: steps end there, and no stage sees across.
+        samplings: what is done at regular times.
+        limits: of the steps.
+        progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
+    """
+    begin, end = (float(s) for s in span)
+    if not (math.isfinite(begin) and math.isfinite(end) and begin <= end):
+        raise ArgumentError("wrong span", expected="two finite times in order, s", got=repr(span))
+    grid = None if output is None else np.asarray(output, dtype=float)
+    limits = limits or Limits()
+    if method.control is None and limits.first is None:
+        raise ArgumentError(
+            f"{method.name} does not find its step", where="limits.first", expected="a step, s", got="None"
+        )
+    held = held if held is not None else problem.held()
+    stepper = Stepper(method, problem, held, tolerance or Tolerance())
+    recorder = Recorder(grid, begin, end)
+    agenda = _Agenda(begin, end, breaks, samplings)
+    drive = _Drive(stepper, recorder, agenda, handler, limits, progress)
+    return drive.run(begin, problem.start(start))
+
+
+class _Agenda:
+    """The instants a step must end on: breaks, samples, the end."""
+
+    def __init__(self, begin: float, end: float, breaks: Sequence[float], samplings: Sequence[Sampling]) -> None:
+        self.end = end
+        self.breaks = sorted({float(b) for b in breaks if begin < b < end}, reverse=True)
+        self.samplings = list(samplings)
+        self.ticks = [max(0, math.ceil((begin - s.offset) / s.period - 1e-9)) for s in samplings]
+
+    def _tick(self, k: int) -> float:
+        return self.samplings[k].offset + self.ticks[k] * self.samplings[k].period
+
+    def next(self) -> float:
+        times = [self._tick(k) for k in range(len(self.ticks))]
+        return min([self.end, *times, *self.breaks[-1:]])
+
+    def due(self, t: float) -> tuple[bool, list[Sampling]]:
+        """What happens at a time that was reached: whether inputs break, and who samples."""
+        broken = bool(self.breaks) and self.breaks[-1] <= t
+        while self.breaks and self.breaks[-1] <= t:
+            self.breaks.pop()
+        acting = []
+        for k, sampling in enumerate(self.samplings):
+            if self._tick(k) <= t:
+                acting.append(sampling)
+                self.ticks[k] += 1
+        return broken, acting
+
+
+@dataclass
+class _Tally:
+    steps: int = 0
+    rejected: int = 0
+    newton: int = 0
+    restarts: int = 0
+    starts: int = 0  # steps that were tried only to begin
+    events: list[Passage] = field(default_factory=list)
+
+
+class _End(Exception):
+    """The run is over."""
+
+    def __init__(self, outcome: Outcome, blame: int | None = None) -> None:
+        super().__init__(outcome.value)
+        self.outcome, self.blame = outcome, blame
+
+
+class _Drive:
+    """One run."""
+
+    CROWD = 100  # events in a row, hardly apart in time
+
+    def __init__(
+        self,
+        stepper: Stepper,
+        recorder: Recorder,
+        agenda: _Agenda,
+        handler: Handler | None,
+        limits: Limits,
+        progress: Callable[[float], object] | None,
+    ) -> None:
+        self.stepper, self.recorder, self.agenda, self.handler = stepper, recorder, agenda, handler
+        self.limits, self.progress, self.control = limits, progress, stepper.method.control
+        self.signs = Signs(stepper.layout.events)
+        self.tally = _Tally()
+        self.h = limits.first or 0.0
+        self.before = 1e-4  # the last error, of the PI rule
+        self._crowded = 0
+        self._looked = clock.perf_counter()
+
+    def run(self, t: float, x: Array) -> Trajectory:
+        began = clock.perf_counter()
+        self.t, self.x = t, x
+        outcome, blame = Outcome.COMPLETE, None
+        try:
+            self._whole()
+        except _End as end:
+            outcome, blame = end.outcome, end.blame
+        except KeyboardInterrupt:
+            outcome = Outcome.INTERRUPTED
+        tally, stepper = self.tally, self.stepper
+        evaluations = (tally.steps + tally.rejected + tally.starts) * stepper.evaluations
+        counts = Counts(
+            tally.steps, tally.rejected, evaluations, tally.newton, tally.restarts, clock.perf_counter() - began
+        )
+        times, states = self.recorder.arrays(stepper.layout.n)
+        return Trajectory(times, states, tuple(tally.events), outcome, self.t, self.x, blame, counts)
+
+    def _whole(self) -> None:
+        """Segments between the instants of the agenda."""
+        broken, acting = self.agenda.due(self.t)
+        self._sample(acting)
+        self._restart(broken)
+        self.recorder.begin(self.t, self.x)
+        while self.t < self.agenda.end:
+            self._segment(self.agenda.next())
+            broken, acting = self.agenda.due(self.t)
+            if self.t < self.agenda.end:
+                changed = self._sample(acting)
+                if changed:
+                    self.recorder.begin(self.t, self.x)
+                if changed or broken:
+                    self._restart(broken)
+                else:
+                    self.stepper.bound(latest=self._latest())
+
+    # -- beginnings ----------------------------------------------------------------------------------------------------
+    def _latest(self) -> float:
+        return math.nextafter(self.agenda.next(), -math.inf)
+
+    def _restart(self, broken: bool = False, fired: tuple[int, ...] = ()) -> None:
+        """Begin anew where we are."""
+        earliest = math.nextafter(self.t, math.inf) if broken else self.t
+        stepper = self.stepper
+        stepper.restart(self.t, self.x, earliest, max(earliest, self._latest()))
+        self.tally.starts += 1
+        self.tally.restarts += 1
+        record = stepper.record
+        if not np.isfinite(record).all():
+            raise _End(Outcome.NOT_FINITE, self._first_not_finite())
+        self.x = stepper.x
+        self.signs.begin(stepper, fired)
+        if self.control is not None:
+            self.h, self.before = self._first_step(), 1e-4
+
+    def _first_step(self) -> float:
+        """Hairer, Norsett & Wanner, Solving ODEs I, II.4: a first guess by sizes, then one by the error it makes."""
+        stepper, control = self.stepper, self.control
+        assert control is not None
+        left = min(self.limits.longest, self.agenda.next() - self.t)
+        if self.limits.first is not None and self.tally.steps == 0:
+            return self.limits.first
+        if left <= 0.0:
+            return 0.0
+        size, slope = stepper.sizes()
+        h = min(0.01 * size / slope if size > 1e-5 and slope > 1e-5 else 1e-6, left)
+        error = stepper.attempt(h)
+        stepper.forget()
+        self.tally.starts += 1
+        grown = 100.0 if error < 1e-20 else (0.01 / error) ** (1.0 / control.order) if error < math.inf else 0.1
+        return min(h * min(max(grown, 0.1), 100.0), left)
+
+    def _sample(self, acting: Sequence[Sampling]) -> bool:
+        """Let samplings act; whether anything changed."""
+        if not acting:
+            return False
+        held = self.stepper.held
+        before = held.u.copy(), held.m.copy()
+        changed = False
+        for sampling in acting:
+            changed |= self._obey(sampling.act(self.t, self.x.copy(), self.stepper.held))
+        held = self.stepper.held
+        return changed or not (np.array_equal(before[0], held.u) and np.array_equal(before[1], held.m))
+
+    def _obey(self, reply: Reply | None) -> bool:
+        """Do what a handler asks; whether anything changed."""
+        if reply is None:
+            return False
+        if reply.state is not None:
+            self.x = self.stepper.problem.start(reply.state)
+        if reply.held is not None:
+            self.stepper.hold(reply.held)
+        if reply.stop:
+            raise _End(Outcome.STOPPED)
+        return reply.state is not None or reply.held is not None
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+    def _segment(self, instant: float) -> None:
+        """Steps from here to an instant, exactly."""
+        stepper, recorder, tally, longest = self.stepper, self.recorder, self.tally, self.limits.longest
+        attempt, accept, columns, adaptive = stepper.attempt, stepper.accept, stepper.layout.x, self.control is not None
+        base, count, rejected = self.t, 0, False
+        while self.t < instant:
+            t, h = self.t, min(self.h, longest)
+            left = instant - t
+            ends = h >= left * 0.9999999999
+            if ends:
+                h = left
+            elif adaptive and 2.0 * h > left:
+                h = 0.5 * left
+            error = attempt(h)
+            if not error <= 1.0:
+                self._refuse(h, error)
+                rejected = True
+                continue
+            count += 1
+            # A given step is multiplied, not summed: its time does not drift.
+            after = instant if ends else t + h if adaptive else base + count * h
+            if adaptive:
+                self._adapt(h, error, ends, rejected)
+            rejected = False
+            tally.steps += 1
+            record = stepper.record
+            if record.item(LOOK) and self._events(h, after):
+                instant, base, count = self.agenda.next(), self.t, 0
+                continue
+            x = record[columns]
+            if recorder.due <= after:
+                recorder.step(t, h, after, stepper, x)
+            accept(after)
+            self.t, self.x = after, x
+            if not tally.steps & 15:
+                self._look_around()
+
+    def _adapt(self, h: float, error: float, ends: bool, rejected: bool) -> None:
+        """The next step after a good one; it does not grow just after a bad one."""
+        control = self.control
+        assert control is not None
+        error = max(error, 1e-10)
+        factor = control.safety * error**-control.alpha * self.before**control.beta
+        factor = min(max(factor, control.smallest), 1.0 if rejected else control.largest)
+        if not ends or factor < 1.0:  # a step cut short by an instant says nothing about longer ones
+            self.h = h * factor
+        self.before = max(error, 1e-4)
+
+    def _refuse(self, h: float, error: float) -> None:
+        """A step that is not good enough: the next one is shorter, or the run is over."""
+        self.tally.rejected += 1
+        self.tally.newton += self.stepper.work_done
+        control, is_number = self.control, error < math.inf
+        if control is not None:
+            h *= max(control.smallest, control.safety * error ** (-1.0 / control.order)) if is_number else 0.1
+            if h >= max(self.limits.shortest, 4.0 * math.ulp(self.t)):
+                self.h = h
+                return
+        if is_number:
+            change = np.abs(self.stepper.x - self.x) / self.stepper.scale(self.x)
+            raise _End(Outcome.STEP_UNDERFLOW, int(np.argmax(change)))
+        blame = self._first_not_finite()
+        raise _End(Outcome.NEWTON if blame is None else Outcome.NOT_FINITE, blame)
+
+    def _first_not_finite(self) -> int | None:
+        """Which state is not a number, or has a rate that is not."""
+        record, layout = self.stepper.record, self.stepper.layout
+        bad = ~(np.isfinite(record[layout.x]) & np.isfinite(record[layout.rate]))
+        return int(np.argmax(bad)) if bad.any() else None
+
+    def _look_around(self) -> None:
+        if self.tally.steps >= self.limits.steps:
+            raise _End(Outcome.TOO_MANY_STEPS)
+        if self.progress is not None:
+            now = clock.perf_counter()
+            if now - self._looked > 0.05:
+                self._looked = now
+                self.progress(self.t)
+
+    # -- events --------------------------------------------------------------------------------------------------------
+    def _events(self, h: float, after: float) -> bool:
+        """Meet the events of the step tried last, in order; whether the motion goes on from one of them anew."""
+        start = 0.0
+        while True:
+            found = self.signs.in_step(self.stepper, h, start)
+            if not found:
+                self.signs.accept(self.stepper)
+                return False
+            group = [c for c in found if c.theta <= found[0].theta + PRECISION / h]
+            theta = group[-1].theta
+            time = after if theta >= 1.0 else min(self.t + theta * h, after)
+            if self._meet(group, h, theta, time):
+                return True
+            for crossing in group:
+                self.signs.passed(crossing.event)
+            start = theta
+
+    def _meet(self, group: Sequence[Crossing], h: float, theta: float, time: float) -> bool:
+        """Ask the handler about events of one instant; whether anything changed."""
+        stepper, t = self.stepper, self.t
+        arrived = stepper.x.copy() if theta >= 1.0 else stepper.probe(theta)[: stepper.layout.n].copy()
+        replies = self._ask(group, time, arrived)
+        if replies is None:
+            return False
+        if self.recorder.due <= time:
+            self.recorder.step(t, h, time, stepper, arrived)
+        self._crowded = self._crowded + 1 if time - t < 10.0 * PRECISION else 0
+        self.t = time
+        if self._crowded > self.CROWD:
+            raise _End(Outcome.CHATTERING)
+        if any(reply.stop for reply in replies):
+            raise _End(Outcome.STOPPED)
+        self.recorder.begin(time, self.x)
+        self._restart(fired=tuple(c.event for c in group))
+        return True
+
+    def _ask(self, group: Sequence[Crossing], time: float, arrived: Array) -> list[Reply] | None:
+        """The replies of the handler; None where it lets the motion go on as it is."""
+        stepper, x, replies = self.stepper, arrived, []
+        u, m = stepper.held.u.copy(), stepper.held.m.copy()
+        for crossing in group:
+            held, reply = stepper.held, None
+            if self.handler is not None:
+                reply = self.handler(Encounter(time, crossing.event, crossing.rising, x.copy(), held))
+            before = x
+            if reply is not None:
+                replies.append(reply)
+                x = x if reply.state is None else stepper.problem.start(reply.state)
+                if reply.held is not None:
+                    stepper.hold(reply.held)
+            self.tally.events.append(Passage(time, crossing.event, crossing.rising, before, x))
+        held = stepper.held
+        if not replies and np.array_equal(u, held.u) and np.array_equal(m, held.m):
+            return None
+        self.x = x
+        return replies

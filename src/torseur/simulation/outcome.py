@@ -1,0 +1,93 @@
+"""How a run ended, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from torseur.simulation.problem import Array
+
+__all__ = ["Counts", "Outcome", "Passage", "Trajectory"]
+
+
+class Outcome(Enum):
+    """How a run ended; where it did not end well, the value says what to do."""
+
+    COMPLETE = "the run reached its end"
+    STOPPED = "an event asked the run to stop"
+    INTERRUPTED = "the run was interrupted; what was computed until then is kept"
+    STEP_UNDERFLOW = (
+        "the step became too small to go on: the motion is singular or discontinuous there, or the model is stiff; "
+        "try a stiff method, a looser tolerance, or declare the discontinuity as an event or a break"
+    )
+    NOT_FINITE = (
+        "the state or its rate is not a number there: look for a division by zero, a singular mass matrix or a "
+        "motion that diverges; a fixed step may also be too long"
+    )
+    NEWTON = (
+        "Newton's method did not converge: take a shorter step, or look for a discontinuity or a singular matrix there"
+    )
+    TOO_MANY_STEPS = "the run took all the steps it was allowed: allow more, or use a stiff method"
+    CHATTERING = (
+        "events follow each other without time going on: the model needs a mode of its own for that situation "
+        "(rest, sticking), or a little compliance"
+    )
+
+    @property
+    def is_good(self) -> bool:
+        return self in (Outcome.COMPLETE, Outcome.STOPPED)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A zero of an event function that the run passed.
+
+    Attributes:
+        time: s.
+        event: which one, from 0.
+        rising: whether it went from below to above zero.
+        before, after: the state (n,) as the run came there and as it left.
+    """
+
+    time: float
+    event: int
+    rising: bool
+    before: Array
+    after: Array
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a run cost: steps taken and refused, evaluations of the rate, Newton iterations, restarts, seconds."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    newton: int = 0
+    restarts: int = 0
+    wall_time: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What was computed, to the end or to where it stopped.
+
+    Attributes:
+        times: (nt,), s.
+        states: (nt, n).
+        events: in order.
+        outcome: how it ended.
+        end: the time that was reached.
+        final: the state there (n,).
+        blame: after a failure, the state component that is not finite or has the largest error, if one can be named.
+        counts: what it cost.
+    """
+
+    times: Array
+    states: Array
+    events: tuple[Passage, ...]
+    outcome: Outcome
+    end: float
+    final: Array
+    blame: int | None
+    counts: Counts

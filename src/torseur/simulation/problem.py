@@ -1,0 +1,216 @@
+"""What a solver is given: a rate of change, and what may be used beside it.
+
+>>> from torseur.graph import Function, Graph
+>>> g = Graph()
+>>> q, v = g.block("q", 1), g.block("v", 1)
+>>> swing = Problem(Function("swing", [q, v], {"dq": [v[0]], "dv": [-q[0]]}))
+>>> swing.size, [b.name for b in swing.states]
+(2, ['q', 'v'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.errors import ArgumentError
+from torseur.graph import Block, Function, Role
+
+__all__ = ["Array", "Held", "Implicit", "Problem"]
+
+Array = NDArray[np.float64]
+
+ORDER = ("t", "q", "v", "z", "u", "m", "p")
+"""The blocks a function of a problem may take, in this order."""
+
+_ROLES = dict(zip(ORDER, (Role.TIME, *[Role.STATE] * 3, *[Role.INPUT] * 2, Role.PARAMETER), strict=True))
+
+
+@dataclass(frozen=True)
+class Implicit:
+    """The second-order form r(t, q, v, vdot, lam, z) = 0 with h = 0, for Newmark and generalised alpha.
+
+    Blocks as in `Problem`; beside them "vdot" (nv) and "lam" (nrows), of role STATE, wherever they stand.
+
+    Attributes:
+        residual: -> "r" (nv) = M vdot + bias - A' lam - forces; "h" (nrows), the closure of a row at position level
+            where it is holonomic, its velocity row where it is not; "dz" (nz) where there is z. Outputs of size 0 may
+            be left out.
+        tangent: -> "M" (nv, nv) = dr/dvdot; "C" = dr/dv; "K" = dr/dq along the speeds; "H" = dh/dq along the speeds
+            (nrows, nv); "A" = the velocity rows (nrows, nv).
+        displace: (q, d) -> "q" moved along d (nv), a displacement in the directions of the speeds: unit quaternions
+            stay unit. Its blocks are called "q" and "d".
+        holonomic: for each row whether it is one.
+    """
+
+    residual: Function
+    tangent: Function
+    displace: Function
+    holonomic: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Held:
+    """The numbers a run holds between events: inputs u, modes and samples m, parameters p.
+
+    u and m may be changed in place by handlers and samplings; who changes p gives a new array.
+    """
+
+    u: Array
+    m: Array
+    p: Array
+
+    def __getitem__(self, name: str) -> Array:
+        found: Array = getattr(self, name)
+        return found
+
+
+@dataclass(frozen=True)
+class Problem:
+    """dx/dt = f(t, x; u, m, p), and what a solver may use beside it.
+
+    All functions take the same blocks in the same order: "t" (TIME), the states "q", "v", "z" (STATE), "u" and "m"
+    (INPUT; m are held numbers: modes and samples), "p" (PARAMETER), each only where it has a size. x is the blocks of
+    states side by side, one flat array. A function may leave out blocks it does not need, except the rate.
+
+    Attributes:
+        rate: one output per block of states: its derivative.
+        correct: -> the corrected states, applied after each accepted step.
+        events: -> one output, (ng,): an event is a change of sign.
+        jumps: -> the states after the jump that m asks for; what a handler may use.
+        implicit: the second-order form.
+    """
+
+    rate: Function
+    correct: Function | None = None
+    events: Function | None = None
+    jumps: Function | None = None
+    implicit: Implicit | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "correct", "events", "jumps"):
+            function = getattr(self, name)
+            if function is not None:
+                self._check_blocks(name, function)
+        if not self.states:
+            raise self._fault("rate", "at least one block of states: q, v or z", "none")
+        sizes = [b.size for b in self.states]
+        for name in ("rate", "correct", "jumps"):
+            function = getattr(self, name)
+            if function is not None and [len(o.exprs) for o in function.outputs] != sizes:
+                expected = "one output per block of states: " + ", ".join(f"{b.name} {b.size}" for b in self.states)
+                got = ", ".join(f"{o.name} {len(o.exprs)}" for o in function.outputs)
+                raise self._fault(name, expected, got)
+        if self.events is not None and (len(self.events.outputs) != 1 or not self.events.results):
+            raise self._fault("events", "one output that is not empty", f"{len(self.events.outputs)} outputs")
+        if self.implicit is not None:
+            self._check_implicit(self.implicit)
+
+    def _check_blocks(self, name: str, function: Function, more: tuple[str, ...] = ()) -> None:
+        if not isinstance(function, Function):
+            raise self._fault(name, "a Function", type(function).__name__)
+        blocks = [b for b in function.inputs if b.name not in more]
+        names = [b.name for b in blocks]
+        wrong = [n for n in names if n not in ORDER] or sorted(names, key=ORDER.index) != names
+        if wrong:
+            raise self._fault(name, "some of the blocks t, q, v, z, u, m, p in this order", ", ".join(names))
+        for block in blocks:
+            like = next((b for b in self.rate.inputs if b.name == block.name), None)
+            if block.role is not _ROLES[block.name] or (block.name == "t" and block.size != 1):
+                expected = f"{block.name} of role {_ROLES[block.name].value}" + ", a scalar" * (block.name == "t")
+                raise self._fault(name, expected, f"size {block.size}, role {block.role.value}")
+            if like is None or like.size != block.size:
+                expected = (
+                    "no such block, as the rate has none" if like is None else f"{block.name} of size {like.size}"
+                )
+                raise self._fault(name, expected, f"{block.name} of size {block.size}")
+
+    def _check_implicit(self, implicit: Implicit) -> None:
+        nv, rows, names = self._size("v"), len(implicit.holonomic), ("vdot", "lam")
+        if not self._size("q") or not nv:
+            raise self._fault("implicit", "a rate with blocks q and v", ", ".join(b.name for b in self.states))
+        for name in ("residual", "tangent"):
+            function: Function = getattr(implicit, name)
+            self._check_blocks(f"implicit.{name}", function, names)
+            for block in function.inputs:
+                size = {"vdot": nv, "lam": rows}.get(block.name, block.size)
+                if block.size != size:
+                    raise self._fault(f"implicit.{name}", f"{block.name} of size {size}", str(block.size))
+        sizes = {"r": nv, "h": rows, "dz": self._size("z")}
+        self._check_outputs("implicit.residual", implicit.residual, sizes)
+        wide = {"M": nv * nv, "C": nv * nv, "K": nv * nv, "H": rows * nv, "A": rows * nv}
+        self._check_outputs("implicit.tangent", implicit.tangent, wide)
+        self._check_outputs("implicit.displace", implicit.displace, {"q": self._size("q")})
+        blocks = {b.name: b.size for b in implicit.displace.inputs}
+        if blocks != {"q": self._size("q"), "d": nv}:
+            raise self._fault("implicit.displace", f"blocks q of {self._size('q')} and d of {nv}", str(blocks))
+
+    def _check_outputs(self, name: str, function: Function, sizes: Mapping[str, int]) -> None:
+        got = {o.name: len(o.exprs) for o in function.outputs}
+        if {k: n for k, n in got.items() if n} != {k: n for k, n in sizes.items() if n}:
+            raise self._fault(name, f"outputs {dict(sizes)}", str(got))
+
+    def _fault(self, name: str, expected: str, got: str) -> ArgumentError:
+        return ArgumentError("a problem that does not fit together", where=name, expected=expected, got=got)
+
+    def _size(self, name: str) -> int:
+        return sum(b.size for b in self.rate.inputs if b.name == name)
+
+    @cached_property
+    def states(self) -> tuple[Block, ...]:
+        """The blocks of states of the rate."""
+        return tuple(b for b in self.rate.inputs if b.role is Role.STATE)
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers a state has."""
+        return sum(b.size for b in self.states)
+
+    @cached_property
+    def event_count(self) -> int:
+        return 0 if self.events is None else len(self.events.results)
+
+    def columns(self, name: str) -> slice:
+        """Where in x a block of states is; empty where there is none."""
+        start = 0
+        for block in self.states:
+            if block.name == name:
+                return slice(start, start + block.size)
+            start += block.size
+        return slice(start, start)
+
+    def held(self, u: Any = None, m: Any = None, p: Any = None) -> Held:
+        """The held numbers as arrays of the right size; zeros where none are given.
+
+        Parameters have no zeros to fall back to: they must be given.
+        """
+        arrays = {}
+        for name, given in (("u", u), ("m", m), ("p", p)):
+            size = self._size(name)
+            if given is None and name == "p" and size:
+                raise ArgumentError("the parameters are not given", where="p", expected=f"{size} numbers", got="None")
+            array = np.zeros(size) if given is None else np.array(given, dtype=float).ravel()
+            if array.size != size or not np.isfinite(array).all():
+                raise ArgumentError(
+                    "wrong held numbers", where=name, expected=f"{size} finite numbers", got=repr(given)
+                )
+            arrays[name] = array
+        return Held(**arrays)
+
+    def start(self, x: Any) -> Array:
+        """A state as a flat array: from one, or from a mapping of blocks to arrays."""
+        if isinstance(x, Mapping):
+            missing = [b.name for b in self.states if b.name not in x]
+            if missing or len(x) != len(self.states):
+                expected = ", ".join(b.name for b in self.states)
+                raise ArgumentError("wrong blocks of a start", expected=expected, got=", ".join(map(str, x)))
+            x = np.concatenate([np.asarray(x[b.name], dtype=float).ravel() for b in self.states])
+        array = np.array(x, dtype=float).ravel()
+        if array.size != self.size or not np.isfinite(array).all():
+            raise ArgumentError("wrong start", expected=f"{self.size} finite numbers", got=repr(x))
+        return array

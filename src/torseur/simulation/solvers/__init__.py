@@ -1,0 +1,1 @@
+"""Integration methods: each is data plus a small step, written as expressions and compiled to one native function."""

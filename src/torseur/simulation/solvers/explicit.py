@@ -1,0 +1,172 @@
+"""Explicit Runge-Kutta methods: one step for all of them, the tableau and its companions being data.
+
+References: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 2nd ed., II.1, II.4-II.6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torseur.emit import Tableau
+from torseur.errors import ArgumentError
+from torseur.graph import Expr, Function, absolute, select, sqrt
+from torseur.graph.linear import largest
+from torseur.simulation.problem import Problem
+from torseur.simulation.solvers.sheet import NOW, Layout, Sheet
+from torseur.simulation.solvers.stepper import Control, Pieces
+
+__all__ = ["RungeKutta", "combined", "finite_or_infinite", "hermite"]
+
+Row = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class RungeKutta:
+    """An explicit method with, where it has them, error estimates and dense output.
+
+    With s stages, k_(s+1) is the rate at the end of the step; weights of k may count it.
+
+    Attributes:
+        tableau: stages and result.
+        errors: weights of the error on k_1 ... k_(s+1); one row, or two as in DOP853: the first is of higher order,
+            err = h e5^2 / sqrt(e5^2 + 0.01 e3^2).
+        control: of the step; None without an estimate.
+        more_stages: (c, weights on k_1 ... k_(s+1) and on the stages before), for dense output only.
+        dense: weights on all k of the rows of the dense output from the fifth on; with more stages they are computed
+            apart, when they are asked for.
+    """
+
+    tableau: Tableau
+    errors: tuple[Row, ...] = ()
+    control: Control | None = None
+    more_stages: tuple[tuple[float, Row], ...] = ()
+    dense: tuple[Row, ...] = ()
+
+    def __post_init__(self) -> None:
+        s = len(self.tableau.b) + 1
+        fits = all(len(e) == s for e in self.errors) and len(self.errors) <= 2
+        fits = fits and all(len(row) == s + i for i, (_, row) in enumerate(self.more_stages))
+        fits = fits and all(len(row) == s + len(self.more_stages) for row in self.dense)
+        if not fits or bool(self.errors) != (self.control is not None):
+            raise ArgumentError(
+                f"the parts of '{self.tableau.name}' do not fit",
+                expected=f"at most 2 rows of {s} error weights and a control with them; dense rows on all stages",
+                got=f"{len(self.errors)} rows of error weights, {self.control}, {len(self.dense)} dense rows",
+            )
+
+    @property
+    def name(self) -> str:
+        return self.tableau.name
+
+    @property
+    def order(self) -> int:
+        return self.tableau.order
+
+    def pieces(self, problem: Problem) -> Pieces:
+        n, apart = problem.size, bool(self.more_stages)
+        terms = 4 + len(self.dense)
+        kept = _used(self) if apart else ()
+        layout = Layout(n, problem.event_count, 4 if apart else terms, n * len(kept))
+        evaluations = len(self.tableau.b) + (problem.correct is not None)
+        step = _Step(self, problem, layout).function(kept)
+        extend = _extension(self, problem, layout, kept) if apart else None
+        return Pieces(layout, step, evaluations, extend=extend, terms=terms)
+
+
+def _used(method: RungeKutta) -> tuple[int, ...]:
+    """The stages that the apart dense output reads: all but the ends, which are in the record anyway."""
+    rows = [row for _, row in method.more_stages] + list(method.dense)
+    s = len(method.tableau.b)
+    return tuple(k for k in range(s) if any(row[k] for row in rows))
+
+
+def combined(
+    start: Sequence[Expr] | None, h: Expr, weights: Sequence[float], k: Sequence[Sequence[Expr]]
+) -> list[Expr]:
+    """start + h sum_j weights_j k_j."""
+    factors = [(h * w, kj) for w, kj in zip(weights, k, strict=False) if w]
+    found = []
+    for i in range(len(k[0])):
+        total = None if start is None else start[i]
+        for factor, kj in factors:
+            total = factor * kj[i] if total is None else total + factor * kj[i]
+        assert total is not None
+        found.append(total)
+    return found
+
+
+class _Step:
+    """Writes the step of a method for a problem."""
+
+    def __init__(self, method: RungeKutta, problem: Problem, layout: Layout) -> None:
+        self.method, self.layout = method, layout
+        self.sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
+
+    def function(self, kept: Sequence[int]) -> Function:
+        sheet, last, h = self.sheet, self.sheet.block("last"), self.sheet.now[1]
+        x, first = last[self.layout.x], last[self.layout.rate]
+        k = self._stages(x, first)
+        end = sheet.time(1.0)
+        raw = combined(x, h, self.method.tableau.b, k)
+        k.append(sheet.rate(end, raw))
+        after = sheet.corrected(end, raw)
+        rate = k[-1] if after is raw else sheet.rate(end, after)
+        rows = hermite(x, after, k[0], rate, h)
+        if not self.method.more_stages:
+            rows += [combined(None, h, weights, k) for weights in self.method.dense]
+        extra = [e for i in kept for e in k[i]]
+        head = [self._error(x, raw, k), sheet.graph.zero]
+        return sheet.function("runge_kutta", sheet.record(self.layout, head, after, rate, rows, extra))
+
+    def _stages(self, x: list[Expr], first: list[Expr]) -> list[list[Expr]]:
+        tableau, k = self.method.tableau, [first]
+        for row, c in list(zip(tableau.a, tableau.c, strict=True))[1:]:
+            k.append(self.sheet.rate(self.sheet.time(c), combined(x, self.sheet.now[1], row, k)))
+        return k
+
+    def _error(self, x: list[Expr], after: list[Expr], k: list[list[Expr]]) -> Expr:
+        """The scaled norm; without an estimate, 0 of a finite state."""
+        sheet, h = self.sheet, self.sheet.now[1]
+        squares = [sheet.mean_square(combined(None, h, e, k), x, after) for e in self.method.errors]
+        if not squares:
+            return finite_or_infinite(after)
+        if len(squares) == 1:
+            return sqrt(squares[0])
+        bottom = squares[0] + 0.01 * squares[1]
+        return select(bottom > 0.0, squares[0] / sqrt(bottom), bottom)
+
+
+def finite_or_infinite(x: Sequence[Expr]) -> Expr:
+    """The error of a step whose error is not known: 0, or inf where the state is not finite."""
+    return select(largest([absolute(xi) for xi in x]) < math.inf, 0.0, math.inf)
+
+
+def _extension(method: RungeKutta, problem: Problem, layout: Layout, kept: Sequence[int]) -> Function:
+    """All rows of a dense output that needs further stages, from the record of a step."""
+    sheet = Sheet(problem, now=NOW, last=layout.size)
+    n, last, h = problem.size, sheet.block("last"), sheet.now[1]
+    rows = _cut(last[layout.dense], n)
+    zero = [sheet.graph.zero] * n
+    k = [zero] * len(method.tableau.b) + [last[layout.rate]]
+    for place, values in zip(kept, _cut(last[layout.rest], n), strict=True):
+        k[place] = values
+    for c, weights in method.more_stages:
+        k.append(sheet.rate(sheet.time(c), combined(rows[0], h, weights, k)))
+    rows += [combined(None, h, weights, k) for weights in method.dense]
+    return sheet.function("dense_rows", [e for row in rows for e in row])
+
+
+def _cut(flat: list[Expr], n: int) -> list[list[Expr]]:
+    return [flat[i : i + n] for i in range(0, len(flat), n)]
+
+
+def hermite(
+    x: Sequence[Expr], after: Sequence[Expr], k: Sequence[Expr], rate: Sequence[Expr], h: Expr
+) -> list[list[Expr]]:
+    """The four rows of `nested` that meet the states and their rates at both ends."""
+    difference = [b - a for a, b in zip(x, after, strict=True)]
+    third = [h * ki - d for ki, d in zip(k, difference, strict=True)]
+    fourth = [d - h * r - c for d, r, c in zip(difference, rate, third, strict=True)]
+    return [list(x), difference, third, fourth]

@@ -1,0 +1,196 @@
+"""Where the arithmetic of a step is written down: a graph with the blocks of a step, in which a problem's functions
+are called.
+
+A step is one native function ``record' = step(now, record, tolerance, u, m, p)``; everything a method carries from
+step to step is in its record, laid out by `Layout`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from torseur.graph import Block, Expr, Function, Graph, Role, call, maximum, minimum, select, sqrt, tangents
+from torseur.simulation.problem import Problem
+from torseur.simulation.solvers.hoisting import hoisted
+
+__all__ = ["ERROR", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "nested"]
+
+NOW = 4
+"""Numbers of the block "now": time at the beginning of the step, its length, and the interval its stages stay in.
+
+The interval keeps a step on its side of a discontinuity of the inputs: no stage sees what begins where it ends.
+"""
+
+ERROR, WORK_DONE, LOOK = 0, 1, 2
+"""Where in a record its scaled error is (at most 1 is good, inf is a step that has no result), how many Newton
+iterations it took, and whether an event may lie within the step (0: surely not)."""
+
+_HEAD = 3
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things are in a record: three numbers, the state x, its rate, the events, their rates, then the method's.
+
+    Attributes:
+        n: size of x.
+        events: how many.
+        terms: rows of the dense output, n each.
+        extra: further numbers of the method.
+    """
+
+    n: int
+    events: int
+    terms: int
+    extra: int = 0
+
+    @property
+    def x(self) -> slice:
+        return slice(_HEAD, _HEAD + self.n)
+
+    @property
+    def rate(self) -> slice:
+        return _after(self.x, self.n)
+
+    @property
+    def g(self) -> slice:
+        return _after(self.rate, self.events)
+
+    @property
+    def slopes(self) -> slice:
+        return _after(self.g, self.events)
+
+    @property
+    def dense(self) -> slice:
+        return _after(self.slopes, self.terms * self.n)
+
+    @property
+    def rest(self) -> slice:
+        return _after(self.dense, self.extra)
+
+    @property
+    def size(self) -> int:
+        return int(self.rest.stop)
+
+
+def _after(part: slice, size: int) -> slice:
+    return slice(part.stop, part.stop + size)
+
+
+def nested(theta: Expr, rows: Sequence[Sequence[Expr]]) -> list[Expr]:
+    """x(theta) = r1 + th (r2 + (1 - th) (r3 + th (r4 + (1 - th) (r5 + ...)))), theta from 0 to 1 over the step.
+
+    The form of Hairer, Norsett & Wanner, Solving ODEs I, II.6: the first four rows are a cubic Hermite interpolant.
+    """
+    x = list(rows[-1])
+    for k in range(len(rows) - 2, -1, -1):
+        factor = theta if k % 2 == 0 else 1.0 - theta
+        x = [r + factor * s for r, s in zip(rows[k], x, strict=True)]
+    return x
+
+
+class Sheet:
+    """A graph with the blocks of a step.
+
+    Args:
+        problem: whose functions are called.
+        blocks: name -> size, before the held ones; a block named "t" or as one of the problem's would clash.
+    """
+
+    def __init__(self, problem: Problem, **blocks: int) -> None:
+        self.problem = problem
+        self.graph = Graph()
+        own = [self.graph.block(name, size, Role.INPUT) for name, size in blocks.items()]
+        self.held = {b.name: self.graph.block(b.name, b.size, b.role) for b in _held_blocks(problem)}
+        self.inputs = [*own, *self.held.values()]
+        self._prologues: dict[int, list[Expr]] = {}
+
+    def block(self, name: str) -> list[Expr]:
+        return list(self.graph.blocks[name])
+
+    def function(self, name: str, y: Sequence[Expr | float]) -> Function:
+        return Function(name, self.inputs, {"y": list(y)})
+
+    @cached_property
+    def now(self) -> list[Expr]:
+        """Beginning, length, earliest and latest time."""
+        return self.block("now")
+
+    def time(self, c: Expr | float) -> Expr:
+        """The time of a stage, kept within the interval of the step."""
+        t, h, earliest, latest = self.now
+        return minimum(maximum(t + c * h, earliest), latest)
+
+    def call(self, function: Function, time: Expr, state: Sequence[Expr], **more: Sequence[Expr]) -> list[Expr]:
+        """A function of the problem at a time and a state; blocks beside the usual ones by name."""
+        first, rest = hoisted(function)
+        given = {"t": [time], **{k: list(v) for k, v in self.held.items()}, **more}
+        for block in self.problem.states:
+            given[block.name] = list(state[self.problem.columns(block.name)])
+        if first is not None:
+            if id(first) not in self._prologues:
+                self._prologues[id(first)] = call(first, *(given[b.name] for b in first.inputs))
+            given[rest.inputs[-1].name] = self._prologues[id(first)]
+        return call(rest, *(given[b.name] for b in rest.inputs))
+
+    def rate(self, t: Expr, x: Sequence[Expr]) -> list[Expr]:
+        return self.call(self.problem.rate, t, x)
+
+    def corrected(self, t: Expr, x: list[Expr]) -> list[Expr]:
+        return x if self.problem.correct is None else self.call(self.problem.correct, t, x)
+
+    def events(self, t: Expr, x: Sequence[Expr]) -> list[Expr]:
+        return [] if self.problem.events is None else self.call(self.problem.events, t, x)
+
+    def event_slopes(self, t: Expr, x: Sequence[Expr], rate: Sequence[Expr]) -> list[Expr]:
+        """dg/dt along the motion, where there are events."""
+        if self.problem.events is None:
+            return []
+        return self.call(_slopes(self.problem), t, x, x=x, dx=rate)
+
+    def record(
+        self,
+        layout: Layout,
+        head: Sequence[Expr],
+        x: list[Expr],
+        rate: list[Expr],
+        rows: Sequence[Sequence[Expr]],
+        extra: Sequence[Expr] = (),
+    ) -> list[Expr]:
+        """The record of a step: error and work done, the state at its end with its rate, and what the method keeps."""
+        end = self.time(1.0)
+        g, slopes = self.events(end, x), self.event_slopes(end, x, rate)
+        last = self.block("last")
+        look = self.graph.zero
+        for g0, s0, g1, s1 in zip(last[layout.g], last[layout.slopes], g, slopes, strict=True):
+            passed = (g0 * g1 <= 0.0) | ((g0 * s0 < 0.0) & (g1 * s1 > 0.0))
+            look = select(passed, 1.0, look)
+        return [*head, look, *x, *rate, *g, *slopes, *(e for row in rows for e in row), *extra]
+
+    def norm(self, error: Sequence[Expr], before: Sequence[Expr], after: Sequence[Expr]) -> Expr:
+        """sqrt of the mean of (e / (atol + rtol max(|x|)))^2, from the block "tolerance" (rtol, then atol of each)."""
+        return sqrt(self.mean_square(error, before, after))
+
+    def mean_square(self, error: Sequence[Expr], before: Sequence[Expr], after: Sequence[Expr]) -> Expr:
+        rtol, *atol = self.block("tolerance")
+        total = self.graph.zero
+        for e, a, b, floor in zip(error, before, after, atol, strict=True):
+            size = maximum(maximum(a, -a), maximum(b, -b))
+            part = e / (floor + rtol * size)
+            total = total + part * part
+        return total * (1.0 / len(atol))
+
+
+def _held_blocks(problem: Problem) -> list[Block]:
+    return [b for b in problem.rate.inputs if b.name in ("u", "m", "p")]
+
+
+def _slopes(problem: Problem) -> Function:
+    """(t, x, dx, held) -> dg/dt."""
+    sheet = Sheet(problem, t=1, x=problem.size, dx=problem.size)
+    t, x, dx = (sheet.block(name) for name in ("t", "x", "dx"))
+    g = sheet.events(t[0], x)
+    seeds = {t[0]: sheet.graph.one, **dict(zip(x, dx, strict=True))}
+    return sheet.function("event_slopes", tangents(g, seeds))

@@ -1,0 +1,247 @@
+"""A method at work on a problem: native functions, the record they pass on, and nothing else.
+
+stepper.restart(t, x)          begin here, remembering nothing
+error = stepper.attempt(h)     try a step; at most 1 is good, nan for methods that do not estimate it
+stepper.accept()               go on from its end
+stepper.states(theta)          dense output within the step tried last
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from torseur.emit import NativeFunction, compile
+from torseur.errors import ArgumentError
+from torseur.graph import Function
+from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
+
+__all__ = ["Control", "Method", "Pieces", "Stepper", "Tolerance"]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A step is good when the root mean square of error / (atol + rtol |x|) is at most 1.
+
+    Attributes:
+        rtol: relative.
+        atol: absolute, one number or one for each state, in its unit.
+    """
+
+    rtol: float = 1e-6
+    atol: float | tuple[float, ...] = 1e-9
+
+    def __post_init__(self) -> None:
+        try:
+            numbers = np.array([self.rtol, *np.ravel(self.atol)], dtype=float)
+        except (TypeError, ValueError):
+            numbers = np.array([math.nan])
+        if not (np.isfinite(numbers).all() and numbers[0] >= 0.0 and (numbers[1:] > 0.0).all()):
+            raise ArgumentError(
+                "wrong tolerance",
+                expected="rtol at least 0, atol above 0",
+                got=f"rtol = {self.rtol!r}, atol = {self.atol!r}",
+            )
+
+    def array(self, n: int) -> Array:
+        """rtol, then atol of each of n states."""
+        atol = np.ravel(self.atol)
+        if atol.size not in (1, n):
+            raise ArgumentError("wrong tolerance", where="atol", expected=f"1 or {n} numbers", got=str(atol.size))
+        return np.concatenate([[self.rtol], np.broadcast_to(atol, n)])
+
+
+@dataclass(frozen=True)
+class Control:
+    """The next step from errors: h clip(safety err^-alpha err_before^beta), alpha = 1/order - 3/4 beta.
+
+    The PI rule of Gustafsson in the form of Hairer, Norsett & Wanner, Solving ODEs I, II.4 and IV.2.
+    """
+
+    order: int
+    beta: float = 0.0
+    safety: float = 0.9
+    smallest: float = 0.2
+    largest: float = 10.0
+
+    @property
+    def alpha(self) -> float:
+        return 1.0 / self.order - 0.75 * self.beta
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What a method gives for a problem.
+
+    Attributes:
+        layout: of its record.
+        step: (now, last, tolerance, held) -> record.
+        evaluations: of the rate in one step, Newton iterations aside.
+        begin: (now, last, tolerance, held) -> record at the start; without it, a step of length 0 will do.
+        extend: (now, last, held) -> all rows of the dense output, where they cost more than a step should pay.
+        terms: how many rows the dense output has in the end.
+    """
+
+    layout: Layout
+    step: Function
+    evaluations: int
+    begin: Function | None = None
+    extend: Function | None = None
+    terms: int = 0
+
+
+class Method(Protocol):
+    """An integration method: data, and how its step is written."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def order(self) -> int:
+        """The global error falls with this power of the step."""
+
+    @property
+    def control(self) -> Control | None:
+        """None: the method has no estimate of its error, its step is given."""
+
+    def pieces(self, problem: Problem) -> Pieces: ...
+
+
+def _at(problem: Problem, terms: int) -> Function:
+    """(theta, now, dense, held) -> the state there, corrected, and the events."""
+    sheet = Sheet(problem, theta=1, now=NOW, dense=terms * problem.size)
+    n, flat, theta = problem.size, sheet.block("dense"), sheet.block("theta")[0]
+    t = sheet.time(theta)
+    x = sheet.corrected(t, nested(theta, [flat[k * n : (k + 1) * n] for k in range(terms)]))
+    return sheet.function("dense_output", [*x, *sheet.events(t, x)])
+
+
+class Stepper:
+    """A method bound to a problem and its held numbers. It has a state: where it is, and the step tried last."""
+
+    def __init__(self, method: Method, problem: Problem, held: Held, tolerance: Tolerance) -> None:
+        self.method, self.problem = method, problem
+        pieces = method.pieces(problem)
+        self.layout, self.evaluations = pieces.layout, pieces.evaluations
+        self._now = np.zeros(NOW)
+        self._tolerance = tolerance.array(problem.size)
+        terms = pieces.terms or pieces.layout.terms
+        self._native = {
+            "step": compile(pieces.step, lanes=1),
+            "at": compile(_at(problem, terms), lanes=1),
+            **{
+                k: compile(f, lanes=1) for k, f in (("begin", pieces.begin), ("extend", pieces.extend)) if f is not None
+            },
+        }
+        self._first, self._stop = pieces.layout.dense.start, pieces.layout.dense.stop
+        self.hold(held)
+        self._record = self._new = np.zeros(pieces.layout.size)
+        self._dense: Array | None = None
+
+    def hold(self, held: Held) -> None:
+        """Bind the held numbers: u and m stay the caller's arrays, p is worked into the code's constants."""
+        self.held = held
+        fixed = [held[b.name] for b in self.problem.rate.inputs if b.name in ("u", "m")]
+        calls = {}
+        for key, native in self._native.items():
+            bound = native.bind(held.p) if held.p.size else native
+            ends = [self._tolerance, *fixed] if key in ("step", "begin") else fixed
+            calls[key] = _quick(bound, ends)
+        self._step, self._at = calls["step"], calls["at"]
+        self._begin, self._extend = calls.get("begin", calls["step"]), calls.get("extend")
+
+    # -- stepping ------------------------------------------------------------------------------------------------------
+    def restart(self, t: float, x: Array, earliest: float = -math.inf, latest: float = math.inf) -> None:
+        """Begin at a state; stages of the steps to come stay within the interval of time."""
+        last = np.zeros(self.layout.size)
+        last[self.layout.x] = x
+        self._now[:] = t, 0.0, earliest, latest
+        self._record = self._new = self._begin(self._now, last)
+        self._dense = None
+
+    def attempt(self, h: float) -> float:
+        """Try a step; gives its scaled error."""
+        self._now[1] = h
+        self._dense = None
+        self._new = new = self._step(self._now, self._record)
+        return new.item(ERROR)  # type: ignore[no-any-return]
+
+    def accept(self, t: float) -> None:
+        """Go on from the end of the step tried last, which is at time t."""
+        self._record = self._new
+        self._now[0] = t
+
+    def forget(self) -> None:
+        """Drop the step tried last."""
+        self._new, self._dense = self._record, None
+
+    def bound(self, latest: float) -> None:
+        """Let the stages of the steps to come go further in time."""
+        self._now[3] = latest
+
+    # -- what there is to see ------------------------------------------------------------------------------------------
+    @property
+    def record(self) -> Array:
+        """Of the step tried last."""
+        return self._new
+
+    @property
+    def x(self) -> Array:
+        """The state at the end of the step tried last."""
+        return self._new[self.layout.x]
+
+    @property
+    def g(self) -> Array:
+        return self._new[self.layout.g]
+
+    @property
+    def work_done(self) -> int:
+        """Newton iterations in the step tried last."""
+        return int(self._new[WORK_DONE])
+
+    def scale(self, x: Array) -> Array:
+        """What errors are measured by: atol + rtol |x|."""
+        found: Array = self._tolerance[1:] + self._tolerance[0] * np.abs(x)
+        return found
+
+    def sizes(self) -> tuple[float, float]:
+        """The scaled norms of the state and of its rate."""
+        scale = self.scale(self.x)
+        x, rate = self.x / scale, self._new[self.layout.rate] / scale
+        return math.sqrt(float(x @ x) / x.size), math.sqrt(float(rate @ rate) / x.size)
+
+    def states(self, theta: Array) -> Array:
+        """Dense output in the step tried last, not yet accepted: (k,) -> (k, n)."""
+        return self.inside(theta)[:, : self.layout.n]
+
+    def inside(self, theta: Array) -> Array:
+        """States and events within the step tried last: (k,) -> (k, n + events)."""
+        found: Array = self._at(theta[:, None], self._now, self._rows())
+        return found
+
+    def probe(self, theta: float) -> Array:
+        """States and events at one place: (n + events,)."""
+        found: Array = self._at(np.array([theta]), self._now, self._rows())
+        return found
+
+    def _rows(self) -> Array:
+        if self._dense is None:
+            self._dense = (
+                self._new[self._first : self._stop] if self._extend is None else self._extend(self._now, self._new)
+            )
+        return self._dense
+
+
+def _quick(native: NativeFunction, ends: list[Array]) -> Callable[..., Any]:
+    """The function with its last arrays in place, in the shortest way there is; arrays are read at each call."""
+
+    def slow(*args: Any) -> Any:
+        return native(*args, *ends)
+
+    made = native.direct(native.interface.name, "one step", defaults=ends, fallback=slow)
+    return slow if made is None else made
