@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,15 +35,7 @@ from torseur.graph import Block, Expr, Role, ops, substitute, tangents
 from torseur.graph.function import reachable
 from torseur.simulation.parts import Break, Event, Held, Output, Parts, Sample, State, in_order, shown_name
 
-__all__ = ["Context", "Rows"]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What loops and constraints ask of the accelerations: A vdot = rate, one row each."""
-
-    A: list[list[Expr]]
-    rate: list[Expr]
+__all__ = ["Context"]
 
 
 class Context:
@@ -52,10 +44,9 @@ class Context:
     Args:
         bench: the mechanism's symbols, tree and dynamics; its graph is the one everything is built in.
         folder: where files that blocks read are looked for; by default where the program runs.
-        rows: of loops and constraints, for model-based control of mechanisms that have some.
     """
 
-    def __init__(self, bench: Workbench, folder: Path | None = None, rows: Rows | None = None) -> None:
+    def __init__(self, bench: Workbench, folder: Path | None = None) -> None:
         self.bench, self.folder = bench, folder or Path()
         system = bench.system
         self.graph, self.t = system.graph, system.t
@@ -65,7 +56,6 @@ class Context:
         """The place of what is being built, for messages."""
         self.awaited: set[str] = set()
         """Blocks that are still to come: formulas may use their outputs already."""
-        self._rows = rows
         self._forward: dict[str, Expr] = {}
         self._states: dict[Expr, State] = {}
         self._rates: dict[Expr, Expr] = {}
@@ -134,19 +124,6 @@ class Context:
         return rates(self.bench.system)
 
     @property
-    def rows(self) -> Rows:
-        """Of loops and constraints."""
-        mechanism = self.bench.system.mechanism
-        if self._rows is not None or mechanism.is_tree:
-            return self._rows or Rows([], [])
-        raise ModelError(
-            "this block needs the equations of loops and constraints, and was not given them",
-            where=self.where,
-            got=", ".join([*mechanism.loops, *mechanism.constraints]),
-            remedy="Context(bench, rows=...)",
-        )
-
-    @property
     def vdot(self) -> list[Expr]:
         """The accelerations. The plant supplies them, so what drives the mechanism cannot depend on them at once."""
         if self._vdot is None:
@@ -157,7 +134,7 @@ class Context:
         """Force and moment (6,) that a joint, called by its body, or a loop does; supplied by the plant.
 
         A joint's: on its body, at the origin of the body and in its axes. A loop's: on the body of its second frame,
-        at that frame and in its axes.
+        at that frame and in the axes of its first.
         """
         mechanism = self.bench.system.mechanism
         if name not in mechanism.bodies and name not in mechanism.loops:

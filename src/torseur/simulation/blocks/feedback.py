@@ -6,11 +6,12 @@ from pydantic import Field
 
 from torseur.describe.fields import Scalar
 from torseur.describe.marks import Anything
+from torseur.errors import ModelError
 from torseur.graph import Expr, maximum, minimum
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context
 
-__all__ = ["Pd", "within"]
+__all__ = ["Pd", "Pid", "within"]
 
 
 class Pd(Block):
@@ -35,6 +36,60 @@ class Pd(Block):
         ed = _rate_of(context, reference, self.reference_rate) - context.value(self.rate)
         y = context.value(self.feedforward) + context.value(self.kp) * e + context.value(self.kd) * ed
         return within(context, y, self.lower, self.upper)
+
+
+class Pid(Block):
+    """y = feedforward + kp e + I + D cut to the limits, with e = reference - value.
+
+    dI/dt = ki e + (y - y_uncut) / tracking: at a limit the integral follows what is really done (back-calculation, no
+    windup). D = kd (e - x) / filter with dx/dt = (e - x) / filter: the derivative seen through a first-order filter,
+    kd s / (1 + filter s).
+    """
+
+    kind = "pid"
+    value: Anything = Field(description="what is controlled")
+    reference: Anything = Field(0.0, description="what it should be")
+    kp: Scalar = Field(0.0, description="proportional gain")
+    ki: Scalar = Field(0.0, description="integral gain, 1/s")
+    kd: Scalar = Field(0.0, description="derivative gain, s")
+    filter: Scalar = Field(0.01, description="time constant of the derivative, s")
+    feedforward: Anything = Field(0.0, description="added")
+    lower: Scalar | None = Field(None, description="least result")
+    upper: Scalar | None = Field(None, description="largest result")
+    tracking: Scalar | None = Field(
+        None, description="time in which the integral follows a limit, s; by default kp/ki, the integral time"
+    )
+    start: Scalar = Field(0.0, description="of the integral")
+
+    def build(self, context: Context, name: str) -> Expr:
+        e = context.value(self.reference) - context.value(self.value)
+        kp, ki, kd = (context.value(gain) for gain in (self.kp, self.ki, self.kd))
+        y = context.value(self.feedforward) + kp * e
+        zero = context.graph.zero
+        if kd is not zero:
+            filter = context.constant(self.filter, "the time constant of the derivative", least=0.0, open=True)
+            x = context.state(f"{name}_filtered", start=e)
+            context.rate(x, (e - x) / filter)
+            y = y + kd * ((e - x) / filter)
+        if ki is zero:
+            return within(context, y, self.lower, self.upper)
+        integral = context.state(f"{name}_integral", start=self.start)
+        y = y + integral
+        cut = within(context, y, self.lower, self.upper)
+        back = zero if cut is y else (cut - y) / self._tracking(context, kp, ki)
+        context.rate(integral, ki * e + back)
+        return cut
+
+    def _tracking(self, context: Context, kp: Expr, ki: Expr) -> Expr:
+        if self.tracking is not None:
+            return context.constant(self.tracking, "the tracking time", least=0.0, open=True)
+        if kp is context.graph.zero:
+            raise ModelError(
+                "the integral of a limited controller without proportional part needs a tracking time",
+                where=context.where,
+                expected="tracking, s",
+            )
+        return kp / ki
 
 
 def _rate_of(context: Context, reference: Expr, given: Scalar | None) -> Expr:

@@ -10,12 +10,30 @@ from pydantic import ValidationError
 from torseur.describe.checks.fault import guess
 from torseur.errors import ModelError
 from torseur.simulation.blocks.base import Block, kinds
-from torseur.simulation.blocks.feedback import Pd
+from torseur.simulation.blocks.feedback import Pd, Pid
+from torseur.simulation.blocks.filters import Delay, Lag, SecondOrder, TransferFunction
+from torseur.simulation.blocks.joint_control import ComputedTorque, PdRegulator
+from torseur.simulation.blocks.limits import DeadZone, RateLimit, Saturation
+from torseur.simulation.blocks.motors import Armature, Force
+from torseur.simulation.blocks.noise import BandNoise, Noise
+from torseur.simulation.blocks.recorded import Recorded
+from torseur.simulation.blocks.sampled import PythonBlock, Sampled
+from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
 from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Sine, Spline, Step, Sweep
+from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
+from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPoint, Trapezoid
 
 __all__ = ["KINDS", "block_of"]
 
-KINDS = kinds(Constant, Step, Ramp, Sine, Sweep, Spline, FormulaSignal, Pd)
+SIGNALS = kinds(Constant, Step, Ramp, Sine, Sweep, Spline, Recorded, Noise, BandNoise, FormulaSignal)
+PATHS = kinds(Move, Trapezoid, PointToPoint, Line, Circle)
+BLOCKS = kinds(
+    Pd, Pid, Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone, Sampled, PythonBlock
+)
+CONTROL = kinds(ComputedTorque, PdRegulator, OperationalSpace, ResolvedAcceleration, ResolvedRate)
+DEVICES = kinds(PoseSensor, VelocitySensor, AccelerationSensor, Imu, ForceSensor, Armature, Force)
+
+KINDS = SIGNALS | PATHS | BLOCKS | CONTROL | DEVICES
 """The kinds the core knows; packs hand in larger tables."""
 
 

@@ -1,0 +1,164 @@
+"""Which forces a controller has, and which of them give wanted accelerations.
+
+A controller acts by generalised forces on speeds, or through inputs of the description (efforts, motors behind gears,
+thrusters). The loads are Q = Q_0 + B u, so with the model's inverse dynamics at u = 0,
+
+    M vdot + bias - A' lambda = B u,    A vdot = b
+
+Speeds whose acceleration is given move to the right; left are u, the multipliers lambda and the accelerations of the
+other speeds (a floating base, passive joints, joints that a loop moves).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from torseur.describe.checks.fault import guess
+from torseur.describe.fields import FrozenDict, Name, Scalar
+from torseur.errors import ModelError
+from torseur.graph import Expr, jacobian, maximum, minimum, minimum_norm_solve, ops, substitute
+from torseur.graph.function import reachable
+from torseur.simulation.blocks.base import Block
+from torseur.simulation.context import Context
+
+__all__ = ["Actuators", "Controller", "Gains", "gain"]
+
+Gains = Annotated[dict[Name, Scalar], AfterValidator(FrozenDict)] | Scalar
+"""One number for all, or one for each name."""
+
+
+def gain(context: Context, gains: Gains, name: str, what: str) -> Expr:
+    """The gain of one name."""
+    if not isinstance(gains, dict):
+        return context.value(gains)
+    if name not in gains:
+        raise ModelError(f"no {what} for '{name}'", where=context.where, got=", ".join(gains) or "nothing")
+    return context.value(gains[name])
+
+
+@dataclass(frozen=True)
+class Actuators:
+    """Forces on speeds or inputs, with the generalised forces B (nv rows) that each makes when it is one."""
+
+    context: Context
+    names: tuple[str, ...]
+    B: list[list[Expr]]
+    are_inputs: bool
+
+    def inverse(self, vdot: Sequence[Expr]) -> list[Expr]:
+        """tau for accelerations, as if these actuators did nothing."""
+        tau = self.context.bench.inverse(list(vdot))
+        return substitute(tau, self._off)
+
+    @property
+    def _off(self) -> dict[Expr, Expr | float]:
+        u = self.context.bench.system.u
+        return {u[name]: 0.0 for name in self.names} if self.are_inputs else {}
+
+    def for_forces(self, tau: Sequence[Expr]) -> list[Expr]:
+        """The actuators' values that make generalised forces, on a mechanism without constraints."""
+        direct = self._one_each()
+        if direct is not None:
+            return [tau[row] / self.B[row][k] for k, row in enumerate(direct)]
+        return minimum_norm_solve(self.B, list(tau))[0]
+
+    def _one_each(self) -> list[int] | None:
+        """The row that each actuator acts on alone, if they are as many as rows and each has its own."""
+        zero = self.context.graph.zero
+        if len(self.B) != len(self.names):
+            return None
+        rows = [[i for i, row in enumerate(self.B) if row[k] is not zero] for k in range(len(self.names))]
+        taken = [found[0] for found in rows if len(found) == 1]
+        return taken if len(set(taken)) == len(self.names) else None
+
+    def for_motion(self, wanted: Mapping[int, Expr]) -> list[Expr]:
+        """The actuators' values with which the named speeds (by place) get the wanted accelerations."""
+        context, constraints = self.context, self.context.bench.constraints
+        g, n = context.graph, self.context.bench.tree.nv
+        given = [wanted.get(j, g.zero) for j in range(n)]
+        tau = self.inverse(given)
+        if len(wanted) == n and not constraints.rows:
+            return self.for_forces(tau)
+        free = [j for j in range(n) if j not in wanted]
+        A, b = constraints.A, substitute(constraints.b, self._off)
+        M = context.bench.matrix
+        table = [[*(M[i][j] for j in free), *(-x for x in self.B[i]), *(-row[i] for row in A)] for i in range(n)]
+        right = [-x for x in tau]
+        if free:
+            still = [g.zero] * (len(self.names) + len(A))
+            table += [[*(row[j] for j in free), *still] for row in A]
+            right += [x - _dot(row, given) for row, x in zip(A, b, strict=True)]
+        found, _ = minimum_norm_solve(table, right)
+        return found[len(free) : len(free) + len(self.names)]
+
+
+def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
+    total = u[0].graph.zero
+    for a, b in zip(u, v, strict=True):
+        total = total + a * b
+    return total
+
+
+class Controller(Block):
+    """What controllers that know the mechanism share: where their forces act.
+
+    Gives one result for each actuator, called by its input or speed.
+    """
+
+    inputs: tuple[Name, ...] = Field((), description="inputs it drives; without any, it acts on speeds directly")
+    speeds: tuple[Name, ...] = Field((), description="speeds it acts on; by default all, or those with a reference")
+    limit: Gains | None = Field(None, description="largest size of each value, N or N m; or per name")
+    apply: bool = Field(True, strict=True, description="false: only calculate, other blocks do something with it")
+
+    def actuators(self, context: Context, default: Sequence[str] = ()) -> Actuators:
+        """The forces at hand."""
+        if self.inputs and self.speeds:
+            raise ModelError("a controller acts on inputs or on speeds, not on both", where=context.where)
+        return _inputs(context, self.inputs) if self.inputs else _speeds(context, self.speeds or tuple(default))
+
+    def act(self, context: Context, actuators: Actuators, values: Sequence[Expr]) -> dict[str, Expr]:
+        """Cut the values, apply them, and name them."""
+        found: dict[str, Expr] = {}
+        for name, value in zip(actuators.names, values, strict=True):
+            if self.limit is not None:
+                most = gain(context, self.limit, name, "limit")
+                value = maximum(minimum(value, most), -most)
+            found[name] = value
+            if self.apply and actuators.are_inputs:
+                context.drive(name, value)
+            elif self.apply:
+                context.force(name, value)
+        return found
+
+
+def _speeds(context: Context, names: tuple[str, ...]) -> Actuators:
+    g, known = context.graph, [x.name for x in context.bench.system.mechanism.v]
+    chosen = names or tuple(known)
+    for name in chosen:
+        if name not in known:
+            expected, remedy = guess(name, known)
+            raise ModelError(f"no speed '{name}' to act on", where=context.where, expected=expected, remedy=remedy)
+    B = [[g.one if name == speed else g.zero for name in chosen] for speed in known]
+    return Actuators(context, chosen, B, are_inputs=False)
+
+
+def _inputs(context: Context, names: tuple[str, ...]) -> Actuators:
+    u, bench = context.bench.system.u, context.bench
+    for name in names:
+        if name not in u.names:
+            expected, remedy = guess(name, u.names)
+            raise ModelError(f"no input '{name}' to drive", where=context.where, expected=expected, remedy=remedy)
+    symbols = [u[name] for name in names]
+    B = [[-x for x in row] for row in jacobian(bench.inverse(bench.rest), symbols).dense()]
+    ids = {x.id for x in symbols}
+    bent = {n.id for n in reachable([x for row in B for x in row]) if n.op is ops.SYMBOL} & ids
+    idle = [name for k, name in enumerate(names) if all(row[k] is context.graph.zero for row in B)]
+    if bent or idle:
+        said = "forces do not grow in proportion to an input" if bent else "an input moves nothing"
+        got = ", ".join(idle or [name for name, x in zip(names, symbols, strict=True) if x.id in bent])
+        raise ModelError(f"a controller cannot use what it is given: {said}", where=context.where, got=got)
+    return Actuators(context, names, B, are_inputs=True)

@@ -1,0 +1,157 @@
+"""Linear filters: first and second order, rational transfer functions, pure delay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import factorial
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from torseur.describe.fields import Scalar
+from torseur.describe.marks import Anything
+from torseur.graph import Expr
+from torseur.simulation.blocks.base import Block
+from torseur.simulation.context import Context
+
+__all__ = ["Delay", "Lag", "SecondOrder", "TransferFunction"]
+
+
+class Lag(Block):
+    """T dy/dt = gain x - y: a first-order filter. Without a start it begins settled at its first input."""
+
+    kind = "lag"
+    value: Anything = Field(description="what is filtered")
+    time: Scalar = Field(description="time constant T, s")
+    gain: Scalar = Field(1.0, description="of a constant input")
+    start: Anything | None = Field(None, description="y at the start; by default settled")
+
+    def build(self, context: Context, name: str) -> Expr:
+        x = context.value(self.gain) * context.value(self.value)
+        T = context.constant(self.time, "the time constant", least=0.0, open=True)
+        y = context.state(name, start=x if self.start is None else self.start)
+        context.rate(y, (x - y) / T)
+        return y
+
+
+class SecondOrder(Block):
+    """y'' + 2 damping w y' + w^2 y = w^2 gain x, w = 2 pi frequency. Without a start it begins settled.
+
+    As a filter in front of a reference it makes one that can be differentiated twice.
+    """
+
+    kind = "second_order"
+    value: Anything = Field(description="what is filtered")
+    frequency: Scalar = Field(description="natural frequency, Hz")
+    damping: Scalar = Field(0.7071067811865476, description="ratio to the critical one")
+    gain: Scalar = Field(1.0, description="of a constant input")
+    start: Anything | None = Field(None, description="y at the start; by default settled")
+
+    def build(self, context: Context, name: str) -> Expr:
+        x = context.value(self.gain) * context.value(self.value)
+        w = 6.283185307179586 * context.constant(self.frequency, "the frequency", least=0.0, open=True)
+        y = context.state(name, start=x if self.start is None else self.start)
+        rate = context.state(f"{name}_rate")
+        context.rate(y, rate)
+        context.rate(rate, w * w * (x - y) - 2.0 * context.value(self.damping) * w * rate)
+        return y
+
+
+class TransferFunction(Block):
+    """y = N(s)/D(s) x: coefficients from the highest power of s down; N not higher than D.
+
+    In controllable canonical form: x_1' = x_2, ..., D(s) x_1 = input, y = N(s) x_1.
+    """
+
+    kind = "transfer_function"
+    value: Anything = Field(description="the input x")
+    numerator: tuple[Scalar, ...] = Field(description="of N, highest power first", min_length=1)
+    denominator: tuple[Scalar, ...] = Field(description="of D, highest power first", min_length=1)
+    settled: bool = Field(False, strict=True, description="whether it begins settled at its first input, not at zero")
+
+    @model_validator(mode="after")
+    def _proper(self) -> Self:
+        if len(self.numerator) > len(self.denominator):
+            raise PydanticCustomError("proper", "the numerator is of higher order than the denominator")
+        if self.denominator[0] == 0.0:
+            raise PydanticCustomError("proper", "the first coefficient of the denominator is zero")
+        if self.settled and self.denominator[-1] == 0.0:
+            raise PydanticCustomError("proper", "a denominator that ends with zero (an integrator) never settles")
+        return self
+
+    def build(self, context: Context, name: str) -> Expr:
+        N, D = (
+            [context.constant(c, "a coefficient of a transfer function") for c in reversed(row)]
+            for row in (self.numerator, self.denominator)
+        )
+        return rational(context, name, context.value(self.value), N, D, settled=self.settled)
+
+
+def rational(
+    context: Context,
+    name: str,
+    x: Expr,
+    N: Sequence[Expr],
+    D: Sequence[Expr],
+    *,
+    time: Expr | None = None,
+    settled: bool,
+) -> Expr:
+    """N(s)/D(s) x with coefficients from the lowest power up; with a time, N and D are of s time."""
+    zero, n = context.graph.zero, len(D) - 1
+    a = [c / D[n] for c in D[:n]]
+    b = [N[k] / D[n] if k < len(N) else zero for k in range(n + 1)]
+    if n == 0:
+        return b[0] * x
+    begin = [x / a[0] if k == 0 and settled else zero for k in range(n)]
+    states = [context.state(f"{name}_x{k + 1}", start=begin[k]) for k in range(n)]
+    last = x
+    for c, state in zip(a, states, strict=True):
+        last = last - c * state
+    speed = context.graph.one if time is None else 1.0 / time
+    for state, after in pairwise([*states, last]):
+        context.rate(state, speed * after)
+    y = b[n] * x
+    for k, state in enumerate(states):
+        y = y + (b[k] - b[n] * a[k]) * state
+    return y
+
+
+class Delay(Block):
+    """y(t) = x(t - time).
+
+    By `samples`: x is sampled `points` times per delay into a shift register and read back with straight lines in
+    between: exact for inputs that are straight between samples, otherwise off by at most x'' (time/points)^2 / 8. By
+    `pade`: the delay exp(-s time) as a rational function of order `order`, without samples, good for inputs slower than
+    about order/time rad/s. Before the start x counts as constant.
+    """
+
+    kind = "delay"
+    value: Anything = Field(description="what is delayed")
+    time: Scalar = Field(description="s")
+    method: Literal["samples", "pade"] = Field("samples", description="how")
+    points: int = Field(50, ge=1, le=10_000, description="samples per delay")
+    order: int = Field(3, ge=1, le=10, description="of the rational function")
+
+    def build(self, context: Context, name: str) -> Expr:
+        x, T = context.value(self.value), context.constant(self.time, "a delay", least=0.0)
+        if T is context.graph.zero:
+            return x
+        if self.method == "pade":
+            n, number = self.order, context.graph.number
+            c = [factorial(2 * n - k) / (factorial(k) * factorial(n - k)) for k in range(n + 1)]
+            N, D = [number((-1.0) ** k * x) for k, x in enumerate(c)], [number(x) for x in c]
+            return rational(context, name, x, N, D, time=T, settled=True)
+        return self._register(context, name, x, T)
+
+    def _register(self, context: Context, name: str, x: Expr, T: Expr) -> Expr:
+        h, n = T / float(self.points), self.points
+        when = context.held(f"{name}_time", start=context.t, unit="s")
+        cells = [context.held(f"{name}_{k}", start=x) for k in range(n + 1)]
+        context.sample(when, context.t, h)
+        for cell, value in zip(cells, [x, *cells], strict=False):
+            context.sample(cell, value, h)
+        part = (context.t - when) / h
+        return cells[n] + (cells[n - 1] - cells[n]) * part
