@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jets import Jet, jet_of
 from torseur.describe import (
     BASE,
     WORLD,
@@ -35,6 +36,7 @@ from torseur.describe import (
     Transmission,
     Wrench,
 )
+from torseur.describe.fields import names_in
 
 __all__ = ["Plain", "parameter_values"]
 
@@ -130,10 +132,42 @@ class Moving:
         return cls(T, one * (H @ T), two * (H @ T) + one**2 * (H @ H @ T))
 
     @classmethod
+    def about(cls, axis: Array, angle: Jet) -> Moving:
+        """A rotation about a vector that stays."""
+        H, T = np.zeros((4, 4)), _about(axis, angle.x)
+        H[:3, :3] = _skew(axis / np.linalg.norm(axis))
+        one, two = (np.asarray(x)[..., None, None] for x in (angle.d, angle.dd))
+        return cls(T, one * (H @ T), two * (H @ T) + one**2 * (H @ H @ T))
+
+    @classmethod
+    def entries(cls, rows: list[list[Jet]]) -> Moving:
+        """A matrix (3, 4) whose entries move."""
+        found = []
+        for part in ("x", "d", "dd"):
+            parts = [[np.asarray(getattr(e, part), float) for e in row] for row in rows]
+            shape = np.broadcast_shapes(*(e.shape for row in parts for e in row))
+            M = np.zeros((*shape, 4, 4))
+            for i, row in enumerate(parts):
+                for k, e in enumerate(row):
+                    M[..., i, k] = e
+            M[..., 3, 3] = part == "x"
+            found.append(M)
+        return cls(*found)
+
+    @classmethod
     def twist(cls, T: Array, V: Array, w: Array, Vd: Array, wd: Array) -> Moving:
         """T' = T hat, T'' = T (hat hat + hat'), with the velocity (V, w) in the moving axes."""
         hat, rate = _hat(V, w), _hat(Vd, wd)
         return cls(T, T @ hat, T @ (hat @ hat + rate))
+
+
+def _moved(steps: list[tuple[str, Jet]]) -> Moving:
+    """A product of elementary transforms: rx, tz, ..."""
+    found = Moving.still(np.eye(4))
+    for (way, axis), amount in steps:
+        kind = "turn" if way == "r" else "shift"
+        found = found @ Moving.scalar(kind, "xyz".index(axis), amount.x, amount.d, amount.dd)
+    return found
 
 
 def _hat(V: Array, w: Array) -> Array:
@@ -251,6 +285,61 @@ class Plain:
                 T = T @ _about(np.array([x(c) for c in step.rn.axis]), x(step.rn.angle))
         return T, np.eye(4)
 
+    def _place_of(self, body: str, q: Array, v: Array, vdot: Array) -> tuple[Moving, Moving]:
+        """Of a body, before and after the motion of its joint; its formulas may move with coordinates."""
+        place = self.mechanism.bodies[body].place
+        if not self._drivers(body):
+            before, after = self._place(place)
+            return Moving.still(before), Moving.still(after)
+        speeds, names = [x.name for x in self.mechanism.v], dict[str, Any](self.names)
+        for k, x in enumerate(self.mechanism.q):
+            if f"d{x.name}" in speeds:  # others have rates that are not speeds: such formulas fail here
+                i = speeds.index(f"d{x.name}")
+                names[x.name] = Jet(float(q[k]), v[..., i], vdot[..., i])
+
+        def jet(scalar: Any) -> Jet:
+            return jet_of(scalar, names)
+
+        if place.mdh is not None:
+            r = place.mdh
+            steps = [("rz", r.gamma), ("tz", r.b), ("rx", r.alpha), ("tx", r.d), ("rz", r.theta), ("tz", r.r)]
+            return _moved([(kind, jet(x)) for kind, x in steps]), Moving.still(np.eye(4))
+        if place.dh is not None:
+            r = place.dh
+            before, after = [("rz", r.theta), ("tz", r.d)], [("tx", r.a), ("rx", r.alpha)]
+            return _moved([(k, jet(x)) for k, x in before]), _moved([(k, jet(x)) for k, x in after])
+        return self._rigid_or_steps(place, jet), Moving.still(np.eye(4))
+
+    def _rigid_or_steps(self, place: Place, jet: Any) -> Moving:
+        if place.pose is None:
+            moving = Moving.still(np.eye(4))
+            for step in place.steps or ():
+                if step.rn is not None:
+                    moving = moving @ Moving.about(np.array([jet(c).x for c in step.rn.axis]), jet(step.rn.angle))
+                else:
+                    kind = next(name for name in type(step).model_fields if getattr(step, name) is not None)
+                    moving = moving @ _moved([(kind, jet(getattr(step, kind)))])
+            return moving
+        p = place.pose
+        x, y, z = (jet(c) for c in p.position)
+        shift = _moved([("tx", x), ("ty", y), ("tz", z)])
+        if p.matrix is not None:
+            return shift @ Moving.entries([[*(jet(c) for c in row), Jet(0.0)] for row in p.matrix])
+        if p.quaternion is not None:
+            w, a, b, c = (jet(e) for e in p.quaternion)
+            rows = [
+                [1 - 2 * (b * b + c * c), 2 * (a * b - w * c), 2 * (a * c + w * b), Jet(0.0)],
+                [2 * (a * b + w * c), 1 - 2 * (a * a + c * c), 2 * (b * c - w * a), Jet(0.0)],
+                [2 * (a * c - w * b), 2 * (b * c + w * a), 1 - 2 * (a * a + b * b), Jet(0.0)],
+            ]
+            return shift @ Moving.entries(rows)
+        roll, pitch, yaw = (jet(c) for c in p.rpy or (0.0, 0.0, 0.0))
+        return shift @ _moved([("rz", yaw), ("ry", pitch), ("rx", roll)])
+
+    def _drivers(self, body: str) -> set[str]:
+        """The coordinates in the place of a body."""
+        return set(names_in(self.mechanism.bodies[body].place)) & {x.name for x in self.mechanism.q}
+
     # -- motion
     def motion(self, q: Array, v: Array, vdot: Array) -> dict[str, Moving]:
         """Every body and frame; v and vdot (..., nv)."""
@@ -262,9 +351,9 @@ class Plain:
         while waiting:
             for name, body in list(waiting.items()):
                 if body.parent in found:
-                    before, after = self._place(body.place)
+                    before, after = self._place_of(name, q, v, vdot)
                     inner = self._joint(name, body.joint.kind, body.joint.pitch, q, v, vdot)
-                    found[name] = found[body.parent] @ Moving.still(before) @ inner @ Moving.still(after)
+                    found[name] = found[body.parent] @ before @ inner @ after
                     del waiting[name]
         for owner, frames in [(BASE, m.base.frames), *((n, b.frames) for n, b in m.bodies.items())]:
             for name, frame in frames.items():
@@ -305,7 +394,7 @@ class Plain:
         if m.base.kind is BaseKind.CARRIER:
             kinds[BASE] = "carrier"
         for owner, i in self.q_of.items():
-            found[i] = _joint_rates(kinds[owner], q[i], v[self.v_of[owner]])
+            found[i] = _joint_rates(kinds.get(owner, "free form"), q[i], v[self.v_of[owner]])
         return found
 
     def moved(self, q: Array, v: Array, step: float) -> Array:
@@ -334,7 +423,8 @@ class Plain:
         m = self.mechanism
         if body in (BASE, WORLD):
             return body == BASE and m.base.kind is not BaseKind.FIXED
-        return m.bodies[body].joint.kind != "fixed" or self._can_move(m.bodies[body].parent)
+        moves = m.bodies[body].joint.kind != "fixed" or bool(self._drivers(body))
+        return moves or self._can_move(m.bodies[body].parent)
 
     def _six_points(self, inertia: StandardInertia | CentralInertia) -> list[tuple[float, Array]]:
         x = self.value

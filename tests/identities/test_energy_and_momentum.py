@@ -3,28 +3,11 @@
 import numpy as np
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
+from along_motion import rate_along_motion
+from evaluated import Evaluated, assert_same
 from mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
 from plain import Plain
 from torseur.describe import BASE, SpringDamper, Transmission, Wrench
-from torseur.dynamics import energy
-from torseur.dynamics.lagrange import rates
-from torseur.dynamics.quantities import Options, Workbench
-from torseur.graph import Function, evaluate, tangents
-
-
-def rate_along_motion(mechanism, s, quantity, vdot):
-    """The time derivative of an energy or momentum, by differentiating its expression along the motion."""
-    bench = Workbench(mechanism, Options(base_parameters=False))
-    if quantity == "momentum":
-        p, L = energy.momentum(bench.tree)
-        exprs = [*p, *L]
-    else:
-        exprs = [energy.kinetic_energy(bench.tree) + energy.potential_energy(bench.tree, bench.gravity)]
-    system, block = bench.system, bench.block("vdot")
-    seeds = dict(zip(system.q, rates(system), strict=True)) | dict(zip(system.v, block, strict=True))
-    function = Function("rate", [system.q, system.v, block, system.p], {"rate": tangents(exprs, seeds)})
-    return evaluate(function, *arguments_of(mechanism, function, (s.q, s.v, vdot)))[0]
 
 
 def without(mechanism, **fields):

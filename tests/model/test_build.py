@@ -290,20 +290,15 @@ def test_a_mechanism_that_cannot_move_says_so():
     assert model.pose(nothing, "stone").shape == (4, 4)
 
 
-def test_a_place_that_depends_on_coordinates_is_refused_whatever_the_joint():
-    for kind in ("fixed", "revolute"):
-        bodies = {
-            "upper": ARM.bodies["upper"],
-            "lower": {
-                "parent": "upper",
-                "place": {"mdh": {"d": "0.1*q1"}},
-                "joint": kind,
-                "inertia": {"M": 1.0, "ZZ": 1.0},
-            },
-        }
-        mechanism = arm(bodies=bodies, loads={})
-        with pytest.raises(ModelError, match="free-form"):
-            build(mechanism).mass_matrix(np.zeros(len(mechanism.q)))
+def test_a_place_may_depend_on_coordinates_or_have_a_joint_but_not_both():
+    lower = {"parent": "upper", "place": {"mdh": {"d": "0.1*q1"}}, "inertia": {"mass": 1.0}}
+    formula = arm(bodies={"upper": ARM.bodies["upper"], "lower": lower}, loads={})
+    alone = arm(bodies={"upper": ARM.bodies["upper"]}, loads={})
+    # a point of 1 kg at 0.1 q1 from the axis: it turns and slides
+    assert_same(build(formula).mass_matrix([0.3]), build(alone).mass_matrix([0.3]) + (0.1 * 0.3) ** 2 + 0.1**2)
+    both = arm(bodies={"upper": ARM.bodies["upper"], "lower": {**lower, "joint": "revolute"}}, loads={})
+    with pytest.raises(ModelError, match="free-form"):
+        build(both).mass_matrix(np.zeros(2))
 
 
 def test_not_a_number_is_an_error_for_one_state_and_stays_in_its_row_of_a_batch():

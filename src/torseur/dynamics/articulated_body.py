@@ -144,7 +144,7 @@ class _Freed:
 
 
 def articulated_solve(tree: Tree, right: Sequence[Expr]) -> list[Expr]:
-    """vdot with M(q) vdot = right; rotors without a carrier add to the diagonal."""
+    """vdot with M(q) vdot = right, where every speed moves one link; rotors without a carrier add to the diagonal."""
     g: Graph = tree.system.graph
     diagonal: dict[int, Expr] = {}
     for rotor in tree.rotors:
@@ -155,8 +155,8 @@ def articulated_solve(tree: Tree, right: Sequence[Expr]) -> list[Expr]:
     freed: list[list[_Freed]] = [[] for _ in tree.links]
     for k in reversed(range(len(tree.links))):
         link, own, p = tree.links[k], inertias[k], wrenches[k]
-        for i in reversed(range(link.kind.nv)):
-            S, j = link.S[i], link.first + i
+        for i in reversed(range(len(link.S))):
+            S, j = link.S[i], link.places[i]
             U = own.wrench(S)
             D = dot(S.linear, U.linear) + dot(S.angular, U.angular)
             D = D + diagonal[j] if j in diagonal else D
@@ -169,8 +169,7 @@ def articulated_solve(tree: Tree, right: Sequence[Expr]) -> list[Expr]:
                 own = own.freed(None if j in diagonal else _unit_place(S), U, inverse)
                 p = Motion(add(p.linear, scale(u, U.linear)), add(p.angular, scale(u, U.angular)))
         if link.parent >= 0:
-            motion = link.kind.pose(g, link.q, link.settings)
-            inertias[link.parent] = inertias[link.parent] + own.seen_from(motion).seen_from(link.K)
+            inertias[link.parent] = inertias[link.parent] + own.seen_from(link.motion).seen_from(link.K)
             f = rotate(link.pose.R, p.linear)
             n = add(rotate(link.pose.R, p.angular), cross(link.pose.P, f))
             below = wrenches[link.parent]
@@ -191,7 +190,7 @@ def _outward(tree: Tree, freed: list[list[_Freed]]) -> list[Expr]:
         for i, column in enumerate(reversed(freed[k])):
             S = link.S[i]
             rate = column.u - (dot(column.U.linear, a.linear) + dot(column.U.angular, a.angular))
-            vdot[link.first + i] = rate
+            vdot[link.places[i]] = rate
             a = Motion(add(a.linear, scale(rate, S.linear)), add(a.angular, scale(rate, S.angular)))
         accelerations.append(a)
     return vdot

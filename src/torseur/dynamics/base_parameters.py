@@ -95,7 +95,9 @@ def base_parameters(tree: Tree) -> BaseParameters:
     """The base parameters of a tree, by the closed rules; they hold for almost all values of the free parameters.
 
     A rotor carried by another link than the parent of its joint, or that drives the second axis of a universal joint,
-    is not regrouped. The motion of a driven base counts as any motion.
+    is not regrouped. The motion of a driven base counts as any motion. Where one speed moves several links (free-form
+    kinematics) each joint counts as free: what is regrouped is right, but fewer parameters might do; the rank of the
+    regressor tells (`identifiable_parameters`).
     """
     standard = standard_parameters(tree)
     rules = _Rules(tree, Elimination(tree.system))
@@ -194,23 +196,29 @@ class _Rules:
 
     def conditions(self, standard: Sequence[StandardParameter]) -> list[list[_Condition]]:
         """For every link what an inertia must satisfy to be moved to its parent."""
-        drives = {i: p for i, p in enumerate(standard) if p.symbol == "IA" or self._is_on_parent(p)}
+        drives = {i: p for i, p in enumerate(standard) if self._is_at_its_joint(p)}
         sights, found = list[_Sight](), []
         for k, link in enumerate(self.tree.links):
             below = self._world() if link.parent < 0 else sights[link.parent]
             mine = {i: p for i, p in drives.items() if p.link == k}
             conditions, sight = self._through(link, below, mine)
             sights.append(sight)
-            far = [i for i, p in enumerate(standard) if p.link == k and p.symbol == "JM" and i not in drives]
+            far = [i for i, p in enumerate(standard) if p.link == k and p.symbol in ("IA", "JM") and i not in drives]
             none = [self.g.zero] * 10
             found.append([*conditions, *(_Condition(none, {i: self.g.one}) for i in far)])
         return found
 
-    def _is_on_parent(self, p: StandardParameter) -> bool:
-        """Whether a rotor sits on the parent of its joint, and drives a column that stays where it is on the parent."""
+    def _is_at_its_joint(self, p: StandardParameter) -> bool:
+        """Whether a drive acts on one joint alone, as if its inertia were at it, or as a rotor on the joint's parent.
+
+        The rotor must drive a column that stays where it is on the parent.
+        """
         link = self.tree.links[p.link]
-        steady = not link.kind.turns_its_columns or p.speed == link.first
-        return p.rotor is not None and p.rotor.link == link.parent and steady
+        moved = [other for other in self.tree.links if p.speed in other.places]
+        if p.symbol not in ("IA", "JM") or len(moved) > 1 or link.gearing is not None:
+            return False
+        steady = not link.kind.turns_its_columns or p.speed == link.places[0]
+        return p.rotor is None or (p.rotor.link == link.parent and steady)
 
     def _world(self) -> _Sight:
         zero, gravity = self.g.zero, self.tree.system.vector(self.tree.system.mechanism.gravity)
@@ -228,11 +236,10 @@ class _Rules:
         angular = [(V[3], V[4], V[5]) for V in below.twists]
         conditions: list[_Condition] = []
         columns = link.kind.subspace(self.g, [self.g.zero] * link.kind.nq, link.settings)
-        numbers = list(range(link.first, link.first + link.kind.nv))
         stages = [[i] for i in range(len(columns))] if link.kind.turns_its_columns else [list(range(len(columns)))]
         for n, stage in enumerate(stages):
             own = [columns[i] for i in stage]
-            acting = [{i: p for i, p in drives.items() if p.speed == numbers[c]} for c in stage]
+            acting = [{i: p for i, p in drives.items() if p.speed == link.places[c]} for c in stage]
             more, sight = self._stage(own, sight, acting, angular if n == 0 else [])
             conditions += more
         return conditions, sight

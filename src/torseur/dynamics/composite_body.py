@@ -22,8 +22,7 @@ def composite_inertias(tree: Tree) -> list[Inertia]:
     for k in reversed(range(len(tree.links))):
         link = tree.links[k]
         if link.parent >= 0:
-            motion = link.kind.pose(tree.system.graph, link.q, link.settings)
-            whole[link.parent] = whole[link.parent] + whole[k].seen_from(motion).seen_from(link.K)
+            whole[link.parent] = whole[link.parent] + whole[k].seen_from(link.motion).seen_from(link.K)
     return whole
 
 
@@ -35,9 +34,10 @@ def mass_matrix(tree: Tree) -> list[list[Expr]]:
     for k, link in enumerate(tree.links):
         for i, column in enumerate(link.S):
             f, m = _wrench(whole[k], column)
-            row = link.first + i
-            for j, other in enumerate(link.S[: i + 1]):
-                A[row][link.first + j] = A[link.first + j][row] = dot(other.linear, f) + dot(other.angular, m)
+            row = link.places[i]
+            for place, other in zip(link.places[: i + 1], link.S, strict=False):
+                A[row][place] = A[row][place] + (dot(other.linear, f) + dot(other.angular, m))
+                A[place][row] = A[row][place]
             _pass_down(tree, A, row, k, f, m)
     for rotor in tree.rotors:
         _add_rotor(tree, A, rotor)
@@ -52,13 +52,15 @@ def _wrench(inertia: Inertia, unit: Motion) -> tuple[Vector, Vector]:
 
 
 def _pass_down(tree: Tree, A: list[list[Expr]], row: int, k: int, f: Vector, m: Vector) -> None:
+    """Meet every joint below; the two orders of one pair both count where one speed moves both."""
     while tree.links[k].parent >= 0:
         R, P = tree.links[k].pose.R, tree.links[k].pose.P
         k, f = tree.links[k].parent, rotate(R, f)
         m = add(rotate(R, m), cross(P, f))
-        for j, column in enumerate(tree.links[k].S):
-            place = tree.links[k].first + j
-            A[row][place] = A[place][row] = dot(column.linear, f) + dot(column.angular, m)
+        for place, column in zip(tree.links[k].places, tree.links[k].S, strict=True):
+            share = dot(column.linear, f) + dot(column.angular, m)
+            A[row][place] = A[row][place] + (share if place != row else 2.0 * share)
+            A[place][row] = A[row][place]
 
 
 def _add_rotor(tree: Tree, A: list[list[Expr]], rotor: Rotor) -> None:
@@ -67,7 +69,7 @@ def _add_rotor(tree: Tree, A: list[list[Expr]], rotor: Rotor) -> None:
     A[k][k] = A[k][k] + rotor.ratio * j
     link, e = rotor.link, scale(j, rotor.axis)
     while link >= 0:
-        for i, column in enumerate(tree.links[link].S, tree.links[link].first):
+        for i, column in zip(tree.links[link].places, tree.links[link].S, strict=True):
             share = dot(column.angular, e)
             A[k][i] = A[k][i] + share
             A[i][k] = A[i][k] + share if i == k else A[k][i]

@@ -102,12 +102,18 @@ def inverse_dynamics_derivatives(tree: Tree, vdot: Sequence[Expr], gravity: Vect
     """
     g = tree.system.graph
     for link in tree.links:
-        if link.kind.turns_its_columns:
+        if link.turns_its_columns:
             raise ModelError(
-                f"derivatives by recursion do not take a {link.kind.name} joint",
-                where=f"bodies.{link.name}.joint",
+                f"derivatives by recursion do not take a {link.kind.name} joint whose axes turn in it",
+                where=f"bodies.{link.name}",
                 remedy="write it as two joints, or differentiate the expressions",
             )
+    if tree.shares_speeds:
+        raise ModelError(
+            "derivatives by recursion need every speed to move one link",
+            where=tree.system.mechanism.name,
+            remedy="differentiate the expressions",
+        )
     columns, carried = _outward(tree, vdot, gravity)
     by_q: Table = [[g.zero] * tree.nv for _ in range(tree.nv)]
     by_v: Table = [[g.zero] * tree.nv for _ in range(tree.nv)]
@@ -127,16 +133,17 @@ def _outward(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> tuple[list[li
     rest, fall = still, Motion(minus(gravity), zero_vector(g))
     v: list[Motion] = []
     a: list[Motion] = []
-    columns, carried = [], []
+    columns, carried, symbols = [], [], tree.system.v.symbols
     for link, pose in zip(tree.links, poses, strict=True):
+        speeds = [symbols[place] for place in link.places]
         v0, a0 = (rest, fall) if link.parent < 0 else (v[link.parent], a[link.parent])
         S = [_at_origin(pose, column) for column in link.S]
         v1 = v0
-        for column, speed in zip(S, link.v, strict=True):
+        for column, speed in zip(S, speeds, strict=True):
             v1 = _sum(v1, _times(column, speed))
         own = [_rates(link, i, column, v0, a0, v1) for i, column in enumerate(S)]
         a1 = a0
-        for item, speed in zip(own, link.v, strict=True):
+        for item, speed in zip(own, speeds, strict=True):
             a1 = _sum(a1, _sum(_times(item.S, vdot[item.place]), _times(item.Sd, speed)))
         if link.drive is not None:
             v1, a1 = (_sum(x, _at_origin(pose, given)) for x, given in zip((v1, a1), link.drive, strict=True))
@@ -150,8 +157,8 @@ def _outward(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> tuple[list[li
 def _rates(link: Link, i: int, S: Motion, v0: Motion, a0: Motion, v1: Motion) -> _Column:
     psi = _crossed(v0, S)
     psid = _sum(_crossed(a0, S), _crossed(v0, psi))
-    Sd = psi if link.kind.nv == 1 else _crossed(v1, S)
-    return _Column(link.first + i, S, psi, psid, Sd)
+    Sd = psi if len(link.places) == 1 else _crossed(v1, S)
+    return _Column(link.places[i], S, psi, psid, Sd)
 
 
 def _of_body(inertia: Inertia, v: Motion, a: Motion) -> _Carried:

@@ -48,10 +48,11 @@ def frame_jacobian(tree: Tree, name: str, axes: Axes = Axes.OWN) -> list[list[Ex
     k, rest = frame.link, frame.offset  # pose of the frame in link k
     while k >= 0:
         link = tree.links[k]
-        for i, column in enumerate(link.S):
+        for place, column in zip(link.places, link.S, strict=True):
             linear = rotate_back(rest.R, add(column.linear, cross(column.angular, rest.P)))
             angular = rotate_back(rest.R, column.angular)
-            columns[link.first + i] = [*_in(axes, frame, linear), *_in(axes, frame, angular)]
+            parts = [*_in(axes, frame, linear), *_in(axes, frame, angular)]
+            columns[place] = [x + more for x, more in zip(columns[place], parts, strict=True)]
         k, rest = link.parent, link.pose * rest
     return [list(row) for row in zip(*columns, strict=True)]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from torseur.describe import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
 from torseur.describe.fields import Scalar, Table
 from torseur.describe.loads import PathLoad
+from torseur.dynamics.kinematics import rates
 from torseur.dynamics.newton_euler import Wrench as LinkWrench
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
@@ -100,20 +101,16 @@ def _strut(kinematics: Kinematics, ends: tuple[str, str]) -> tuple[Expr, Expr, V
 
 def _path(tree: Tree, factors: Table[Scalar] | dict[str, Scalar]) -> tuple[Expr, Expr]:
     """A sum of coordinates times factors, and its rate."""
-    system, rates = tree.system, _coordinate_rates(tree)
+    system, rate_of = tree.system, _coordinate_rates(tree)
     s = rate = system.graph.zero
     for name, factor in factors.items():
         k = system.scalar(factor)
-        s, rate = s + k * system.scope[name], rate + k * rates[name]
+        s, rate = s + k * system.scope[name], rate + k * rate_of[name]
     return s, rate
 
 
 def _coordinate_rates(tree: Tree) -> dict[str, Expr]:
-    found: dict[str, Expr] = {}
-    for link in tree.links:
-        rates = link.kind.rates(tree.system.graph, link.q, link.v)
-        found |= {tree.system.graph.label(x) or "": r for x, r in zip(link.q, rates, strict=True)}
-    return found
+    return dict(zip(tree.system.q.names, rates(tree.system), strict=True))
 
 
 def _spring_damper(tree: Tree, kinematics: Kinematics, forces: Forces, load: SpringDamper) -> None:

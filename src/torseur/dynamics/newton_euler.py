@@ -49,7 +49,7 @@ def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> list[LinkMotio
     found: list[LinkMotion] = []
     for link in tree.links:
         before = world if link.parent < 0 else found[link.parent]
-        found.append(_next(g, link, before, link.acceleration(vdot[link.first : link.first + link.kind.nv])))
+        found.append(_next(g, link, before, link.acceleration(vdot)))
     return found
 
 
@@ -77,10 +77,10 @@ def _square_across(link: Link, before: LinkMotion) -> Expr | None:
 
     The child's z must lie along an axis k of the parent; then it is the parent's U_kk.
     """
-    g = link.K.P[0].graph
+    g = link.graph
     if any(x is not g.zero for column in link.S for x in column.angular[:2]):
         return None
-    z = [row[2] for row in link.K.R]
+    z = [row[2] for row in link.pose.R]
     along = [k for k in range(3) if z[k].is_number and abs(float(z[k])) == 1.0]
     return before.U[along[0]][along[0]] if along else None
 
@@ -137,8 +137,8 @@ def inverse_dynamics(
         _spin(tree, rotor, moved, vdot, moments, tau)
     for k in reversed(range(len(tree.links))):
         link, f, n = tree.links[k], forces[k], moments[k]
-        for i, column in enumerate(link.S):
-            tau[link.first + i] = tau[link.first + i] + dot(column.linear, f) + dot(column.angular, n)
+        for place, column in zip(link.places, link.S, strict=True):
+            tau[place] = tau[place] + dot(column.linear, f) + dot(column.angular, n)
         if link.parent >= 0:
             R, P = link.pose.R, link.pose.P
             f_up = rotate(R, f)

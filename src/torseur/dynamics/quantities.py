@@ -124,7 +124,7 @@ def _motion_derivatives(w: Workbench) -> Tables:
     The recursion is for the inertial forces; what rotors and loads add is differentiated as it stands.
     """
     vdot = list(w.block("vdot"))
-    turning = any(link.kind.turns_its_columns for link in w.tree.links)
+    turning = not w.tree.has_steady_columns
     flat = _differentiated(w, w.inverse(vdot)) if turning or w.tree.nv <= FEW else None
     if turning and flat is not None:
         return flat

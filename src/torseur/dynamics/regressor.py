@@ -74,11 +74,11 @@ def standard_parameters(tree: Tree) -> list[StandardParameter]:
 
 
 def _numbers(tree: Tree) -> dict[int, tuple[int, str]]:
-    """Speed -> its link, and the number that ends the names of what acts on it."""
-    found = {}
+    """Speed -> the first link it moves, and the number that ends the names of what acts on it."""
+    found: dict[int, tuple[int, str]] = {}
     for k, link in enumerate(tree.links):
-        for i in range(link.kind.nv):
-            found[link.first + i] = k, link.number if link.kind.nv == 1 else f"{link.number}_{i + 1}"
+        for i, place in enumerate(link.places, 1):
+            found.setdefault(place, (k, link.number if len(link.places) == 1 else f"{link.number}_{i}"))
     return found
 
 
@@ -226,7 +226,7 @@ def _reach(tree: Tree) -> list[Reach]:
         for place, unit in found[link.parent] if link.parent >= 0 else []:
             linear = rotate_back(R, add(unit.linear, cross(unit.angular, P)))
             mine.append((place, Motion(linear, rotate_back(R, unit.angular))))
-        found.append([*mine, *((link.first + i, column) for i, column in enumerate(link.S))])
+        found.append([*mine, *zip(link.places, link.S, strict=True)])
     return found
 
 

@@ -7,7 +7,8 @@ are fixed for good become numbers, and fold.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from torseur.describe import Formula, Mechanism
@@ -18,7 +19,7 @@ from torseur.graph import Block, Expr, Graph, Role, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
 from torseur.spatial.vectors import Matrix, Vector, zero_vector
 
-__all__ = ["System"]
+__all__ = ["System", "Turn"]
 
 _MDH = (
     (StepKind.ROTATE_Z, "gamma"),
@@ -29,7 +30,16 @@ _MDH = (
     (StepKind.MOVE_Z, "r"),
 )
 _DH_BEFORE = ((StepKind.ROTATE_Z, "theta"), (StepKind.MOVE_Z, "d"))
+_MOVES = (StepKind.MOVE_X, StepKind.MOVE_Y, StepKind.MOVE_Z)
 _DH_AFTER = ((StepKind.MOVE_X, "a"), (StepKind.ROTATE_X, "alpha"))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A rotation by an angle about a unit vector."""
+
+    axis: Vector
+    angle: Expr
 
 
 class System:
@@ -91,51 +101,71 @@ class System:
         return (x, y, z)
 
     # -- places --------------------------------------------------------------------------------------------------------
-    def before(self, place: Place) -> Pose:
-        """The part of a place that comes before the motion of the joint."""
-        g = self.graph
+    def steps_before(self, place: Place) -> Iterator[Step | Turn | Pose]:
+        """The part of a place that comes before the motion of the joint, as a product."""
         if place.mdh is not None:
-            return self._row(place.mdh, _MDH)
-        if place.dh is not None:
-            return self._row(place.dh, _DH_BEFORE)
-        if place.pose is not None:
-            return self._rigid(place.pose)
-        pose = Pose.identity(g)
+            yield from self._row(place.mdh, _MDH)
+        elif place.dh is not None:
+            yield from self._row(place.dh, _DH_BEFORE)
+        elif place.pose is not None:
+            yield from self._rigid(place.pose)
         for step in place.steps or ():
             if step.rn is not None:
-                axis = self.unit(self.vector(step.rn.axis))
-                pose = pose * Pose(about_axis(axis, self.scalar(step.rn.angle)), zero_vector(g))
+                yield Turn(self.unit(self.vector(step.rn.axis)), self.scalar(step.rn.angle))
             else:
                 kind, amount = next((k, a) for k in StepKind if (a := getattr(step, k.value)) is not None)
-                pose = pose * product(g, [Step(kind, self.scalar(amount))])
+                yield Step(kind, self.scalar(amount))
+
+    def steps_after(self, place: Place) -> Iterator[Step]:
+        """The part that comes after the motion: a and alpha of a standard Denavit-Hartenberg row."""
+        if place.dh is not None:
+            yield from self._row(place.dh, _DH_AFTER)
+
+    def before(self, place: Place) -> Pose:
+        """The part of a place that comes before the motion of the joint."""
+        pose = Pose.identity(self.graph)
+        for step in self.steps_before(place):
+            pose = pose * self.pose_of(step)
         return pose
 
     def after(self, place: Place) -> Pose:
-        """The part that comes after the motion: a and alpha of a standard Denavit-Hartenberg row."""
-        return Pose.identity(self.graph) if place.dh is None else self._row(place.dh, _DH_AFTER)
+        """The part that comes after the motion."""
+        return product(self.graph, self.steps_after(place))
+
+    def pose_of(self, step: Step | Turn | Pose) -> Pose:
+        """One factor of a place."""
+        if isinstance(step, Turn):
+            return Pose(about_axis(step.axis, step.angle), zero_vector(self.graph))
+        return product(self.graph, [step]) if isinstance(step, Step) else step
 
     def place(self, place: Place) -> Pose:
         """A whole place, without motion."""
         return self.before(place) * self.after(place)
 
-    def _row(self, row: object, pattern: tuple[tuple[StepKind, str], ...]) -> Pose:
-        return product(self.graph, [Step(kind, self.scalar(getattr(row, field))) for kind, field in pattern])
+    def _row(self, row: object, pattern: tuple[tuple[StepKind, str], ...]) -> Iterator[Step]:
+        for kind, field in pattern:
+            yield Step(kind, self.scalar(getattr(row, field)))
 
-    def _rigid(self, pose: RigidPose) -> Pose:
+    def _rigid(self, pose: RigidPose) -> Iterator[Step | Pose]:
+        """A position, then a rotation; angles are steps."""
         P = self.vector(pose.position)
+        yield from (Step(kind, x) for kind, x in zip(_MOVES, P, strict=True))
         if pose.quaternion is not None:
             w, x, y, z = (self.scalar(c) for c in pose.quaternion)
-            return Pose(from_quaternion(w, x, y, z), P)
-        if pose.matrix is not None:
+            yield Pose(from_quaternion(w, x, y, z), zero_vector(self.graph))
+        elif pose.matrix is not None:
             a, b, c = (self.vector(row) for row in pose.matrix)
-            return Pose((a, b, c), P)
-        return Pose(self.turn(pose.rpy or (0.0, 0.0, 0.0)), P)
+            yield Pose((a, b, c), zero_vector(self.graph))
+        else:
+            yield from self._turns(pose.rpy or (0.0, 0.0, 0.0))
 
     def turn(self, rpy: tuple[Scalar, Scalar, Scalar]) -> Matrix:
         """Rz(yaw) Ry(pitch) Rx(roll)."""
+        return product(self.graph, self._turns(rpy)).R
+
+    def _turns(self, rpy: tuple[Scalar, Scalar, Scalar]) -> list[Step]:
         roll, pitch, yaw = (self.scalar(angle) for angle in rpy)
-        turns = ((StepKind.ROTATE_Z, yaw), (StepKind.ROTATE_Y, pitch), (StepKind.ROTATE_X, roll))
-        return product(self.graph, [Step(kind, angle) for kind, angle in turns]).R
+        return [Step(StepKind.ROTATE_Z, yaw), Step(StepKind.ROTATE_Y, pitch), Step(StepKind.ROTATE_X, roll)]
 
     def unit(self, axis: Vector) -> Vector:
         length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])

@@ -2,12 +2,15 @@
 
 Bodies that are fixed to another are melted into it, in the parameters; what is left are *links*, each with one joint. A
 link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base
-whose motion is given in time is a link without a joint: its velocity and acceleration are expressions of t.
+whose motion is given in time is a link without a joint: its velocity and acceleration are expressions of t. Free-form
+kinematics is cut into joints that are geared to the speeds (`free_form`): one speed may move several links, and several
+one link. Equal joints behind one link are one joint, so bodies whose places begin alike share them.
 
 ======  =====================================================================  ===============
 K       pose of frame a of the joint in the parent link's frame (no motion)     depends on p
 R, P    pose of the link's frame in the parent link's frame                     depends on p, q
-S, c    columns of the joint's relative velocity, and their rate times v        link's axes
+S, c    columns of the relative velocity by speeds of the mechanism, and their  link's axes
+        rate times v
 ======  =====================================================================  ===============
 """
 
@@ -17,37 +20,33 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, Motor, StandardInertia, Transmission
 from torseur.describe.fields import names_in
-from torseur.dynamics.kinematics import coordinates_of, velocity_of
+from torseur.dynamics.free_form import Gearing, Move, cut, geared
+from torseur.dynamics.kinematics import carrier_steps, coordinates_of, velocity_of
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
-from torseur.graph import Expr, tangents
+from torseur.graph import Expr, Graph, tangents
 from torseur.spatial.inertia import Inertia, central
-from torseur.spatial.joints import KINDS, JointKind, Motion
-from torseur.spatial.pose import Pose, Step, StepKind, product
+from torseur.spatial.joints import JointKind, Motion
+from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, add, rotate, scale, zero_vector
 
 __all__ = ["Link", "Rotor", "Tree"]
 
-_CARRIER = (
-    ("prismatic", "x"),
-    ("prismatic", "y"),
-    ("prismatic", "z"),
-    ("revolute", "z"),
-    ("revolute", "y"),
-    ("revolute", "x"),
-)
-_AXIS_TO_Z = {"x": (StepKind.ROTATE_Y, 0.5), "y": (StepKind.ROTATE_X, -0.5), "z": (StepKind.ROTATE_Z, 0.0)}
-
 
 @dataclass(frozen=True)
 class Link:
-    """One moving body with its joint. `first` is the place of its first speed in v; parent -1 is the world.
+    """One moving body with its joint; parent -1 is the world.
 
-    `number` ends the names of what belongs to it; the base is 0. `drive` is the velocity of a driven base and the rate
-    of its components.
+    Attributes:
+        number: ends the names of what belongs to it; the base is 0.
+        q, v: of the joint, expressions of those of the mechanism.
+        places: in the mechanism's v, of the speeds that move the joint: those of the columns of S.
+        gearing: how they do; None where they are the joint's own.
+        drive: velocity of a driven base, and the rate of its components.
     """
 
     name: str
@@ -56,24 +55,42 @@ class Link:
     kind: JointKind
     q: tuple[Expr, ...]
     v: tuple[Expr, ...]
-    first: int
+    places: tuple[int, ...]
     settings: tuple[Expr, ...]
     K: Pose
     inertia: Inertia
+    gearing: Gearing | None = None
     drive: tuple[Motion, Motion] | None = None
+
+    @property
+    def graph(self) -> Graph:
+        return self.K.P[0].graph
 
     @cached_property
     def pose(self) -> Pose:
         """Of the link's frame in its parent's."""
-        return self.K * self.kind.pose(self.K.P[0].graph, self.q, self.settings)
+        return self.K * self.motion
+
+    @cached_property
+    def motion(self) -> Pose:
+        """Of frame b of the joint in its frame a."""
+        return self.kind.pose(self.graph, self.q, self.settings)
+
+    @cached_property
+    def own_columns(self) -> list[Motion]:
+        """Of the joint, by its own speeds."""
+        return self.kind.subspace(self.graph, self.q, self.settings)
 
     @cached_property
     def S(self) -> list[Motion]:
-        return self.kind.subspace(self.K.P[0].graph, self.q, self.settings)
+        if self.gearing is None:
+            return self.own_columns
+        return [self._combined(column) for column in zip(*self.gearing.W, strict=True)]
 
-    @cached_property
-    def c(self) -> Motion:
-        return self.kind.bias(self.K.P[0].graph, self.q, self.v, self.settings)
+    @property
+    def turns_its_columns(self) -> bool:
+        """Whether S changes with q in the link's axes."""
+        return self.kind.turns_its_columns or (self.gearing is not None and not self.gearing.is_steady)
 
     @cached_property
     def velocity(self) -> Motion:
@@ -81,15 +98,29 @@ class Link:
         return self._combined(self.v) if self.drive is None else self.drive[0]
 
     def acceleration(self, vdot: Sequence[Expr]) -> Motion:
-        """The rate of the components of `velocity`: S vdot + c, or what is given in time."""
+        """The rate of the components of `velocity`: S vdot + c, or what is given in time; vdot is the mechanism's."""
         if self.drive is not None:
             return self.drive[1]
-        rate = self._combined(vdot)
-        return Motion(add(rate.linear, self.c.linear), add(rate.angular, self.c.angular))
+        rate = self._combined(self._own_rates(vdot))
+        c = self.kind.bias(self.graph, self.q, self.v, self.settings)
+        return Motion(add(rate.linear, c.linear), add(rate.angular, c.angular))
+
+    def _own_rates(self, vdot: Sequence[Expr]) -> list[Expr]:
+        """Of the joint's own speeds."""
+        mine = [vdot[k] for k in self.places]
+        if self.gearing is None:
+            return mine
+        found = []
+        for row, c in zip(self.gearing.W, self.gearing.c, strict=True):
+            total = self.graph.zero
+            for factor, rate in zip(row, mine, strict=True):
+                total = total + factor * rate
+            found.append(total + c)
+        return found
 
     def _combined(self, speeds: Sequence[Expr]) -> Motion:
-        linear = angular = zero_vector(self.K.P[0].graph)
-        for column, speed in zip(self.S, speeds, strict=True):
+        linear = angular = zero_vector(self.graph)
+        for column, speed in zip(self.own_columns, speeds, strict=True):
             linear = add(linear, scale(speed, column.linear))
             angular = add(angular, scale(speed, column.angular))
         return Motion(linear, angular)
@@ -125,6 +156,7 @@ class Tree:
         self.home: dict[str, tuple[int, Pose]] = {WORLD: (-1, Pose.identity(g))}
         """Body -> the link it belongs to, and the pose of its frame in the link's."""
         self.links: list[Link] = []
+        self._known: dict[tuple[object, ...], int] = {}
         self._base()
         for body in system.order:
             self._body(body)
@@ -140,18 +172,37 @@ class Tree:
     @property
     def order(self) -> list[int]:
         """The places in v, those of parents before those of children."""
-        return [link.first + i for link in self.links for i in range(link.kind.nv)]
+        return list(dict.fromkeys(place for link in self.links for place in link.places))
+
+    @property
+    def shares_speeds(self) -> bool:
+        """Whether a speed moves several links, which only free-form kinematics can do."""
+        return sum(len(link.places) for link in self.links) > len(self.order)
+
+    @property
+    def has_steady_columns(self) -> bool:
+        """Whether every speed moves one link, along a column that is fixed in it."""
+        return not self.shares_speeds and not any(link.turns_its_columns for link in self.links)
 
     @property
     def parents(self) -> list[int]:
-        """For each speed, the one next below it on its branch; -1 at the root."""
+        """For each speed, the one next below it on its branch; -1 at the root. One chain where speeds are shared."""
         found = [-1] * self.nv
+        if self.shares_speeds:
+            for below, place in pairwise(self.order):
+                found[place] = below
+            return found
         for link in self.links:
-            below = self.links[link.parent] if link.parent >= 0 else None
-            root = -1 if below is None else below.first + below.kind.nv - 1
-            for i in range(link.kind.nv):
-                found[link.first + i] = root if i == 0 else link.first + i - 1
+            below = self._last_place(link.parent)
+            for place in link.places:
+                found[place], below = below, place
         return found
+
+    def _last_place(self, link: int) -> int:
+        """The speed nearest to the tip that moves a link; -1 if none does."""
+        while link >= 0 and not self.links[link].places:
+            link = self.links[link].parent
+        return self.links[link].places[-1] if link >= 0 else -1
 
     def without_mass(self, speed: int) -> ModelError:
         """The error of a motion that nothing resists."""
@@ -183,11 +234,23 @@ class Tree:
                 yield Rotor(self.speed_of(load.coordinate), -1, o, one, system.scalar(load.inertia))
             elif isinstance(load, Motor):
                 speed = self.speed_of(load.coordinate)
-                driven = next(link for link in self.links if link.first <= speed < link.first + link.kind.nv)
-                body = system.mechanism.bodies.get(driven.name)
-                link, pose = self.home[load.carrier or (WORLD if body is None else body.parent)]
+                link, pose = self.home[load.carrier or self._carrier_of(load, speed)]
                 axis = rotate(pose.R, system.unit(system.vector(load.axis)))
                 yield Rotor(speed, link, axis, system.scalar(load.ratio), system.scalar(load.inertia))
+
+    def _carrier_of(self, load: Motor, speed: int) -> str:
+        """Where a motor sits by default: on the parent of the joint it drives."""
+        mechanism = self.system.mechanism
+        owner = mechanism.v[speed].owner
+        if owner in mechanism.bodies:
+            return mechanism.bodies[owner].parent
+        if owner != BASE and self.system.scalar(load.inertia) is not self.system.graph.zero:
+            raise ModelError(
+                f"which body carries the motor of '{load.coordinate}' is not known: no joint owns this coordinate",
+                where=next(f"loads.{name}" for name, x in mechanism.loads.items() if x is load),
+                remedy="name its carrier",
+            )
+        return WORLD
 
     def _refuse_idle(self) -> None:
         """Coordinates of free-form kinematics that no body uses would leave rows of zeros."""
@@ -200,21 +263,50 @@ class Tree:
                 remedy="use them in the place of a body, or remove them",
             )
 
-    def _first(self, owner: str) -> int:
-        return next((k for k, x in enumerate(self.system.mechanism.v) if x.owner == owner), 0)
+    # -- links ---------------------------------------------------------------------------------------------------------
+    def _joint(
+        self, owner: str, number: str, parent: int, K: Pose, kind: JointKind, settings: tuple[Expr, ...] = ()
+    ) -> int:
+        """The link behind a joint that owns its coordinates and speeds."""
+        places = tuple(k for k, x in enumerate(self.system.mechanism.v) if x.owner == owner)
+        v = tuple(self.system.v.symbols[k] for k in places)
+        move = Move(K, kind, tuple(coordinates_of(self.system, owner)), settings)
+        return self._link(owner, number, parent, move, v, places)
 
     def _link(
-        self, name: str, parent: int, kind: JointKind, q: list[Expr], K: Pose, settings: list[Expr], first: int
+        self,
+        name: str,
+        number: str,
+        parent: int,
+        move: Move,
+        v: tuple[Expr, ...],
+        places: tuple[int, ...],
+        gearing: Gearing | None = None,
     ) -> int:
-        v = tuple(self.system.v.symbols[first : first + kind.nv])
-        nothing = Inertia.zero(self.system.graph)
-        number = self.system.numbers.get(name) or name.replace(BASE, "0")
-        self.links.append(Link(name, number, parent, kind, tuple(q), v, first, tuple(settings), K, nothing))
-        return len(self.links) - 1
+        """A new link; or the one that is there, if it moves alike."""
+        same = (parent, move.kind, move.K, move.q, move.settings)
+        if same not in self._known:
+            nothing = Inertia.zero(self.system.graph)
+            link = Link(name, number, parent, move.kind, move.q, v, places, move.settings, move.K, nothing, gearing)
+            self.links.append(link)
+            self._known[same] = len(self.links) - 1
+        return self._known[same]
+
+    def _follow(
+        self, name: str, numbers: Iterator[str], at: tuple[int, Pose], way: tuple[list[Move], Pose]
+    ) -> tuple[int, Pose]:
+        """Where a place leads to that has been cut into joints and what is left behind them."""
+        (link, offset), (moves, rest) = at, way
+        for move in moves:
+            number = next(numbers)
+            v, places, gearing = geared(self.system, move, number)
+            link = self._link(name, number, link, replace(move, K=offset * move.K), v, places, gearing)
+            offset = Pose.identity(self.system.graph)
+        return link, offset * rest
 
     def _base(self) -> None:
         base, system = self.system.mechanism.base, self.system
-        place, q = system.place(base.place), coordinates_of(system, BASE)
+        place = system.place(base.place)
         signals = names_in(base.place) & {"t", *system.mechanism.inputs}
         if signals and base.kind is not BaseKind.MOVING:
             raise ModelError(
@@ -224,12 +316,13 @@ class Tree:
                 remedy="call its kind 'moving'",
             )
         if base.kind is BaseKind.CARRIER:
-            self._carrier(place, q)
+            numbers = iter([f"0_{k}" for k in (0, 1, 2, 5, 4, 3)])
+            self.home[BASE] = self._follow(BASE, numbers, (-1, place), cut(system, carrier_steps(system)))
         elif base.kind in (BaseKind.FLOATING, BaseKind.PLANAR):
-            k = self._link(BASE, -1, base.joint_kind, q, place, [], self._first(BASE))
+            k = self._joint(BASE, "0", -1, place, base.joint_kind)
             self.home[BASE] = (k, Pose.identity(system.graph))
         elif base.kind is BaseKind.MOVING:
-            k = self._link(BASE, -1, base.joint_kind, q, place, [], 0)
+            k = self._joint(BASE, "0", -1, place, base.joint_kind)
             self.links[k] = replace(self.links[k], drive=self._drive(place))
             self.home[BASE] = (k, Pose.identity(system.graph))
         else:
@@ -253,33 +346,25 @@ class Tree:
         a, b, c, d, e, f = tangents([*velocity.linear, *velocity.angular], one)
         return velocity, Motion((a, b, c), (d, e, f))
 
-    def _carrier(self, place: Pose, q: list[Expr]) -> None:
-        """Six massless joints along x, y, z and about z, y, x, each turned so that its axis is z."""
-        g, parent, back = self.system.graph, -1, place
-        for k, (kind, axis) in zip((0, 1, 2, 5, 4, 3), _CARRIER, strict=True):
-            turn, quarters = _AXIS_TO_Z[axis]
-            way = product(g, [Step(turn, g.number(quarters * 3.141592653589793))])
-            parent = self._link(f"{BASE}_{k}", parent, KINDS[kind], [q[k]], back * way, [], k)
-            back = way.inverse()
-        self.home[BASE] = (parent, back)
-
     def _body(self, name: str) -> None:
         system, body = self.system, self.system.mechanism.bodies[name]
-        parent, offset = self.home[body.parent]
-        K, after = offset * system.before(body.place), system.after(body.place)
-        if names_in(body.place) & {x.name for x in system.mechanism.q}:
+        signals = names_in(body.place) & {"t", *system.mechanism.inputs}
+        if signals:
             raise ModelError(
-                "free-form kinematics has no joint to recurse on",
+                "the place of a body does not change in time by itself",
                 where=f"bodies.{name}.place",
-                remedy="use the Lagrange equations for this mechanism",
+                got=f"formulas of {', '.join(sorted(signals))}",
+                remedy="make it depend on a coordinate, and prescribe that",
             )
-        if body.joint.kind == "fixed":
-            self.home[name] = (parent, K * after)
-        else:
-            settings = [] if body.joint.pitch is None else [system.scalar(body.joint.pitch)]
-            q, kind = coordinates_of(system, name), body.joint.algebra
-            k = self._link(name, parent, kind, q, K, settings, self._first(name))
-            self.home[name] = (k, after)
+        before, after = (cut(system, steps(body.place)) for steps in (system.steps_before, system.steps_after))
+        has_joint, number = body.joint.kind != "fixed", system.numbers[name]
+        links = len(before[0]) + has_joint + len(after[0])
+        numbers = iter([*(f"{number}s{k}" for k in range(1, links)), number])
+        at = self._follow(name, numbers, self.home[body.parent], before)
+        if has_joint:
+            settings = () if body.joint.pitch is None else (system.scalar(body.joint.pitch),)
+            at = (self._joint(name, next(numbers), *at, body.joint.algebra, settings), Pose.identity(system.graph))
+        self.home[name] = self._follow(name, numbers, at, after)
         if body.inertia is not None:
             self._melt(*self.home[name], inertia_of(system, body.inertia))
 

@@ -121,7 +121,7 @@ class Workbench:
             while k >= 0:
                 below.add(k)
                 k = parents[k]
-            if rotor.link >= 0 and not {*range(*_span(self.tree, rotor.link))} <= below:
+            if rotor.link >= 0 and not {*self.tree.links[rotor.link].places} <= below:
                 one_chain = dict(zip(order, [-1, *order], strict=False))
                 return order, [one_chain[j] for j in range(len(order))]
         return order, parents
@@ -149,17 +149,13 @@ class Workbench:
     def solve_once(self, right: list[Expr]) -> list[Expr]:
         """The same for one right-hand side, by factors or by articulated bodies, whichever takes fewer operations."""
         n = self.tree.nv
-        if n <= FEW or any(rotor.link >= 0 for rotor in self.tree.rotors):
+        if n <= FEW or self.tree.shares_speeds or any(rotor.link >= 0 for rotor in self.tree.rotors):
             return self.solve(right)
         by_bodies = articulated_solve(self.tree, right)
         if n > MANY:
             return by_bodies
         by_factors = self.solve(right)
         return by_factors if operations(self, by_factors) <= operations(self, by_bodies) else by_bodies
-
-
-def _span(tree: Tree, link: int) -> tuple[int, int]:
-    return tree.links[link].first, tree.links[link].first + tree.links[link].kind.nv
 
 
 def operations(w: Workbench, outputs: Any) -> int:
