@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         TorseurWarning,
     )
     from torseur.formats import load, save
-    from torseur.model import build, equations
+    from torseur.model import assemble, build, equations
 
 __version__ = "0.1.0"
 
@@ -41,6 +41,7 @@ __all__ = [
     "TorseurError",
     "TorseurWarning",
     "__version__",
+    "assemble",
     "build",
     "emit",
     "equations",
@@ -61,6 +62,7 @@ _HOMES = {
     "NumericalError": "torseur.errors",
     "TorseurError": "torseur.errors",
     "TorseurWarning": "torseur.errors",
+    "assemble": "torseur.model",
     "build": "torseur.model",
     "emit": "torseur.emit",
     "equations": "torseur.model",

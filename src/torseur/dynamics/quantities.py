@@ -13,6 +13,7 @@ from typing import Any
 from torseur.describe import Mechanism
 from torseur.dynamics import closed_motion, energy
 from torseur.dynamics.base_parameters import base_parameters
+from torseur.dynamics.closing_sides import closing_sides
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
 from torseur.dynamics.lagrange import rates
@@ -249,6 +250,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("constraint_bias", ("q", "v"), closed_motion.constraint_bias),
         Quantity("multipliers", ("q", "v", "tau"), closed_motion.multipliers),
         Quantity("loop_wrenches", ("q", "v", "tau"), closed_motion.loop_wrenches),
+        Quantity("closing_sides", ("q",), closing_sides),
         Quantity("assembly_step", ("q",), closed_motion.assembly_step),
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),

@@ -31,10 +31,12 @@ from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.quantities import QUANTITIES, Options
 from torseur.dynamics.rank import Identifiable, identifiable
 from torseur.errors import ArgumentError, ModelError
+from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked
 from torseur.model.function import ModelFunction, array_of, check_names
 from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.operational import operational_space
+from torseur.model.rows import ConstraintRow, rows_of
 from torseur.model.sampling import stacked_regressor
 
 __all__ = ["Model", "ModelFunction", "build"]
@@ -206,6 +208,43 @@ class Model:
     def forward_dynamics_derivatives(self) -> Callable[..., Any]:
         """(q, v, tau) -> vdot, dvdot_dq, dvdot_dv, dvdot_dtau."""
         return self.function("forward_dynamics_derivatives")
+
+    @cached_property
+    def constraint_rows(self) -> tuple[ConstraintRow, ...]:
+        """The rows of loops and constraints: names, who asks for them, units of their multipliers."""
+        return rows_of(self)
+
+    @cached_property
+    def closure(self) -> Callable[..., Any]:
+        """(q) -> h of the position rows: zero where loops are closed and holonomic constraints met, m or rad."""
+        return self.function("closure")
+
+    @cached_property
+    def constraint_jacobian(self) -> Callable[..., Any]:
+        """(q) -> A (rows, nv): the rows allow A v = what they ask for."""
+        return self.function("constraint_jacobian")
+
+    @cached_property
+    def multipliers(self) -> Callable[..., Any]:
+        """(q, v, tau) -> lambda (rows), rank: M vdot + bias = tau + A' lambda; the shortest where it is not unique."""
+        return self.function("multipliers")
+
+    @cached_property
+    def loop_wrenches(self) -> Callable[..., Any]:
+        """(q, v, tau) -> for each loop force and torque on its second frame, there, in axes of the first (6)."""
+        return self.function("loop_wrenches")
+
+    def assemble(
+        self,
+        guess: ArrayLike | Mapping[str, float] | None = None,
+        *,
+        speeds: ArrayLike | Mapping[str, float] | None = None,
+        hold: Sequence[str] = (),
+        closing: Closing | None = None,
+        **keywords: Any,
+    ) -> Assembled:
+        """Coordinates and speeds that loops and constraints allow; see `torseur.assemble`."""
+        return assembled(self, guess, speeds=speeds, hold=hold, closing=closing, **keywords)
 
     @cached_property
     def regressor(self) -> Callable[..., Any]:

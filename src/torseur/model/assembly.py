@@ -1,0 +1,360 @@
+"""Closing the loops of a mechanism from a guess (annex B of Maakaroun, for any holonomic constraint).
+
+From a guess, the coordinates move along the speeds by the shortest step that closes the linearised rows,
+
+    d = -(H P)^+ h,
+
+with H the matrix of the position rows and P the projector on the motions that leave the held coordinates alone. A step
+is cut to a largest turn or move, and damped (Levenberg, Marquardt) where it does not bring the ends closer. What does
+not close, or closes with a joint upside down, starts anew a little beside the guess, each time a little farther; so the
+branch that is found is one near the guess.
+
+Speeds follow: the allowed ones nearest to those wished, measured by kinetic energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.errors import ArgumentError, NumericalError
+from torseur.model.function import array_of, check_names
+from torseur.model.rows import ConstraintRow
+from torseur.model.sampling import moved, numbers, start_of, unit
+from torseur.spatial.joints import Quantity
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["Assembled", "Closing", "assembled", "coordinates_from", "held_matrix", "speeds_from"]
+
+Array = NDArray[np.float64]
+
+SINGULAR = 1e-10
+"""Singular values below this part of the largest are zeros."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """How patiently loops are closed.
+
+    Attributes:
+        tolerance: largest gap left, m (or rad where a row is an angle), and largest speed left in a row, m/s or rad/s.
+        largest_step: of any coordinate in one step, rad or m.
+        iterations: steps from one start.
+        restarts: further starts beside the guess.
+        seed: of those.
+    """
+
+    tolerance: float = 1e-12
+    largest_step: float = 0.5
+    iterations: int = 200
+    restarts: int = 24
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        positive = {n: getattr(self, n) for n in ("tolerance", "largest_step", "iterations")}
+        wrong = [f"{n} = {x}" for n, x in positive.items() if not x > 0] + ["restarts"] * (self.restarts < 0)
+        if wrong:
+            raise ArgumentError("closing loops needs positive numbers", got=", ".join(wrong))
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A state that loops and constraints allow.
+
+    Attributes:
+        q: coordinates (..., nq); nan in the rows of a batch that do not close.
+        v: speeds (..., nv).
+        gap: the largest that is left in a position row (...), m or rad.
+        iterations: steps it took from the start that closed.
+        starts: how many starts there were; 1 if the guess led to it.
+    """
+
+    q: Array
+    v: Array
+    gap: Any
+    iterations: int
+    starts: int = 1
+
+
+def assembled(
+    model: Model,
+    guess: ArrayLike | Mapping[str, float] | None = None,
+    *,
+    speeds: ArrayLike | Mapping[str, float] | None = None,
+    hold: Sequence[str] = (),
+    closing: Closing | None = None,
+    **keywords: Any,
+) -> Assembled:
+    """Coordinates and speeds that loops and constraints allow, from a guess; see `torseur.assemble`."""
+    settings = closing or Closing()
+    held, kept = _names(model, hold)
+    q = coordinates_from(model, guess)
+    batch = q.ndim > 1
+    loops = _Loops(model, settings, held, keywords)
+    attempt = loops.closed(np.atleast_2d(q))
+    if not batch and not attempt.closed.all():
+        raise loops.failure(np.atleast_2d(q), attempt)
+    found = attempt.q if batch else attempt.q[0]
+    closed, gap = (attempt.closed, attempt.gap) if batch else (attempt.closed[0], attempt.gap[0])
+    v = speeds_from(model, speeds)
+    v = np.broadcast_to(v, (*np.broadcast_shapes(found.shape[:-1], v.shape[:-1]), model.nv)).copy()
+    if model.constraint_rows:
+        v = _allowed(model, found, v, kept, settings, keywords)
+    q, v = (np.where(closed[..., None], x, np.nan) for x in (found, v))
+    return Assembled(q, v, gap if batch else float(gap), attempt.iterations, attempt.starts)
+
+
+# -- what is given -----------------------------------------------------------------------------------------------------
+def coordinates_from(model: Model, guess: ArrayLike | Mapping[str, float] | None) -> Array:
+    """Coordinates from an array, or from some of them by name; those of the description beside. Unit quaternions."""
+    return unit(model.mechanism, _whole(guess, [x.name for x in model.coordinates], lambda: start_of(model), "guess"))
+
+
+def speeds_from(model: Model, speeds: ArrayLike | Mapping[str, float] | None) -> Array:
+    """Speeds from an array, or from some of them by name; those of the description beside."""
+    starts = [x.start for x in model.speeds]
+    return _whole(speeds, [x.name for x in model.speeds], lambda: numbers(model, starts), "speeds")
+
+
+def _whole(given: Any, names: list[str], others: Any, what: str) -> Array:
+    if given is None:
+        return np.asarray(others())
+    if isinstance(given, Mapping):
+        check_names(given, names, "coordinate" if what == "guess" else "speed")
+        whole = np.array(others(), dtype=float)
+        for name, value in given.items():
+            whole[names.index(name)] = float(array_of(value, name))
+    else:
+        whole = array_of(given, what)
+    if not whole.ndim or whole.shape[-1] != len(names) or not np.isfinite(whole).all():
+        expected = f"(..., {len(names)}) finite numbers, or some of them by name: {', '.join(names)}"
+        raise ArgumentError(f"the {what} does not fit", expected=expected, got=str(whole.shape))
+    return whole
+
+
+def _names(model: Model, hold: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Held coordinates and held speeds, by place."""
+    if isinstance(hold, str):
+        raise ArgumentError("names to hold come in a sequence", got=repr(hold), expected=f"({hold!r},)")
+    coordinates, speeds = ([x.name for x in some] for some in (model.coordinates, model.speeds))
+    check_names(dict.fromkeys(hold), [*coordinates, *speeds], "coordinate or speed")
+    return (
+        [coordinates.index(n) for n in hold if n in coordinates],
+        [speeds.index(n) for n in hold if n not in coordinates],
+    )
+
+
+def held_matrix(model: Model, q: Array, held: Sequence[int]) -> Array:
+    """(..., held, nv): the rates of the held coordinates by the speeds."""
+    rates = np.asarray(model.function("rates")(q[..., None, :], np.eye(model.nv)))
+    return np.swapaxes(rates[..., list(held)], -1, -2)
+
+
+# -- positions ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Attempt:
+    """Where a batch of starts ended."""
+
+    q: Array
+    gap: Array
+    side: Array
+    closed: NDArray[np.bool_]
+    iterations: int
+    starts: int = 1
+
+
+@dataclass(frozen=True)
+class _Loops:
+    """The position rows of a model, and how they are closed; states come in batches."""
+
+    model: Model
+    settings: Closing
+    held: list[int]
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> list[int]:
+        return [k for k, row in enumerate(self.model.constraint_rows) if row.holonomic]
+
+    def h(self, q: Array) -> Array:
+        found = self.model.function("closure")(q, **self.keywords)
+        return np.nan_to_num(np.asarray(found), nan=1e150, posinf=1e150, neginf=-1e150)
+
+    def sides(self, q: Array) -> Array:
+        """The least cosine of each state: negative where a joint is upside down."""
+        if not self.model.mechanism.loops:
+            return np.ones(q.shape[:-1])
+        found = self.model.function("closing_sides")(q, **self.keywords)
+        return np.broadcast_to(np.asarray(found).min(axis=-1), q.shape[:-1])
+
+    def closed(self, q: Array) -> _Attempt:
+        """From the guesses, then beside those that did not close."""
+        if not self.rows:
+            here = q.shape[:-1]
+            return _Attempt(q, np.zeros(here), np.ones(here), np.ones(here, dtype=bool), 0)
+        best, rng = self.newton(q), np.random.default_rng(self.settings.seed)
+        for k in range(self.settings.restarts):
+            if best.closed.all():
+                break
+            other = self.newton(self.beside(q, min(0.05 * 1.25**k, np.pi), rng))
+            better = ~best.closed & (other.closed | ((other.gap < best.gap) & (other.side > 0.0)))
+            best = _Attempt(
+                np.where(better[..., None], other.q, best.q),
+                np.where(better, other.gap, best.gap),
+                np.where(better, other.side, best.side),
+                best.closed | other.closed,
+                other.iterations if other.closed.all() else best.iterations,
+                best.starts + 1,
+            )
+        return best
+
+    def beside(self, q: Array, far: float, rng: np.random.Generator) -> Array:
+        lengths = np.array([x.quantity is Quantity.SPEED for x in self.model.speeds])
+        step = rng.normal(size=(*q.shape[:-1], self.model.nv)) * np.where(lengths, 0.3 * far, far)
+        P = self.projector(q)
+        return self.moved(q, step if P is None else np.einsum("...ij,...j->...i", P, step))
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """Along a step; what is held stays to the last digit (not in quaternions, which stay unit)."""
+        there = moved(self.model, q, step)
+        plain = [k for k in self.held if self.model.coordinates[k].quantity is not Quantity.NUMBER]
+        there[..., plain] = q[..., plain]
+        return there
+
+    def projector(self, q: Array) -> Array | None:
+        if not self.held:
+            return None
+        S = held_matrix(self.model, q, self.held)
+        return np.asarray(np.eye(self.model.nv) - np.linalg.pinv(S, rcond=SINGULAR) @ S)
+
+    def newton(self, q: Array) -> _Attempt:
+        """Damped Newton steps until the ends meet or come no nearer."""
+        h = self.h(q)
+        damping = np.zeros(q.shape[:-1])
+        done, count = np.zeros(q.shape[:-1], dtype=bool), 0
+        floor = 1e-3 * self.settings.tolerance
+        while count < self.settings.iterations and not (done := done | (_largest(h) <= floor)).all():
+            count += 1
+            step, scale = self.step(q, h, damping)
+            trial = self.moved(q, step)
+            there = self.h(trial)
+            nearer = ~done & (np.linalg.norm(there, axis=-1) < np.linalg.norm(h, axis=-1))
+            q, h = np.where(nearer[..., None], trial, q), np.where(nearer[..., None], there, h)
+            small = np.where(damping > 1e-9 * scale, damping / 8.0, 0.0)
+            damping = np.where(nearer, small, np.maximum(4.0 * damping, 1e-4 * scale))
+            done |= (damping > 1e12 * scale) | (~nearer & (_largest(h) <= self.settings.tolerance))
+        gap, side = _largest(h), self.sides(q)
+        return _Attempt(q, gap, side, (gap <= self.settings.tolerance) & (side > 0.0), count)
+
+    def step(self, q: Array, h: Array, damping: Array) -> tuple[Array, Array]:
+        """A cut and damped step, and the scale of the damping."""
+        A = np.asarray(self.model.function("constraint_jacobian")(q, **self.keywords))
+        H = np.nan_to_num(A[..., self.rows, :])
+        P = self.projector(q)
+        U, s, Vt = np.linalg.svd(H if P is None else H @ P, full_matrices=False)
+        largest = s.max(axis=-1, initial=0.0, keepdims=True)
+        live = s > SINGULAR * np.maximum(largest, 1e-300)
+        factor = np.where(live, s, 0.0) / np.where(live, s * s + damping[..., None], 1.0)
+        d = -np.einsum("...ki,...k->...i", Vt, factor * np.einsum("...ik,...i->...k", U, h))
+        cut = np.minimum(1.0, self.settings.largest_step / np.maximum(np.abs(d).max(axis=-1, keepdims=True), 1e-300))
+        return d * cut, np.maximum(largest[..., 0] ** 2, 1e-300)
+
+    # -- why not -------------------------------------------------------------------------------------------------------
+    def failure(self, q: Array, attempt: _Attempt) -> NumericalError:
+        """Which loop does not close, and how near it came."""
+        model, best = self.model, attempt.q[0]
+        there = ", ".join(f"{x.name} = {y:.6g}" for x, y in zip(model.coordinates, best, strict=True))
+        if attempt.gap[0] <= self.settings.tolerance:
+            sides = np.asarray(model.function("closing_sides")(best[None], **self.keywords))[0]
+            turned = [name for name, side in zip(model.mechanism.loops, np.atleast_1d(sides), strict=True) if side <= 0]
+            return NumericalError(
+                "a loop closes upside down only: a joint is turned by half a turn",
+                where=", ".join(f"loops.{name}" for name in turned),
+                got=f"{there}, after {attempt.starts} starts",
+                remedy="give a guess on the right side, or turn one frame of the joint by half a turn",
+            )
+        rows = [model.constraint_rows[k] for k in self.rows]
+        gaps = dict(zip(rows, self.h(best[None])[0], strict=True))
+        return NumericalError(
+            "the loops and constraints do not close",
+            where=f"{model.mechanism.name}: {_gaps_in_words(gaps, self.settings.tolerance)}",
+            expected=f"gaps of at most {self.settings.tolerance:g}",
+            got=f"nearest at {there}, after {attempt.starts} starts",
+            remedy=self.remedy(q),
+        )
+
+    def remedy(self, q: Array) -> str:
+        if self.held:
+            free = _Loops(self.model, self.settings, [], self.keywords).closed(q)
+            if free.closed.all():
+                names = [self.model.coordinates[k].name for k in self.held]
+                near = ", ".join(f"{n} = {free.q[0, k]:.6g}" for n, k in zip(names, self.held, strict=True))
+                return f"it closes when {', '.join(names)} may move: at {near}"
+        return "give a guess nearer to a closed position, or look at the lengths and frames of what stays open"
+
+
+def _largest(h: Array) -> Array:
+    return np.asarray(np.abs(h).max(axis=-1))
+
+
+def _gaps_in_words(gaps: Mapping[ConstraintRow, float], tolerance: float) -> str:
+    """loops.pin is open by 0.21 m (x 0.2, z 0.06)."""
+    owners: dict[str, list[tuple[ConstraintRow, float]]] = {}
+    for row, gap in gaps.items():
+        if abs(gap) > tolerance:
+            owners.setdefault(row.owner, []).append((row, gap))
+    found = []
+    for owner, parts in owners.items():
+        sizes = []
+        for is_angle, name in ((False, "m"), (True, "rad")):
+            size = float(np.linalg.norm([gap for row, gap in parts if row.is_angle is is_angle]))
+            sizes += [f"{size:.3g} {name}" if parts[0][0].unit else f"{size:.3g}"] * (size > 0.0)
+        which = ", ".join(f"{row.part} {gap:.3g}" for row, gap in parts if row.part)
+        found.append(f"{owner} is open by {' and '.join(sizes)}" + f" ({which})" * bool(which))
+    return "; ".join(found)
+
+
+# -- speeds ------------------------------------------------------------------------------------------------------------
+def _allowed(model: Model, q: Array, v: Array, kept: list[int], settings: Closing, keywords: dict[str, Any]) -> Array:
+    """The allowed speeds nearest to v by kinetic energy, where some keep their values."""
+    if kept:
+        found = _with_kept(model, q, v, kept, keywords)
+    else:
+        found = np.asarray(model.function("allowed_speeds")(q, v, **keywords))
+    left = np.abs(np.asarray(model.function("constraint_rates")(q, found, **keywords)))
+    if q.ndim == 1 and left.max() > max(settings.tolerance, 1e-13 * np.abs(found).max(initial=0.0)) * 10.0:
+        bad = [row for row, x in zip(model.constraint_rows, left, strict=True) if x > settings.tolerance]
+        names = ", ".join(model.speeds[k].name for k in kept)
+        raise NumericalError(
+            "no speeds are allowed here: the constraints contradict each other"
+            + (f", or the speeds that are held ({names})" if kept else ""),
+            where=f"{model.mechanism.name}: {', '.join(row.name for row in bad)}",
+            got=f"{left.max():.3g} m/s or rad/s is left",
+            expected="rows that some speeds can meet",
+        )
+    return found
+
+
+def _with_kept(model: Model, q: Array, v: Array, kept: list[int], keywords: dict[str, Any]) -> Array:
+    """v + d: rows and kept speeds met by d, the rest of d the least by kinetic energy."""
+    A = np.asarray(model.function("constraint_jacobian")(q, **keywords))
+    r = np.asarray(model.function("constraint_rates")(q, v, **keywords))
+    M = np.asarray(model.function("mass_matrix")(q, **keywords))
+    A, M = (np.broadcast_to(x, (*r.shape[:-1], *x.shape[-2:])) for x in (A, M))
+    S = np.broadcast_to(np.eye(model.nv)[kept], (*r.shape[:-1], len(kept), model.nv))
+    rows = np.concatenate([A, S], axis=-2)
+    inverse = np.linalg.pinv(rows, rcond=SINGULAR)
+    P = np.eye(model.nv) - inverse @ rows
+    level = np.trace(M, axis1=-2, axis2=-1)[..., None, None] / model.nv
+    d = np.einsum("...ij,...j->...i", inverse[..., : r.shape[-1]], -r)
+    back = np.linalg.pinv(P @ M @ P + level * (np.eye(model.nv) - P), rcond=1e-14) @ P @ M
+    found = np.asarray(v + d - np.einsum("...ij,...j->...i", back, d))
+    found[..., kept] = v[..., kept]
+    return found

@@ -1,0 +1,56 @@
+"""The rows of a model's loops and constraints, as words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torseur.dynamics.workbench import Workbench
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["ConstraintRow", "owners_in_words", "rows_of"]
+
+
+@dataclass(frozen=True)
+class ConstraintRow:
+    """One row of the constraint matrix, in its order.
+
+    Attributes:
+        name: pin_x, front_wheel_sideways, ...
+        owner: the entry of the description that asks for it: loops.pin, constraints.front_wheel.
+        part: which of its rows this is; empty if there is but one.
+        unit: of its multiplier; empty where it has none of its own.
+        holonomic: whether it has a position row, not only a velocity row.
+    """
+
+    name: str
+    owner: str
+    part: str
+    unit: str
+    holonomic: bool
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether its position row is an angle (a sine, nearby) rather than a length."""
+        return self.unit == "N m"
+
+
+def rows_of(model: Model) -> tuple[ConstraintRow, ...]:
+    """The rows of a model."""
+    mechanism = model.checked_mechanism
+    if mechanism.is_tree:
+        return ()
+    rows = Workbench(mechanism, model.options).constraints.rows
+    return tuple(ConstraintRow(r.name, r.owner, r.part, r.unit, r.position is not None) for r in rows)
+
+
+def owners_in_words(rows: Iterable[ConstraintRow]) -> str:
+    """loops.pin (x, about_y); constraints.steered."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        parts = found.setdefault(row.owner, [])
+        parts += [row.part] if row.part else []
+    return "; ".join(f"{owner} ({', '.join(parts)})" if parts else owner for owner, parts in found.items())
