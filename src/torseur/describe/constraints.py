@@ -13,7 +13,7 @@ from torseur.describe.marks import CoordinateName, FrameName, Geometric, Geometr
 from torseur.describe.place import exactly_one
 from torseur.spatial.joints import KINDS, JointKind
 
-__all__ = ["Constraint", "Coupling", "Loop", "NoSideSlip", "Prescribed", "Rolling", "SpeedRow"]
+__all__ = ["Constraint", "Contact", "Coupling", "Loop", "NoSideSlip", "Prescribed", "Rolling", "SpeedRow"]
 
 
 class Loop(Record):
@@ -48,6 +48,25 @@ class Rolling(Record):
     slides: bool = Field(
         False, strict=True, description="true: only the sideways slip is forbidden, as for a locked-out drive"
     )
+    lifts: bool = Field(False, strict=True, description="true: in a simulation it may lift off, and land again")
+
+
+class Contact(Record):
+    """A one-sided constraint: a gap that can close but not become negative; what closes it can push, not pull.
+
+    A simulation opens and closes it; functions of a model take it as closed.
+    """
+
+    frame: FrameName | None = Field(None, description="the gap is the height of its origin above the ground")
+    ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
+    gap: Geometric | None = Field(None, description="the gap as a formula of coordinates and t, m")
+    restitution: Scalar = Field(0.0, description="speed after an impact over speed before it, 0 to 1")
+
+    @model_validator(mode="after")
+    def _one_gap(self) -> Self:
+        if (self.frame is None) == (self.gap is None):
+            raise PydanticCustomError("choice", "give exactly one of frame, gap", {})
+        return self
 
 
 class NoSideSlip(Record):
@@ -84,6 +103,7 @@ class Constraint(Record):
     """One constraint; exactly one field is given."""
 
     rolling: Rolling | None = Field(None, description="rolling without slipping")
+    contact: Contact | None = Field(None, description="a gap that cannot become negative")
     no_side_slip: NoSideSlip | None = Field(None, description="a point that cannot move sideways")
     speeds: SpeedRow | None = Field(None, description="a row that is linear in the speeds")
     coupling: Coupling | None = Field(None, description="a coordinate that follows others")

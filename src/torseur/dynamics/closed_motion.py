@@ -3,14 +3,17 @@ tree."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torseur.dynamics.constrained import project
 from torseur.dynamics.constraints import Constraints, cut_wrench
 from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.system import System
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
-from torseur.graph import Expr, Function, call, jacobian, substitute
+from torseur.graph import Expr, Function, call, jacobian, ops, substitute
+from torseur.graph.function import reachable
 
 __all__ = [
     "allowed_speeds",
@@ -58,10 +61,10 @@ def constraint_bias(w: Workbench) -> dict[str, Any]:
     return {"constraint_bias": _rows(w).b}
 
 
-def motion(w: Workbench) -> tuple[list[Expr], list[Expr]]:
+def motion(w: Workbench, tau: Sequence[Expr] | None = None) -> tuple[list[Expr], list[Expr]]:
     """vdot under tau and all loads and constraints, and the forces f = tau - bias."""
-    f = [t - b for t, b in zip(w.block("tau"), w.inverse(w.rest), strict=True)]
-    return w.allowed.solve(f, w.constraints.b), f
+    f = [t - b for t, b in zip(w.block("tau") if tau is None else tau, w.inverse(w.rest), strict=True)]
+    return (w.allowed.solve(f, w.constraints.b) if w.constraints.rows else w.solve_once(f)), f
 
 
 def multipliers(w: Workbench) -> dict[str, Any]:
@@ -112,14 +115,20 @@ def corrected(w: Workbench) -> dict[str, Any]:
     q, v = displaced(system, list(system.q), still), list(system.v)
     if not w.constraints.rows:
         return {"q": q, "v": v}
-    blocks = [system.q, system.v, *(b for b in (system.graph.blocks["t"], system.u, system.p) if b.size)]
     if w.constraints.holonomic:
         step = assembly_step(w)["step"]
-        newton = Function("newton", blocks, {"q": displaced(system, list(system.q), step)})
+        newton = _at(system, "newton", displaced(system, list(system.q), step))
         for _ in range(2):
-            q = call(newton, q, v, *map(list, blocks[2:]))
-    allowed = Function("allowed", blocks, allowed_speeds(w))
-    return {"q": q, "v": call(allowed, q, v, *map(list, blocks[2:]))}
+            q = newton(q, v)
+    return {"q": q, "v": _at(system, "allowed", allowed_speeds(w)["v"])(q, v)}
+
+
+def _at(system: System, name: str, values: list[Expr]) -> Callable[[list[Expr], list[Expr]], list[Expr]]:
+    """Expressions of q, v and whatever else, as a function of q and v that is called."""
+    used = {node.data[0] for node in reachable(values) if node.op is ops.SYMBOL} - {"q", "v"}
+    others = [block for block in system.graph.blocks.values() if block.name in used]
+    function = Function(name, [system.q, system.v, *others], {"x": values})
+    return lambda q, v: call(function, q, v, *map(list, others))
 
 
 # -- derivatives -------------------------------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ An input is held: its rate is zero, unless whoever made the symbols put a functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from torseur.describe import Loop
-from torseur.describe.constraints import Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
+from torseur.describe.constraints import Contact, Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
 from torseur.describe.fields import Scalar
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.tree import Tree
@@ -31,16 +31,32 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, jacobian, sqrt, substitute, tangents
 from torseur.spatial.joints.closure import Closing
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, add, cross, dot, identity, rotate, scale, sub, zero_vector
+from torseur.spatial.vectors import (
+    Vector,
+    add,
+    cross,
+    dot,
+    identity,
+    minus,
+    rotate,
+    rotate_back,
+    scale,
+    sub,
+    zero_vector,
+)
 
 __all__ = ["Constraints", "Cut", "Row"]
+
+Acts = tuple[tuple[FrameState, Vector, Vector], ...]
+"""Frames, and force and torque on each, in its axes."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One row: who asks for it, which part of it this is, and its expressions. `position` is None if nonholonomic.
 
-    `unit` is that of its multiplier.
+    `unit` is that of its multiplier. A row with a switch counts while that is 1, and not while it is 0. `acts` are the
+    wrenches of a unit multiplier on frames, in their axes; empty where it acts along joints only, None if not known.
     """
 
     owner: str
@@ -48,6 +64,8 @@ class Row:
     rate: Expr
     position: Expr | None
     unit: str
+    switch: Expr | None = None
+    acts: Acts | None = None
 
     @property
     def name(self) -> str:
@@ -68,10 +86,17 @@ class Cut:
 
 
 class Constraints:
-    """The rows of a mechanism on its tree of joints."""
+    """The rows of a mechanism on its tree of joints.
 
-    def __init__(self, tree: Tree) -> None:
+    Args:
+        tree: the links.
+        switches: for constraints that come and go, by owner ('constraints.ground'), an expression that is 1 or 0.
+        more: rows beside those of the description, such as those of friction that sticks.
+    """
+
+    def __init__(self, tree: Tree, switches: Mapping[str, Expr] | None = None, more: Sequence[Row] = ()) -> None:
         self.tree, self.system = tree, tree.system
+        self._switches = dict(switches or {})
         self.kinematics = Kinematics(tree)
         self.rows: list[Row] = []
         self.cuts: list[Cut] = []
@@ -84,6 +109,7 @@ class Constraints:
             owner, form = f"constraints.{name}", constraint.form
             for row in _ROWS[type(form)](self, owner, form) if type(form) in _ROWS else self._equation(owner, form):
                 self._keep(row)
+        self.rows += more
 
     # -- the matrices --------------------------------------------------------------------------------------------------
     @cached_property
@@ -91,13 +117,13 @@ class Constraints:
         """The places of the rows with a position."""
         return [k for k, row in enumerate(self.rows) if row.position is not None]
 
-    @property
+    @cached_property
     def h(self) -> list[Expr]:
-        return [row.position for row in self.rows if row.position is not None]
+        return [_switched(row.position, row.switch) for row in self.rows if row.position is not None]
 
-    @property
+    @cached_property
     def r(self) -> list[Expr]:
-        return [row.rate for row in self.rows]
+        return [_switched(row.rate, row.switch) for row in self.rows]
 
     @cached_property
     def A(self) -> list[list[Expr]]:
@@ -135,7 +161,7 @@ class Constraints:
         """The place of a row; None if it always holds. One that never can is an error."""
         level = row.rate if row.position is None else row.position
         if not level.is_number:
-            self.rows.append(row)
+            self.rows.append(replace(row, switch=self._switches.get(row.owner)))
             return len(self.rows) - 1
         if abs(float(level)) > 1e-9:
             raise ModelError(
@@ -150,8 +176,8 @@ class Constraints:
     def _rate(self, position: Expr) -> Expr:
         return tangents([position], self.seeds)[0]
 
-    def _holonomic(self, owner: str, part: str, position: Expr, unit: str) -> Row:
-        return Row(owner, part, self._rate(position), position, unit)
+    def _holonomic(self, owner: str, part: str, position: Expr, unit: str, acts: Acts | None = None) -> Row:
+        return Row(owner, part, self._rate(position), position, unit, acts=acts)
 
     def _close(self, name: str, loop: Loop) -> None:
         owner = f"loops.{name}"
@@ -176,14 +202,29 @@ class Constraints:
         e = scale(1.0 / s, sub(k, scale(n[2], n)))
         slip = sub(V, cross(w, scale(radius, e)))
         ahead = scale(1.0 / s, cross(n, k))  # along the trace of the wheel on the ground
-        yield self._holonomic(owner, "height", pose.P[2] - radius * s, "N")
+
+        def acts(direction: Vector) -> Acts:
+            return _push(wheel, ground, pose, direction, scale(-radius, e))
+
+        yield self._holonomic(owner, "height", pose.P[2] - radius * s, "N", acts(k))
         if not form.slides:
-            yield Row(owner, "ahead", dot(ahead, slip), None, "N")
-        yield Row(owner, "sideways", dot(cross(k, ahead), slip), None, "N")
+            yield Row(owner, "ahead", dot(ahead, slip), None, "N", acts=acts(ahead))
+        side = cross(k, ahead)
+        yield Row(owner, "sideways", dot(side, slip), None, "N", acts=acts(side))
+
+    def _contact(self, owner: str, form: Contact) -> Iterator[Row]:
+        if form.gap is not None:
+            yield self._holonomic(owner, "", self.system.scalar(form.gap), "N")
+        else:
+            body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
+            pose, g = _relative(ground, body)[0], self.system.graph
+            acts = _push(body, ground, pose, identity(g)[2], zero_vector(g))
+            yield self._holonomic(owner, "", pose.P[2], "N", acts)
 
     def _no_side_slip(self, owner: str, form: NoSideSlip) -> Iterator[Row]:
-        direction = self.system.unit(self.system.vector(form.direction))
-        yield Row(owner, "", dot(direction, self.kinematics.frame(form.frame).V), None, "N")
+        direction, frame = self.system.unit(self.system.vector(form.direction)), self.kinematics.frame(form.frame)
+        acts = ((frame, direction, zero_vector(self.system.graph)),)
+        yield Row(owner, "", dot(direction, frame.V), None, "N", acts=acts)
 
     def _speeds(self, owner: str, form: SpeedRow) -> Iterator[Row]:
         row = -self.system.scalar(form.equals)
@@ -195,7 +236,7 @@ class Constraints:
         value = self.system.scope[form.coordinate] - self.system.scalar(form.equals)
         unit = {"m": "N", "rad": "N m"}
         variable = next(x for x in self.system.mechanism.q if x.name == form.coordinate)
-        yield self._holonomic(owner, "", value, unit.get(variable.unit, ""))
+        yield self._holonomic(owner, "", value, unit.get(variable.unit, ""), ())
 
     def _equation(self, owner: str, form: Scalar) -> Iterator[Row]:
         yield self._holonomic(owner, "", self.system.scalar(form), "")
@@ -203,11 +244,16 @@ class Constraints:
 
 _ROWS: dict[type, Callable[[Constraints, str, Any], Iterator[Row]]] = {
     Rolling: Constraints._rolling,
+    Contact: Constraints._contact,
     NoSideSlip: Constraints._no_side_slip,
     SpeedRow: Constraints._speeds,
     Coupling: Constraints._follows,
     Prescribed: Constraints._follows,
 }
+
+
+def _switched(value: Expr, switch: Expr | None) -> Expr:
+    return value if switch is None else switch * value
 
 
 def relative_pose(tree: Tree, a: FrameState, b: FrameState) -> Pose:
@@ -237,6 +283,15 @@ def _relative(ground: FrameState, body: FrameState) -> tuple[Pose, Vector, Vecto
     V = rotate(pose.R, body.V)
     w = rotate(pose.R, body.w)
     return pose, sub(V, add(ground.V, cross(ground.w, pose.P))), sub(w, ground.w)
+
+
+def _push(body: FrameState, ground: FrameState, pose: Pose, direction: Vector, arm: Vector) -> Acts:
+    """A unit force on a body, along a direction and at an arm from its origin, and what the ground feels of it.
+
+    Pose, direction and arm in the axes of the ground.
+    """
+    on_body = rotate_back(pose.R, direction), rotate_back(pose.R, cross(arm, direction))
+    return (body, *on_body), (ground, minus(direction), cross(direction, add(pose.P, arm)))
 
 
 def cut_wrench(cut: Cut, multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:

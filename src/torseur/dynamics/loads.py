@@ -17,10 +17,19 @@ from torseur.dynamics.newton_euler import Wrench as LinkWrench
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.errors import ModelError
-from torseur.graph import Expr, Graph, jacobian, select, sign, sqrt
+from torseur.graph import Expr, Graph, absolute, jacobian, select, sign, sqrt
 from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
 
-__all__ = ["Forces", "forces_of", "path_of"]
+__all__ = ["Forces", "FrictionLaw", "coulomb", "forces_of", "path_of"]
+
+
+FrictionLaw = Callable[[str, Expr, Expr], Expr]
+"""(load, level, rate of the path) -> the force of dry friction along the path."""
+
+
+def coulomb(load: str, level: Expr, rate: Expr) -> Expr:
+    """-level sign(rate): at rest there is none. What sticks needs events; see `torseur.simulation`."""
+    return -(level * sign(rate))
 
 
 @dataclass
@@ -28,6 +37,7 @@ class Forces:
     """Generalised forces by place in v, and wrenches on links (at their origins, in their axes)."""
 
     graph: Graph
+    friction: FrictionLaw = coulomb
     Q: dict[int, Expr] = field(default_factory=dict)
     wrenches: dict[int, LinkWrench] = field(default_factory=dict)
 
@@ -44,14 +54,14 @@ class Forces:
         self.wrenches[frame.link] = (f, n) if old is None else (add(old[0], f), add(old[1], n))
 
 
-def forces_of(tree: Tree, loads: Mapping[str, Load] | None = None) -> Forces:
+def forces_of(tree: Tree, loads: Mapping[str, Load] | None = None, friction: FrictionLaw = coulomb) -> Forces:
     """The forces of the loads of the description, or of others in their place."""
-    forces, kinematics = Forces(tree.system.graph), Kinematics(tree)
+    forces, kinematics = Forces(tree.system.graph, friction), Kinematics(tree)
     for name, load in (tree.system.mechanism.loads if loads is None else loads).items():
         law = _LAWS.get(type(load))
         if law is None:
             raise ModelError(f"no law for loads of kind '{load.kind}'", where=f"loads.{name}")
-        law(tree, kinematics, forces, load)
+        law(tree, kinematics, forces, load, name)
     return forces
 
 
@@ -113,32 +123,33 @@ def _coordinate_rates(tree: Tree) -> dict[str, Expr]:
     return dict(zip(tree.system.q.names, rates(tree.system), strict=True))
 
 
-def _spring_damper(tree: Tree, kinematics: Kinematics, forces: Forces, load: SpringDamper) -> None:
+def _spring_damper(tree: Tree, kinematics: Kinematics, forces: Forces, load: SpringDamper, name: str) -> None:
     k, rest, c, dry = (tree.system.scalar(x) for x in (load.stiffness, load.rest, load.damping, load.friction))
 
     def law(s: Expr, rate: Expr) -> Expr:
-        return -(k * (s - rest) + c * rate + (dry * sign(rate) if dry is not tree.system.graph.zero else dry))
+        smooth = -(k * (s - rest) + c * rate)
+        return smooth if dry is tree.system.graph.zero else smooth + forces.friction(name, dry, rate)
 
     _along(tree, kinematics, forces, load, law)
 
 
-def _effort(tree: Tree, kinematics: Kinematics, forces: Forces, load: Effort) -> None:
+def _effort(tree: Tree, kinematics: Kinematics, forces: Forces, load: Effort, name: str) -> None:
     value = tree.system.scalar(load.value)
     _along(tree, kinematics, forces, load, lambda s, rate: value)
 
 
-def _motor(tree: Tree, kinematics: Kinematics, forces: Forces, load: Motor) -> None:
+def _motor(tree: Tree, kinematics: Kinematics, forces: Forces, load: Motor, name: str) -> None:
     """ratio times what is left of the torque after the motor's own friction, less the joint's friction (Llibre II)."""
-    scalar = tree.system.scalar
+    scalar, g = tree.system.scalar, tree.system.graph
     place = tree.speed_of(load.coordinate)
     v, ratio = tree.system.v.symbols[place], scalar(load.ratio)
-    rotor = ratio * v
-    on_rotor = scalar(load.torque) - scalar(load.motor_damping) * rotor - scalar(load.motor_friction) * sign(rotor)
-    forces.push(place, ratio * on_rotor - scalar(load.joint_damping) * v - scalar(load.joint_friction) * sign(v))
+    smooth = ratio * (scalar(load.torque) - scalar(load.motor_damping) * ratio * v) - scalar(load.joint_damping) * v
+    dry = absolute(ratio) * scalar(load.motor_friction) + scalar(load.joint_friction)
+    forces.push(place, smooth if dry is g.zero else smooth + forces.friction(name, dry, v))
 
 
 # -- at a frame --------------------------------------------------------------------------------------------------------
-def _wrench(tree: Tree, kinematics: Kinematics, forces: Forces, load: Wrench) -> None:
+def _wrench(tree: Tree, kinematics: Kinematics, forces: Forces, load: Wrench, name: str) -> None:
     frame = kinematics.frame(load.frame)
     force, torque = tree.system.vector(load.force), tree.system.vector(load.torque)
     if load.axes == "world":
@@ -146,7 +157,7 @@ def _wrench(tree: Tree, kinematics: Kinematics, forces: Forces, load: Wrench) ->
     forces.act(frame, force, torque)
 
 
-def _drag(tree: Tree, kinematics: Kinematics, forces: Forces, load: Drag) -> None:
+def _drag(tree: Tree, kinematics: Kinematics, forces: Forces, load: Drag, name: str) -> None:
     frame, scalar = kinematics.frame(load.frame), tree.system.scalar
     V = sub(frame.V, rotate_back(frame.pose.R, tree.system.vector(load.wind)))
     factor = -0.5 * scalar(load.density) * scalar(load.area) * scalar(load.coefficient)
@@ -157,7 +168,7 @@ def _drag(tree: Tree, kinematics: Kinematics, forces: Forces, load: Drag) -> Non
     forces.act(frame, force, scale(tree.system.graph.zero, force))
 
 
-def _no_force(tree: Tree, kinematics: Kinematics, forces: Forces, load: Load) -> None:
+def _no_force(tree: Tree, kinematics: Kinematics, forces: Forces, load: Load, name: str) -> None:
     """A drive's inertia acts through accelerations only."""
 
 

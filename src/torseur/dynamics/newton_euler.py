@@ -25,7 +25,7 @@ from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import Motion
 from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub, zero_vector
 
-__all__ = ["LinkMotion", "Wrench", "inertial_wrench", "inverse_dynamics", "motions", "rotor_reaction"]
+__all__ = ["LinkMotion", "Wrench", "inertial_wrench", "inverse_dynamics", "joint_wrenches", "motions", "rotor_reaction"]
 
 Wrench = tuple[Vector, Vector]
 """Force and moment on a link at its origin, in its axes."""
@@ -125,8 +125,19 @@ def inverse_dynamics(
         gravity: in world axes.
         external: what loads do to links, at their origins in their axes.
     """
+    wrenches, tau = joint_wrenches(tree, vdot, gravity, external)
+    for link, (f, n) in zip(reversed(tree.links), reversed(wrenches), strict=True):
+        for place, column in zip(link.places, link.S, strict=True):
+            tau[place] = tau[place] + dot(column.linear, f) + dot(column.angular, n)
+    return tau
+
+
+def joint_wrenches(
+    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
+) -> tuple[list[Wrench], list[Expr]]:
+    """What each link's parent must do to it (2.24), and what rotors ask of the joints they drive (nv,)."""
     g, moved = tree.system.graph, motions(tree, vdot, gravity)
-    tau: list[Expr] = [g.zero] * tree.nv
+    drives: list[Expr] = [g.zero] * tree.nv
     forces, moments = [], []
     for k, (link, m) in enumerate(zip(tree.links, moved, strict=True)):
         F, N = inertial_wrench(link.inertia, m)
@@ -134,17 +145,15 @@ def inverse_dynamics(
         forces.append(F if given is None else sub(F, given[0]))
         moments.append(N if given is None else sub(N, given[1]))
     for rotor in tree.rotors:
-        _spin(tree, rotor, moved, vdot, moments, tau)
+        _spin(tree, rotor, moved, vdot, moments, drives)
     for k in reversed(range(len(tree.links))):
         link, f, n = tree.links[k], forces[k], moments[k]
-        for place, column in zip(link.places, link.S, strict=True):
-            tau[place] = tau[place] + dot(column.linear, f) + dot(column.angular, n)
         if link.parent >= 0:
             R, P = link.pose.R, link.pose.P
             f_up = rotate(R, f)
             forces[link.parent] = add(forces[link.parent], f_up)
             moments[link.parent] = add(moments[link.parent], add(rotate(R, n), cross(P, f_up)))
-    return tau
+    return list(zip(forces, moments, strict=True)), drives
 
 
 def _spin(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from torseur.dynamics import energy
-from torseur.dynamics.loads import forces_of
+from torseur.dynamics.loads import FrictionLaw, coulomb, forces_of
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
@@ -24,9 +24,9 @@ from torseur.spatial.vectors import dot
 __all__ = ["energy_and_momentum", "load_powers", "power_of", "total_energy"]
 
 
-def power_of(tree: Tree, load: str) -> Expr:
+def power_of(tree: Tree, load: str, friction: FrictionLaw = coulomb) -> Expr:
     """What a load gives to the bodies that move, W."""
-    forces = forces_of(tree, {load: tree.system.mechanism.loads[load]})
+    forces = forces_of(tree, {load: tree.system.mechanism.loads[load]}, friction)
     velocities = Kinematics(tree).velocities
     power = tree.system.graph.zero
     for place, force in forces.Q.items():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torseur.describe import Mechanism
-from torseur.dynamics import closed_motion, energy
+from torseur.dynamics import closed_motion, energy, reduction
 from torseur.dynamics.base_parameters import base_parameters
 from torseur.dynamics.closing_sides import closing_sides
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
@@ -50,10 +50,7 @@ def _gravity(w: Workbench) -> dict[str, Any]:
 
 
 def _forward_dynamics(w: Workbench) -> dict[str, Any]:
-    if w.constraints.rows:
-        return {"vdot": closed_motion.motion(w)[0]}
-    bias = w.inverse(w.rest)
-    return {"vdot": w.solve_once([t - b for t, b in zip(w.block("tau"), bias, strict=True)])}
+    return {"vdot": closed_motion.motion(w)[0]}
 
 
 def _coriolis(w: Workbench) -> dict[str, Any]:
@@ -254,6 +251,11 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("assembly_step", ("q",), closed_motion.assembly_step),
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),
+        Quantity("reduction", ("q",), reduction.reduction),
+        Quantity("reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix),
+        Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias),
+        Quantity("reduced_forward_dynamics", ("q", "v", "tau"), reduction.reduced_forward_dynamics),
+        Quantity("actuator_efforts", ("q", "v", "vdot"), reduction.actuator_efforts),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
         Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), _inverse_by_parameters),

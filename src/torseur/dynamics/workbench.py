@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +11,10 @@ from torseur.describe import Mechanism
 from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.constrained import Allowed
-from torseur.dynamics.constraints import Constraints
+from torseur.dynamics.constraints import Constraints, Row
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.jacobians import Axes, Task
-from torseur.dynamics.loads import Forces, forces_of
+from torseur.dynamics.loads import Forces, FrictionLaw, coulomb, forces_of
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.system import System
 from torseur.dynamics.tree import Tree
@@ -22,7 +22,7 @@ from torseur.errors import ArgumentError
 from torseur.graph import Block, Expr, Function, Role, count
 from torseur.spatial.vectors import Vector
 
-__all__ = ["FEW", "MANY", "Options", "Workbench", "collect", "operations"]
+__all__ = ["FEW", "MANY", "Options", "Switching", "Workbench", "collect", "operations"]
 
 FEW, MANY = 8, 40
 """Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
@@ -52,6 +52,23 @@ class Options:
     actuated: tuple[str, ...] | None = None
 
 
+@dataclass
+class Switching:
+    """What a simulation decides by events: how dry friction acts, which constraints hold, what rows there are beside.
+
+    Whoever makes a workbench may fill it in before anything is derived.
+
+    Attributes:
+        friction: the law of dry friction.
+        switches: owner of a constraint -> an expression that is 1 while it holds and 0 while not.
+        rows: beside those of the description; `friction` may add to them while forces are built.
+    """
+
+    friction: FrictionLaw = coulomb
+    switches: dict[str, Expr] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+
+
 class Workbench:
     """One mechanism's symbols and tree, and what several quantities share."""
 
@@ -61,6 +78,7 @@ class Workbench:
         self.options = options or Options()
         self.system = System(mechanism, fixed)
         self.extra: dict[str, Block] = {}
+        self.switching = Switching()
 
     @cached_property
     def tree(self) -> Tree:
@@ -77,7 +95,8 @@ class Workbench:
 
     @cached_property
     def forces(self) -> Forces:
-        return forces_of(self.tree) if self.options.loads else Forces(self.system.graph)
+        law = self.switching.friction
+        return forces_of(self.tree, friction=law) if self.options.loads else Forces(self.system.graph)
 
     def block(self, name: str) -> Block:
         """vdot or tau: a block as long as v."""
@@ -128,7 +147,8 @@ class Workbench:
 
     @cached_property
     def constraints(self) -> Constraints:
-        return Constraints(self.tree)
+        _ = self.forces  # friction that sticks adds its rows
+        return Constraints(self.tree, self.switching.switches, self.switching.rows)
 
     @cached_property
     def allowed(self) -> Allowed:

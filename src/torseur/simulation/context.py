@@ -27,6 +27,7 @@ from typing import Any
 from torseur.describe.checks.fault import guess
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
+from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
@@ -122,6 +123,19 @@ class Context:
     def qdot(self) -> list[Expr]:
         """dq/dt in the order of q."""
         return rates(self.bench.system)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """Loops and constraints that always hold, for controllers that know the mechanism; what comes and goes by
+        events (contacts, stops, friction that sticks) is none of theirs."""
+        found = Constraints(self.bench.tree, self.bench.switching.switches)
+        found.rows[:] = [row for row in found.rows if row.switch is None]
+        return found
+
+    @property
+    def driven(self) -> dict[str, Expr]:
+        """Inputs that blocks drive so far."""
+        return {self.graph.label(u) or "": value for u, value in self._inputs.items()}
 
     @property
     def vdot(self) -> list[Expr]:
@@ -255,6 +269,16 @@ class Context:
             )
         self._inputs[u[name]] = value
 
+    @property
+    def driven(self) -> dict[str, Expr]:
+        """Inputs of the mechanism that have been given a value so far."""
+        return {self.graph.label(u) or "": value for u, value in self._inputs.items()}
+
+    @property
+    def has_forces(self) -> bool:
+        """Whether a block has added one so far."""
+        return bool(self._forces)
+
     def define(self, name: str, value: Expr, unit: str = "", meaning: str = "") -> None:
         """Give a result a name: other blocks may use it and it is recorded."""
         if name in self._outputs or (name in self.scope and name not in self.bench.system.u.names):
@@ -291,6 +315,7 @@ class Context:
             self._outputs,
             self._vdot,
             self._reactions,
+            new,
         )
         parts = raw.replaced(closed).replaced(new)
         starts = [replace(s, start=begins[x]) for x, s in zip(self._states, parts.states, strict=True)]

@@ -103,6 +103,9 @@ class Parts:
     reactions: Mapping[str, Block] = field(default_factory=dict)
     """Joint or loop -> force and moment (6,), if a sensor asked for them."""
 
+    symbols: Mapping[Expr, Expr] = field(default_factory=dict)
+    """What states and held numbers were called while blocks were built -> their places in z and m."""
+
     def replaced(self, what: Mapping[Expr, Expr | float]) -> Parts:
         """The same with some symbols replaced everywhere."""
         flat: list[Expr] = []

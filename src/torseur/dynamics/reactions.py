@@ -1,0 +1,70 @@
+"""Forces inside joints: what a joint, or the cut joint of a loop, does to the body it carries.
+
+The wrench that a joint passes on is what the motion of everything beyond it takes, less what acts there from outside:
+the backward recursion of Newton and Euler gives it for every link, with the constraints among the external forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torseur.dynamics.constraints import Cut, cut_wrench
+from torseur.dynamics.loads import Forces
+from torseur.dynamics.newton_euler import joint_wrenches
+from torseur.dynamics.workbench import Workbench
+from torseur.errors import ModelError
+from torseur.graph import Expr
+from torseur.spatial.vectors import add, cross, minus, rotate, rotate_back, scale, sub
+
+__all__ = ["reaction_of"]
+
+
+def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> list[Expr]:
+    """Force and moment (6,) of a joint on its body, at the body's origin in its axes; of a loop, on its second frame.
+
+    Args:
+        w: the mechanism.
+        name: of a body (its joint is meant) or of a loop.
+        vdot: accelerations.
+        multipliers: of all rows.
+    """
+    for cut in w.constraints.cuts:
+        if cut.name == name:
+            force, torque = cut_wrench(cut, multipliers)
+            turn = cut.b.pose.R
+            back = [rotate_back(turn, rotate(cut.a.pose.R, x)) for x in (force, torque)]
+            return [*back[0], *back[1]]
+    body = w.true_tree.home.get(name)
+    if body is None or body[0] < 0 or w.true_tree.links[body[0]].name != name:
+        raise ModelError(f"'{name}' has no joint whose force could be told", expected="a body that moves on a joint")
+    link, offset = body
+    f, n = joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)[0][link]
+    n = sub(n, cross(offset.P, f))
+    return [*rotate_back(offset.R, f), *rotate_back(offset.R, n)]
+
+
+def _all_forces(w: Workbench, multipliers: Sequence[Expr]) -> Forces:
+    """Wrenches of loads and of constraints on links."""
+    forces = Forces(w.system.graph)
+    forces.wrenches |= w.forces.wrenches
+    for cut in w.constraints.cuts:
+        _pull(forces, cut, multipliers)
+    silent = [row.owner for row in w.constraints.rows if row.acts is None and not row.owner.startswith("loops.")]
+    if silent:
+        raise ModelError(
+            "the force in a joint is not known where constraints are equations: they do not say where they act",
+            got=", ".join(dict.fromkeys(silent)),
+            remedy="write them as loops, rolling wheels or contacts at frames",
+        )
+    for row, lam in zip(w.constraints.rows, multipliers, strict=True):
+        for frame, force, torque in row.acts or ():
+            forces.act(frame, scale(lam, force), scale(lam, torque))
+    return forces
+
+
+def _pull(forces: Forces, cut: Cut, multipliers: Sequence[Expr]) -> None:
+    """What a cut joint does to both its frames."""
+    f, n = (rotate(cut.a.pose.R, x) for x in cut_wrench(cut, multipliers))
+    forces.act(cut.b, rotate_back(cut.b.pose.R, f), rotate_back(cut.b.pose.R, n))
+    back = minus(add(n, cross(sub(cut.b.pose.P, cut.a.pose.P), f)))
+    forces.act(cut.a, rotate_back(cut.a.pose.R, minus(f)), rotate_back(cut.a.pose.R, back))

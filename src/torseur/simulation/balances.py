@@ -1,0 +1,131 @@
+"""What an audit watches while a mechanism moves: energy against work, momenta against impulses.
+
+    d(T + U)/dt = sum of powers of loads + power of blocks + power of driven constraints
+    dp/dt = sum of external forces,   dL/dt = sum of their moments about the world origin
+
+The right-hand sides are integrated along with the motion by the same method, so that each balance has two sides that
+were computed in two ways (Llibre, Mampey & Chretien 1983, IV.2: the seven quantities). Springs and gravity are in U.
+Momenta are watched where the base floats: elsewhere the ground takes what it has to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torseur.describe import BASE, BaseKind, SpringDamper
+from torseur.dynamics import energy
+from torseur.dynamics.loads import path_of
+from torseur.dynamics.powers import power_of
+from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.workbench import Workbench
+from torseur.graph import Expr
+from torseur.spatial.vectors import Vector, add, cross, rotate, scale, zero_vector
+
+__all__ = ["Balances", "Flow", "balances_of"]
+
+_AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Something that is given to the mechanism in time: power, force or moment. Its integral is a state."""
+
+    name: str
+    unit: str
+    meaning: str
+    rate: Expr
+
+
+@dataclass(frozen=True)
+class Balances:
+    """Energy and momenta as expressions, and the flows that change them.
+
+    Attributes:
+        energy: T + U.
+        works: their integrals add up to what the energy gains.
+        momenta: p and L (6,), or none.
+        impulses: the flow of each.
+    """
+
+    energy: Expr
+    works: tuple[Flow, ...]
+    momenta: tuple[Expr, ...] = ()
+    impulses: tuple[Flow, ...] = ()
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        return (*self.works, *self.impulses)
+
+
+def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> Balances:
+    """The balances of a mechanism under generalised forces (nv,) of blocks and with multipliers of its rows."""
+    whole = energy.kinetic_energy(w.true_tree) + energy.potential_energy(w.true_tree, w.gravity)
+    works = [*_loads(w), *_blocks(w, forces), *_constraints(w, multipliers)]
+    if w.system.mechanism.base.kind is not BaseKind.FLOATING:
+        return Balances(whole, tuple(works))
+    p, L = energy.momentum(w.true_tree)
+    force, moment = _resultant(w, forces, multipliers)
+    impulses = [
+        Flow(f"impulse_{axis}", "N s", f"of all external forces along {axis}", f)
+        for axis, f in zip(_AXES, force, strict=True)
+    ]
+    impulses += [
+        Flow(f"angular_impulse_{axis}", "N m s", f"of all external forces about {axis} of the world origin", n)
+        for axis, n in zip(_AXES, moment, strict=True)
+    ]
+    return Balances(whole, tuple(works), (*p, *L), tuple(impulses))
+
+
+def _loads(w: Workbench) -> list[Flow]:
+    found, kinematics, zero = [], Kinematics(w.tree), w.system.graph.zero
+    for name, load in w.system.mechanism.loads.items():
+        power = power_of(w.tree, name, w.switching.friction)
+        if isinstance(load, SpringDamper):  # what it stores is in U
+            s, rate = path_of(w.tree, kinematics, load)
+            power = power + w.system.scalar(load.stiffness) * (s - w.system.scalar(load.rest)) * rate
+        if power is not zero:
+            found.append(Flow(f"work_{name}", "J", f"work of {name}, what a spring stores aside", power))
+    return found
+
+
+def _blocks(w: Workbench, forces: Sequence[Expr]) -> list[Flow]:
+    power = sum((f * v for f, v in zip(forces, w.system.v, strict=True)), w.system.graph.zero)
+    return [] if power is w.system.graph.zero else [Flow("work_blocks", "J", "work of the forces of blocks", power)]
+
+
+def _constraints(w: Workbench, multipliers: Sequence[Expr]) -> list[Flow]:
+    """Ideal constraints do no work unless they are driven: lambda . A v = -lambda . c."""
+    zero = w.system.graph.zero
+    driven: dict[str, Expr] = {}
+    for row, c, lam in zip(w.constraints.rows, w.constraints.c, multipliers, strict=True):
+        if c is not zero:
+            name = row.owner.split(".", 1)[1]
+            driven[name] = driven.get(name, zero) - lam * c
+    return [Flow(f"work_{name}", "J", f"work it takes to drive {name}", p) for name, p in driven.items()]
+
+
+def _resultant(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:
+    """Force and moment about the world origin of all that acts from outside.
+
+    What acts between two bodies cancels. Constraints and forces along the speeds of the base act on it from outside:
+    those speeds are its velocity in its own axes.
+    """
+    g, kinematics = w.system.graph, Kinematics(w.tree)
+    force, moment = zero_vector(g), zero_vector(g)
+    for k, (f, n) in w.forces.wrenches.items():
+        pose = kinematics.poses[k]
+        outside = rotate(pose.R, f)
+        force, moment = add(force, outside), add(moment, add(rotate(pose.R, n), cross(pose.P, outside)))
+    pose = kinematics.frame(BASE).pose
+    on_base = [forces[i] + w.forces.Q.get(i, g.zero) for i in range(6)]
+    for row, lam in zip(w.constraints.A, multipliers, strict=True):
+        on_base = [f + a * lam for f, a in zip(on_base, row, strict=False)]
+    outside = rotate(pose.R, (on_base[0], on_base[1], on_base[2]))
+    turning = add(rotate(pose.R, (on_base[3], on_base[4], on_base[5])), cross(pose.P, outside))
+    force, moment = add(force, outside), add(moment, turning)
+    for link, at in zip(w.true_tree.links, Kinematics(w.true_tree).poses, strict=True):
+        force = add(force, scale(link.inertia.M, w.gravity))
+        centre = add(scale(link.inertia.M, at.P), rotate(at.R, link.inertia.MS))
+        moment = add(moment, cross(centre, w.gravity))
+    return force, moment

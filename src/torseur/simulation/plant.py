@@ -1,0 +1,257 @@
+"""A mechanism with all that drives, controls and measures it, as one problem for a solver.
+
+Everything is built in one graph: signals of time take the place of inputs, controllers add forces, switches decide
+which constraints hold, and integrals of powers and impulses run along for the audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torseur.describe import Mechanism
+from torseur.describe.fields import names_in
+from torseur.dynamics.closed_motion import corrected, motion
+from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.reactions import reaction_of
+from torseur.dynamics.workbench import Options, Workbench
+from torseur.errors import ModelError
+from torseur.graph import Block as GraphBlock
+from torseur.graph import Expr, Function, Jacobian, Role, jacobian, ops, substitute
+from torseur.graph.function import reachable
+from torseur.simulation.balances import Balances, balances_of
+from torseur.simulation.blocks import Block, build_blocks
+from torseur.simulation.context import Context
+from torseur.simulation.parts import Parts
+from torseur.simulation.problem import Implicit, Problem
+from torseur.simulation.switches import Friction, Stops, Switches
+
+__all__ = ["Plant", "Recorded", "Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a study chooses about its physics.
+
+    Attributes:
+        friction: how dry friction is computed.
+        stops: what limits of coordinates do.
+        audit: whether integrals for the audit run along.
+        folder: where files that blocks read are looked for.
+    """
+
+    friction: Friction = field(default_factory=Friction)
+    stops: Stops = field(default_factory=Stops)
+    audit: bool = True
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A quantity to record: what it is called, its unit and meaning, and its expression."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Expr
+
+
+class Plant:
+    """A mechanism and the blocks around it.
+
+    Args:
+        mechanism: what moves.
+        blocks: by name; one that is called like an input drives it.
+        settings: choices about the physics.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, blocks: Mapping[str, Block] | None = None, settings: Settings | None = None
+    ) -> None:
+        self.mechanism, self.settings = mechanism, settings or Settings()
+        self.bench = bench = Workbench(mechanism, Options())
+        self.system = bench.system
+        context = Context(bench, self.settings.folder)
+        given = dict(blocks or {})
+        early = {name: block for name, block in given.items() if self._is_signal(name, block)}
+        build_blocks(context, early, "inputs")
+        self._steer(context)
+        self.switches = Switches(context, self.settings.friction, self.settings.stops)
+        self.switches.install()
+        build_blocks(context, {name: block for name, block in given.items() if name not in early})
+        self._refuse_late_steering(context)
+        self._lam = list(bench.rows_block("lam")) if bench.constraints.rows else []
+        for name, value in self.switches.event_functions(bench.constraints, self._lam).items():
+            context.event(name, value)
+        self.balances = self._balance(context)
+        self._parts = context.parts()
+        self._close()
+
+    # -- inputs --------------------------------------------------------------------------------------------------------
+    def _is_signal(self, name: str, block: Block) -> bool:
+        """Whether a block drives an input with nothing but time and parameters."""
+        return name in self.system.u.names and names_in(block) <= {"t", *self.mechanism.parameters}
+
+    def _steer(self, context: Context) -> None:
+        """Signals of time take the place of inputs at once, so that constraints they drive know their rates."""
+        for name, value in context.driven.items():
+            if not _symbols([value]) - {"t", "p"}:
+                self.system.scope[name] = value
+
+    def _refuse_late_steering(self, context: Context) -> None:
+        """A controller cannot drive a constraint: the rates of what it gives are not known."""
+        rows = self.bench.constraints.rows
+        exprs = [row.rate for row in rows] + [row.position for row in rows if row.position is not None]
+        used = {node.id for node in reachable(exprs) if node.op is ops.SYMBOL} if exprs else set()
+        late = [name for name in context.driven if self.system.u[name].id in used]
+        if late:
+            raise ModelError(
+                "what a block computes cannot drive a constraint: its rates are not known",
+                where="inputs",
+                got=", ".join(late),
+                expected="a signal of time",
+                remedy="let the block drive a force, such as that of a servo, in place of a prescribed motion",
+            )
+
+    def _balance(self, context: Context) -> Balances | None:
+        """Integrals of what goes into energy and momenta, as further states."""
+        if not self.settings.audit:
+            return None
+        self._pushes = list(self.bench.block("block_force")) if context.has_forces else []
+        zero = self.system.graph.zero
+        found = balances_of(self.bench, self._pushes or [zero] * self.bench.tree.nv, self._lam)
+        for flow in found.flows:
+            context.rate(context.state(flow.name, unit=flow.unit), flow.rate)
+        return found
+
+    # -- the whole -----------------------------------------------------------------------------------------------------
+    def _close(self) -> None:
+        """Put accelerations, multipliers and forces into what was built in terms of them."""
+        w, parts, g = self.bench, self._parts, self.system.graph
+        self._forces = [parts.forces.get(x.name, g.zero) for x in self.mechanism.v]
+        self._known = {**parts.symbols, **parts.inputs}
+        vdot, f = motion(w, self._forces)
+        lam = w.allowed.multipliers(vdot, f) if self._lam else []
+        self.vdot, self.lam = self._in(vdot), self._in(lam)
+        late: dict[Expr, Expr] = dict(zip(w.block("vdot"), self.vdot, strict=True))
+        late |= dict(zip(self._lam, self.lam, strict=True))
+        late |= dict(zip(getattr(self, "_pushes", []), self._forces, strict=False))
+        for name, block in parts.reactions.items():
+            wrench = self._in(reaction_of(w, name, list(w.block("vdot")), self._lam))
+            late |= dict(zip(block, substitute(wrench, late), strict=True))
+        self._late = late
+        self.parts: Parts = parts.replaced(late)
+
+    def _in(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
+        return substitute(list(exprs), self._known) if exprs else []
+
+    @property
+    def blocks(self) -> list[GraphBlock]:
+        """t, q, v, z, u, m, p: those that have a size."""
+        s, parts = self.system, self.parts
+        return [b for b in (s.graph.blocks["t"], s.q, s.v, parts.z, s.u, parts.m, s.p) if b is not None and b.size]
+
+    def _function(self, name: str, outputs: Mapping[str, Sequence[Expr]]) -> Function:
+        return Function(name, self.blocks, {n: list(x) for n, x in outputs.items() if len(x)})
+
+    @property
+    def _z(self) -> list[Expr]:
+        return list(self.parts.z) if self.parts.z is not None else []
+
+    def problem(self, *, implicit: bool = False) -> Problem:
+        """What a solver integrates.
+
+        Args:
+            implicit: whether it needs the second-order form.
+        """
+        dq = self._in(rates(self.system))
+        dz = [state.rate for state in self.parts.states]
+        rate = self._function("rate", {"dq": dq, "dv": self.vdot, "dz": dz})
+        g = [event.value for event in self.parts.events]
+        return Problem(
+            rate,
+            correct=self._corrected(),
+            events=self._function("events", {"g": g}) if g else None,
+            jumps=self._jumps(),
+            implicit=self._implicit() if implicit else None,
+        )
+
+    def _corrected(self) -> Function | None:
+        """Closed loops, consistent speeds, unit quaternions; none where nothing can drift."""
+        unit = len(self.system.q) != len(self.system.v)
+        if not unit and not self.bench.constraints.rows:
+            return None
+        found = corrected(self.bench)
+        return self._function("corrected", {"q": self._in(found["q"]), "v": self._in(found["v"]), "z": self._z})
+
+    def _jumps(self) -> Function | None:
+        """The speeds after an impact, or after something sticks."""
+        if not self.switches:
+            return None
+        w = self.bench
+        momenta = [sum((a * x for a, x in zip(row, w.system.v, strict=True)), w.system.graph.zero) for row in w.matrix]
+        v = w.allowed.solve(momenta, self.switches.rebound(w.constraints))
+        return self._function("jumps", {"q": list(self.system.q), "v": self._in(v), "z": self._z})
+
+    def decisions(self) -> Function | None:
+        """What decides about the switches at rest; see `Switches.resting`."""
+        if not self.switches:
+            return None
+        found = substitute(self._in(self.switches.resting(self.bench.constraints, self._lam)), self._late)
+        return self._function("decisions", {"found": found})
+
+    def samples(self) -> Function | None:
+        """All values that samples read."""
+        values = [x for sample in self.parts.samples for x in sample.values]
+        return self._function("samples", {"values": values}) if values else None
+
+    def _implicit(self) -> Implicit:
+        """r = inverse dynamics - forces - A' lambda, with its exact derivatives."""
+        w, s, zero = self.bench, self.system, self.system.graph.zero
+        vdot, rows, n = list(w.block("vdot")), w.constraints, self.bench.tree.nv
+        r = [tau - f for tau, f in zip(w.inverse(vdot), self._forces, strict=True)]
+        for A, lam in zip(rows.A, self._lam, strict=True):
+            r = [x - a * lam for x, a in zip(r, A, strict=True)]
+        h = [x if p is None else p for x, p in zip(rows.r, self._positions(), strict=True)]
+        r, h = self._in(r), self._in(h)
+        dz = [state.rate for state in self._parts.states]
+        dz = substitute(dz, dict(zip(getattr(self, "_pushes", []), self._forces, strict=False))) if dz else []
+        more = [w.block("vdot"), *([w.extra["lam"]] if self._lam else [])]
+        blocks = [*self.blocks, *more]
+        residual = {"r": r, "h": h, "dz": dz}
+        G = jacobian(self._in(rates(s)), list(s.v))
+        along = [_along(G, row, n, zero) for row in jacobian([*r, *h], list(s.q)).dense()]
+        tangent = {
+            "M": jacobian(r, vdot).dense(),
+            "C": jacobian(r, list(s.v)).dense(),
+            "K": along[:n],
+            "H": along[n:],
+            "A": [self._in(row) for row in rows.A],
+        }
+        d = s.graph.block("d", n, Role.STATE, names=[f"d_{x.name}" for x in self.mechanism.v])
+        return Implicit(
+            Function("residual", blocks, {k: x for k, x in residual.items() if x}),
+            Function("tangent", blocks, {k: x for k, x in tangent.items() if x}),
+            Function("displace", [s.q, d], {"q": displaced(s, list(s.q), list(d))}),
+            tuple(row.position is not None for row in rows.rows),
+        )
+
+    def _positions(self) -> list[Expr | None]:
+        """h of each row, switched; None for those without."""
+        h = iter(self.bench.constraints.h)
+        return [None if row.position is None else next(h) for row in self.bench.constraints.rows]
+
+
+def _along(G: Jacobian, row: Sequence[Expr], n: int, zero: Expr) -> list[Expr]:
+    """A derivative by q turned into one along the speeds."""
+    found = [zero] * n
+    for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
+        found[j] = found[j] + row[i] * entry
+    return found
+
+
+def _symbols(exprs: Sequence[Expr]) -> set[str]:
+    """The blocks that expressions depend on."""
+    return {node.data[0] for node in reachable(list(exprs)) if node.op is ops.SYMBOL}

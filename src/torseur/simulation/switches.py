@@ -1,0 +1,218 @@
+"""What events decide in a mechanism: dry friction that sticks or slides, contacts and stops that hold or are open.
+
+Each switch is a held number (a mode) that stays as it is between events:
+
+- friction slides with s = +1 or -1, with the force -s level along its path, and sticks with s = 0: then a row
+  "rate = 0" holds it, whose multiplier is the friction force;
+- a contact or a stop is open (0) or closed (1): its rows count while it is closed.
+
+The event function of a switch is positive while its mode is the right one and passes zero when it is not any more:
+
+======================  ============================  ==============================================================
+mode                    event function                 at its zero
+======================  ============================  ==============================================================
+slides                  s rate                         sticks, or slides the other way if sticking takes too much
+sticks                  level - |multiplier|           slides against the force that held it
+open                    gap                            impact: rebounds, or closes if it would rebound too slowly
+closed                  multiplier                     opens
+======================  ============================  ==============================================================
+
+Impacts go through all bodies at once; friction that slides has no share in them (its force is finite). A row that
+sticks or is closed keeps its rate through the impact of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from torseur.describe.bodies import Coordinate
+from torseur.describe.constraints import Contact, Rolling
+from torseur.describe.fields import Scalar
+from torseur.dynamics.constraints import Constraints, Row
+from torseur.dynamics.kinematics import rates
+from torseur.errors import ModelError
+from torseur.graph import Expr, absolute, equal, select, tanh
+from torseur.simulation.context import Context
+
+__all__ = ["Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
+
+
+class FrictionModel(Enum):
+    """How dry friction is computed."""
+
+    STICK = "stick"  # true stick and slip, by events
+    SMOOTH = "smooth"  # level * tanh(rate / width): a regularisation; nothing ever sticks
+    SIGN = "sign"  # level * sign(rate) as it stands: chatters around rest
+
+
+@dataclass(frozen=True)
+class Friction:
+    """The choice for a study; `width` (m/s or rad/s) is that of the smooth one."""
+
+    model: FrictionModel = FrictionModel.STICK
+    width: float = 1e-3
+
+
+class StopModel(Enum):
+    """What lower and upper limits of coordinates do."""
+
+    REPORT = "report"  # passing one is an event of the run, nothing more
+    HARD = "hard"  # they hold
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True)
+class Stops:
+    """The choice for a study; `restitution` is that of all stops."""
+
+    model: StopModel = StopModel.REPORT
+    restitution: float = 0.0
+
+
+@dataclass(frozen=True)
+class Dry:
+    """Dry friction of a load: its mode, level, rate of path, and the row that holds it while it sticks."""
+
+    name: str
+    mode: Expr
+    level: Expr
+    rate: Expr
+    row: Row
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A contact or stop: its mode, whether it is being hit, who owns its rows (the first one pushes), its rebound."""
+
+    name: str
+    mode: Expr
+    hit: Expr
+    owner: str
+    restitution: Expr
+
+
+@dataclass
+class Switches:
+    """The switches of a plant, collected while its forces and constraints are built.
+
+    Args:
+        context: where modes are left.
+        friction, stops: the choices of the study.
+    """
+
+    context: Context
+    friction: Friction = Friction()
+    stops: Stops = Stops()
+    dry: list[Dry] = field(default_factory=list)
+    sided: list[OneSided] = field(default_factory=list)
+    reports: dict[str, Expr] = field(default_factory=dict)
+    """Stops that are only reported: name -> distance."""
+
+    def install(self) -> None:
+        """Put the laws and switches into the workbench, before anything is derived."""
+        bench = self.context.bench
+        switching = bench.switching
+        laws = {FrictionModel.STICK: self._stick, FrictionModel.SMOOTH: self._smooth}
+        if self.friction.model in laws:
+            switching.friction = laws[self.friction.model]
+        for name, constraint in bench.system.mechanism.constraints.items():
+            form, owner = constraint.form, f"constraints.{name}"
+            if isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts):
+                restitution = form.restitution if isinstance(form, Contact) else 0.0
+                switching.switches[owner] = self._one_sided(name, owner, restitution)
+        self._install_stops()
+
+    def _one_sided(self, name: str, owner: str, restitution: Scalar) -> Expr:
+        context = self.context
+        mode = context.held(f"{name}_closed", 0.0, is_mode=True)
+        hit = context.held(f"{name}_hit", 0.0, is_mode=True)
+        self.sided.append(OneSided(name, mode, hit, owner, context.value(restitution)))
+        return mode
+
+    def _install_stops(self) -> None:
+        if self.stops.model is StopModel.IGNORE:
+            return
+        bench = self.context.bench
+        system = bench.system
+        speeds = dict(zip(system.q.names, rates(system), strict=True))
+        for name, record in _coordinates(self.context):
+            for side, limit, sense in (("lower", record.lower, 1.0), ("upper", record.upper, -1.0)):
+                if limit is None:
+                    continue
+                label, gap = f"{name}_{side}", sense * (system.scope[name] - system.scalar(limit))
+                if self.stops.model is StopModel.REPORT:
+                    self.reports[label] = gap
+                    continue
+                owner = f"stops.{label}"
+                mode = self._one_sided(label, owner, self.stops.restitution)
+                bench.switching.rows.append(Row(owner, "", sense * speeds[name], gap, "", mode))
+
+    # -- friction ------------------------------------------------------------------------------------------------------
+    def _smooth(self, load: str, level: Expr, rate: Expr) -> Expr:
+        if not self.friction.width > 0.0:
+            raise ModelError("the width of smooth friction must be above zero", got=repr(self.friction.width))
+        return -(level * tanh(rate / self.friction.width))
+
+    def _stick(self, load: str, level: Expr, rate: Expr) -> Expr:
+        known = next((d for d in self.dry if d.name == load), None)
+        if known is None:
+            mode = self.context.held(f"{load}_slides", 0.0, is_mode=True)
+            row = Row(f"loads.{load}", "friction", rate, None, "", select(equal(mode, 0.0), 1.0, 0.0))
+            known = Dry(load, mode, level, rate, row)
+            self.dry.append(known)
+            self.context.bench.switching.rows.append(row)
+        return -(level * known.mode)
+
+    # -- what the plant needs of them ----------------------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        return bool(self.dry or self.sided)
+
+    def places(self, constraints: Constraints) -> tuple[list[int], list[int]]:
+        """The rows of frictions, and the pushing rows of the one-sided."""
+        dry = [next(k for k, row in enumerate(constraints.rows) if row is d.row) for d in self.dry]
+        sided = [next(k for k, row in enumerate(constraints.rows) if row.owner == s.owner) for s in self.sided]
+        return dry, sided
+
+    def event_functions(self, constraints: Constraints, multipliers: Sequence[Expr]) -> dict[str, Expr]:
+        """One for each switch, in the order of `dry` and `sided`; then the stops that are reported."""
+        dry_places, sided_places = self.places(constraints)
+        found: dict[str, Expr] = {}
+        for d, k in zip(self.dry, dry_places, strict=True):
+            stuck = equal(d.mode, 0.0)
+            found[f"{d.name}_friction"] = select(stuck, d.level - absolute(multipliers[k]), d.mode * d.rate)
+        for s, k in zip(self.sided, sided_places, strict=True):
+            gap = constraints.rows[k].position
+            assert gap is not None
+            found[s.name] = select(s.mode > 0.5, multipliers[k], gap)
+        return found | self.reports
+
+    def rebound(self, constraints: Constraints) -> list[Expr]:
+        """b of the rows at an impact: those that are hit come back with a share of the rate they came with."""
+        b = [-c for c in constraints.c]
+        _, places = self.places(constraints)
+        for s, k in zip(self.sided, places, strict=True):
+            rate = constraints.rows[k].rate
+            b[k] = b[k] - s.hit * s.restitution * rate
+        return b
+
+    def resting(self, constraints: Constraints, multipliers: Sequence[Expr]) -> list[Expr]:
+        """For each switch what decides at rest: rate and multiplier of frictions, level; gap, rate, multiplier."""
+        dry_places, sided_places = self.places(constraints)
+        found: list[Expr] = []
+        for d, k in zip(self.dry, dry_places, strict=True):
+            found += [d.rate, multipliers[k], d.level]
+        for s, k in zip(self.sided, sided_places, strict=True):
+            row = constraints.rows[k]
+            assert row.position is not None
+            found += [row.position, row.rate, multipliers[k], s.restitution]
+        return found
+
+
+def _coordinates(context: Context) -> Iterator[tuple[str, Coordinate]]:
+    """The coordinates that have a record of their own."""
+    mechanism = context.bench.system.mechanism
+    tables = [mechanism.base.coordinates, *(b.joint.coordinates for b in mechanism.bodies.values())]
+    for table in [*tables, mechanism.coordinates]:
+        yield from table.items()
