@@ -147,9 +147,23 @@ class Model:
         return {}
 
     def function(
-        self, quantity: str, frame: str | None = None, axes: Axes = Axes.OWN, task: Task = Task.POSE
+        self,
+        quantity: str,
+        frame: str | None = None,
+        axes: Axes = Axes.OWN,
+        task: Task = Task.POSE,
+        *,
+        independent: Sequence[str] | None = None,
+        actuated: Sequence[str] | None = None,
     ) -> ModelFunction:
-        """A quantity by name; see `torseur.dynamics.quantities`."""
+        """A quantity by name; see `torseur.dynamics.quantities`.
+
+        Args:
+            quantity: its name.
+            frame, axes, task: for quantities of a frame.
+            independent: for reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
+            actuated: for `actuator_efforts`: the coordinates; by default those with drives.
+        """
         if quantity not in QUANTITIES:
             raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
         if frame is not None and frame not in self.mechanism.frames:
@@ -160,7 +174,14 @@ class Model:
                 expected=", ".join(self.mechanism.frames),
                 remedy=f"did you mean {' or '.join(near)}?" if near else None,
             )
-        options = replace(self.options, frame=frame, axes=axes, task=task)
+        options = replace(
+            self.options,
+            frame=frame,
+            axes=axes,
+            task=task,
+            independent=None if independent is None else tuple(independent),
+            actuated=None if actuated is None else tuple(actuated),
+        )
         return self._functions.setdefault((quantity, options), ModelFunction(self, quantity, options))
 
     # -- the contract --------------------------------------------------------------------------------------------------
