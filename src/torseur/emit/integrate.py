@@ -99,7 +99,8 @@ def integrator(
     Args:
         rate: its blocks of role STATE are the state; its outputs are their derivatives, one per block, in order.
         method: the tableau.
-        correct: the same blocks -> the state to go on from, applied after each step (unit quaternions, closed loops).
+        correct: the same blocks, or some of them -> the states to go on from, applied after each step (unit
+            quaternions, closed loops).
         lanes: runs per vector instruction in batches; by default what the processor's registers hold.
         tier: see `compile`.
     """
@@ -123,15 +124,17 @@ def integrator(
 
 
 def _check_correction(rate: Function, correct: Function) -> None:
-    """It must take what the rate takes, and give what the rate gives: one array per block of states."""
-
-    def text(f: Function) -> str:
-        ins = ", ".join(f"{b.name} {b.shape} {b.role.value}" for b in f.inputs)
-        return f"{ins} -> sizes {[len(o.exprs) for o in f.outputs]}"
-
-    if text(correct) != text(rate):
+    """It must take what the rate takes, or some of it, and give what the rate gives: one array per block of states."""
+    known = {(b.name, b.shape, b.role) for b in rate.inputs}
+    sizes = [len(o.exprs) for o in rate.outputs]
+    others = [b for b in correct.inputs if (b.name, b.shape, b.role) not in known]
+    if others or [len(o.exprs) for o in correct.outputs] != sizes:
+        blocks = ", ".join(f"{b.name} {b.shape} {b.role.value}" for b in rate.inputs)
         raise ArgumentError(
-            f"'{correct.name}' does not correct the states of '{rate.name}'", expected=text(rate), got=text(correct)
+            f"'{correct.name}' does not correct the states of '{rate.name}'",
+            expected=f"blocks among {blocks}; outputs of sizes {sizes}",
+            got=", ".join(f"{b.name} {b.shape} {b.role.value}" for b in correct.inputs)
+            + f"; outputs of sizes {[len(o.exprs) for o in correct.outputs]}",
         )
 
 

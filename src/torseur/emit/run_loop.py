@@ -131,13 +131,13 @@ class _RunWriter:
 
     def _kernel(self, part: _Part, name: str, stage: Stage, state: str, rest: Sequence[str]) -> None:
         """Call a kernel of a function with the state taken from one of our buffers."""
-        given, offset, inputs = [], 0, part.function.inputs
+        given, offset = [], 0
         offsets: dict[str, int] = {}
-        for block in inputs:
+        for block in self.rate.function.inputs:
             if block.role is Role.STATE:
                 offsets[block.name], offset = offset, offset + block.size
         for k in inputs_of(part.function, stage):
-            block = inputs[k]
+            block = part.function.inputs[k]
             if block.role is Role.STATE:
                 given.append(self._at(state, offsets[block.name]))
             else:

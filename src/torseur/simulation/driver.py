@@ -24,11 +24,14 @@ import numpy as np
 
 from torseur.errors import ArgumentError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
+from torseur.simulation.fixed import Course, native_run
 from torseur.simulation.outcome import Counts, Outcome, Passage, Trajectory
 from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.recording import Recorder
-from torseur.simulation.solvers.sheet import LOOK
-from torseur.simulation.solvers.stepper import Method, Stepper, Tolerance
+from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.solvers.sheet import GROWTH, LOOK
+from torseur.simulation.solvers.stepper import Method, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
 
 __all__ = ["Encounter", "Handler", "Limits", "Reply", "Sampling", "integrate"]
@@ -138,6 +141,11 @@ def integrate(
             f"{method.name} does not find its step", where="limits.first", expected="a step, s", got="None"
         )
     held = held if held is not None else problem.held()
+    if isinstance(method, RungeKutta) and method.control is None and limits.first is not None:
+        alone = problem.events is None and not samplings and not any(begin < b < end for b in breaks)
+        course = Course.of((begin, end), limits.first, grid) if alone else None
+        if course is not None:
+            return native_run(problem, method.tableau, problem.start(start), held, course, progress)
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
     recorder = Recorder(grid, begin, end)
     agenda = _Agenda(begin, end, breaks, samplings)
@@ -211,13 +219,13 @@ class _Drive:
         self.signs = Signs(stepper.layout.events)
         self.tally = _Tally()
         self.h = limits.first or 0.0
-        self.before = 1e-4  # the last error, of the PI rule
         self._crowded = 0
+        self._moved: Array | None = None
         self._looked = clock.perf_counter()
 
     def run(self, t: float, x: Array) -> Trajectory:
         began = clock.perf_counter()
-        self.t, self.x = t, x
+        self.t, self._moved = t, x
         outcome, blame = Outcome.COMPLETE, None
         try:
             self._whole()
@@ -232,6 +240,11 @@ class _Drive:
         )
         times, states = self.recorder.arrays(stepper.layout.n)
         return Trajectory(times, states, tuple(tally.events), outcome, self.t, self.x, blame, counts)
+
+    @property
+    def x(self) -> Array:
+        """The state at the time: where the last accepted step ended, unless it was moved since."""
+        return self.stepper.accepted if self._moved is None else self._moved
 
     def _whole(self) -> None:
         """Segments between the instants of the agenda."""
@@ -265,10 +278,10 @@ class _Drive:
         record = stepper.record
         if not np.isfinite(record).all():
             raise _End(Outcome.NOT_FINITE, self._first_not_finite())
-        self.x = stepper.x
+        self._moved = None
         self.signs.begin(stepper, fired)
         if self.control is not None:
-            self.h, self.before = self._first_step(), 1e-4
+            self.h = self._first_step()
 
     def _first_step(self) -> float:
         """Hairer, Norsett & Wanner, Solving ODEs I, II.4: a first guess by sizes, then one by the error it makes."""
@@ -304,7 +317,7 @@ class _Drive:
         if reply is None:
             return False
         if reply.state is not None:
-            self.x = self.stepper.problem.start(reply.state)
+            self._moved = self.stepper.problem.start(reply.state)
         if reply.held is not None:
             self.stepper.hold(reply.held)
         if reply.stop:
@@ -315,11 +328,13 @@ class _Drive:
     def _segment(self, instant: float) -> None:
         """Steps from here to an instant, exactly."""
         stepper, recorder, tally, longest = self.stepper, self.recorder, self.tally, self.limits.longest
-        attempt, accept, columns, adaptive = stepper.attempt, stepper.accept, stepper.layout.x, self.control is not None
+        attempt, accept, adaptive = stepper.attempt, stepper.accept, self.control is not None
         base, count, rejected = self.t, 0, False
         while self.t < instant:
-            t, h = self.t, min(self.h, longest)
+            t, h = self.t, self.h
             left = instant - t
+            if h > longest:
+                h = longest
             ends = h >= left * 0.9999999999
             if ends:
                 h = left
@@ -333,32 +348,22 @@ class _Drive:
             count += 1
             # A given step is multiplied, not summed: its time does not drift.
             after = instant if ends else t + h if adaptive else base + count * h
+            record = stepper.record
             if adaptive:
-                self._adapt(h, error, ends, rejected)
+                growth = record.item(GROWTH)
+                if growth < 1.0 or not (ends or rejected):  # cut short by an instant, or after a bad one: no longer
+                    self.h = h * growth
             rejected = False
             tally.steps += 1
-            record = stepper.record
             if record.item(LOOK) and self._events(h, after):
                 instant, base, count = self.agenda.next(), self.t, 0
                 continue
-            x = record[columns]
             if recorder.due <= after:
-                recorder.step(t, h, after, stepper, x)
+                recorder.step(t, h, after, stepper, stepper.x)
             accept(after)
-            self.t, self.x = after, x
+            self.t, self._moved = after, None
             if not tally.steps & 15:
                 self._look_around()
-
-    def _adapt(self, h: float, error: float, ends: bool, rejected: bool) -> None:
-        """The next step after a good one; it does not grow just after a bad one."""
-        control = self.control
-        assert control is not None
-        error = max(error, 1e-10)
-        factor = control.safety * error**-control.alpha * self.before**control.beta
-        factor = min(max(factor, control.smallest), 1.0 if rejected else control.largest)
-        if not ends or factor < 1.0:  # a step cut short by an instant says nothing about longer ones
-            self.h = h * factor
-        self.before = max(error, 1e-4)
 
     def _refuse(self, h: float, error: float) -> None:
         """A step that is not good enough: the next one is shorter, or the run is over."""
@@ -366,7 +371,7 @@ class _Drive:
         self.tally.newton += self.stepper.work_done
         control, is_number = self.control, error < math.inf
         if control is not None:
-            h *= max(control.smallest, control.safety * error ** (-1.0 / control.order)) if is_number else 0.1
+            h *= control.shrinkage(error)
             if h >= max(self.limits.shortest, 4.0 * math.ulp(self.t)):
                 self.h = h
                 return
@@ -446,5 +451,5 @@ class _Drive:
         held = stepper.held
         if not replies and np.array_equal(u, held.u) and np.array_equal(m, held.m):
             return None
-        self.x = x
+        self._moved = x
         return replies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from torseur.simulation.problem import Array
 from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["Recorder"]
+
+_MANY = 16
+"""Times in one step from which on a batch is quicker than one call each."""
 
 
 class Recorder:
@@ -21,26 +25,30 @@ class Recorder:
         begin, end: the span.
     """
 
+    PACK = 512  # rows that are gathered before they are copied: a row alone keeps the whole record of its step
+
     def __init__(self, grid: Array | None, begin: float, end: float) -> None:
-        self._grid = grid
+        self._grid: list[float] | None = None
         self._next = 0
-        self.times: list[float] = []
-        self.states: list[Array] = []
-        self.due = -math.inf if grid is None else math.inf
+        self._times: list[float] = []
+        self._rows: list[Array] = []
+        self._packs: list[Array] = []
+        self.due = -math.inf
         """Nothing is to be recorded before this time."""
         if grid is None:
             return
-        inside = np.isfinite(grid).all() and (np.diff(grid) > 0.0).all()
-        if grid.ndim != 1 or not inside or (grid.size and (grid[0] < begin or grid[-1] > end)):
+        inside = grid.ndim == 1 and np.isfinite(grid).all() and (np.diff(grid) > 0.0).all()
+        if not inside or (grid.size and (grid[0] < begin or grid[-1] > end)):
             raise ArgumentError(
-                "wrong output times", expected=f"finite, rising, from {begin} to {end} s", got=f"{grid!r}"
+                "wrong output times", expected=f"finite, rising, from {begin} to {end} s", got=repr(grid)
             )
+        self._grid = grid.tolist()
         self._advance(0)
 
     def _advance(self, upto: int) -> None:
         assert self._grid is not None
         self._next = upto
-        self.due = float(self._grid[upto]) if upto < self._grid.size else math.inf
+        self.due = self._grid[upto] if upto < len(self._grid) else math.inf
 
     def begin(self, t: float, x: Array) -> None:
         """The start, and the state after a jump."""
@@ -51,30 +59,33 @@ class Recorder:
             self._advance(self._next + 1)
 
     def step(self, t: float, h: float, upto: float, stepper: Stepper, end: Array) -> None:
-        """A step from t, of length h, of which the part until a time counts.
-
-        Args:
-            end: the state at that time.
-        """
-        if self._grid is None:
-            self._row(upto, end.copy())
+        """A step from t, of length h, of which the part until a time counts; at that time the state is `end`."""
+        grid = self._grid
+        if grid is None:
+            self._row(upto, end)
             return
-        last = int(np.searchsorted(self._grid, upto, side="right"))
-        wanted = self._grid[self._next : last]
-        if wanted.size == 0:
-            return
-        found = stepper.states((wanted - t) / h)
-        if wanted[-1] == upto:
-            found[-1] = end
-        self.times += wanted.tolist()
-        self.states += list(found)
+        n, k = stepper.layout.n, self._next
+        last = bisect_right(grid, upto, k)
+        inner = last - (last > k and grid[last - 1] == upto)
+        if inner - k > _MANY:
+            for time, x in zip(grid[k:inner], stepper.states((np.array(grid[k:inner]) - t) / h), strict=True):
+                self._row(time, x)
+        else:
+            for time in grid[k:inner]:
+                self._row(time, stepper.probe((time - t) / h)[:n])
+        if inner < last:
+            self._row(upto, end)
         self._advance(last)
 
     def _row(self, t: float, x: Array) -> None:
-        self.times.append(t)
-        self.states.append(x)
+        self._times.append(t)
+        self._rows.append(x)
+        if len(self._rows) >= self.PACK:
+            self._packs.append(np.array(self._rows))
+            self._rows = []
 
     def arrays(self, n: int) -> tuple[Array, Array]:
-        """Everything so far; an interruption may have come between the two lists."""
-        rows = min(len(self.times), len(self.states))
-        return np.array(self.times[:rows]), np.array(self.states[:rows]).reshape(rows, n)
+        """Everything so far; an interruption may have come between two lists."""
+        states = np.concatenate([*self._packs, np.array(self._rows).reshape(-1, n)])
+        rows = min(len(self._times), len(states))
+        return np.array(self._times[:rows]), states[:rows]

@@ -14,8 +14,9 @@ from torseur.errors import ArgumentError
 from torseur.graph import Expr, Function, absolute, select, sqrt
 from torseur.graph.linear import largest
 from torseur.simulation.problem import Problem
-from torseur.simulation.solvers.sheet import NOW, Layout, Sheet
-from torseur.simulation.solvers.stepper import Control, Pieces
+from torseur.simulation.solvers.control import StepControl
+from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
+from torseur.simulation.solvers.stepper import Pieces
 
 __all__ = ["RungeKutta", "combined", "finite_or_infinite", "hermite"]
 
@@ -40,7 +41,7 @@ class RungeKutta:
 
     tableau: Tableau
     errors: tuple[Row, ...] = ()
-    control: Control | None = None
+    control: StepControl | None = None
     more_stages: tuple[tuple[float, Row], ...] = ()
     dense: tuple[Row, ...] = ()
 
@@ -117,8 +118,9 @@ class _Step:
         if not self.method.more_stages:
             rows += [combined(None, h, weights, k) for weights in self.method.dense]
         extra = [e for i in kept for e in k[i]]
-        head = [self._error(x, raw, k), sheet.graph.zero]
-        return sheet.function("runge_kutta", sheet.record(self.layout, head, after, rate, rows, extra))
+        error, control = self._error(x, raw, k), self.method.control
+        growth = 1.0 if control is None else control.growth(error, last[ERROR])
+        return sheet.function("runge_kutta", sheet.record(self.layout, error, growth, after, rate, rows, extra))
 
     def _stages(self, x: list[Expr], first: list[Expr]) -> list[list[Expr]]:
         tableau, k = self.method.tableau, [first]

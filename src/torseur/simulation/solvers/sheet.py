@@ -15,7 +15,7 @@ from torseur.graph import Block, Expr, Function, Graph, Role, call, maximum, min
 from torseur.simulation.problem import Problem
 from torseur.simulation.solvers.hoisting import hoisted
 
-__all__ = ["ERROR", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "nested"]
+__all__ = ["ERROR", "GROWTH", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "nested"]
 
 NOW = 4
 """Numbers of the block "now": time at the beginning of the step, its length, and the interval its stages stay in.
@@ -23,16 +23,16 @@ NOW = 4
 The interval keeps a step on its side of a discontinuity of the inputs: no stage sees what begins where it ends.
 """
 
-ERROR, WORK_DONE, LOOK = 0, 1, 2
-"""Where in a record its scaled error is (at most 1 is good, inf is a step that has no result), how many Newton
-iterations it took, and whether an event may lie within the step (0: surely not)."""
+ERROR, GROWTH, LOOK, WORK_DONE = 0, 1, 2, 3
+"""Where in a record its scaled error is (at most 1 is good, inf is a step that has no result), by what the next step
+may be longer, whether an event may lie within the step (0: surely not), and how many Newton iterations it took."""
 
-_HEAD = 3
+_HEAD = 4
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things are in a record: three numbers, the state x, its rate, the events, their rates, then the method's.
+    """Where things are in a record: four numbers, the state x, its rate, the events, their rates, then the method's.
 
     Attributes:
         n: size of x.
@@ -153,13 +153,15 @@ class Sheet:
     def record(
         self,
         layout: Layout,
-        head: Sequence[Expr],
+        error: Expr,
+        growth: Expr | float,
         x: list[Expr],
         rate: list[Expr],
         rows: Sequence[Sequence[Expr]],
         extra: Sequence[Expr] = (),
-    ) -> list[Expr]:
-        """The record of a step: error and work done, the state at its end with its rate, and what the method keeps."""
+        work_done: Expr | float = 0.0,
+    ) -> list[Expr | float]:
+        """The record of a step: its error, the state at its end with its rate, and what the method keeps."""
         end = self.time(1.0)
         g, slopes = self.events(end, x), self.event_slopes(end, x, rate)
         last = self.block("last")
@@ -167,7 +169,7 @@ class Sheet:
         for g0, s0, g1, s1 in zip(last[layout.g], last[layout.slopes], g, slopes, strict=True):
             passed = (g0 * g1 <= 0.0) | ((g0 * s0 < 0.0) & (g1 * s1 > 0.0))
             look = select(passed, 1.0, look)
-        return [*head, look, *x, *rate, *g, *slopes, *(e for row in rows for e in row), *extra]
+        return [error, growth, look, work_done, *x, *rate, *g, *slopes, *(e for row in rows for e in row), *extra]
 
     def norm(self, error: Sequence[Expr], before: Sequence[Expr], after: Sequence[Expr]) -> Expr:
         """sqrt of the mean of (e / (atol + rtol max(|x|)))^2, from the block "tolerance" (rtol, then atol of each)."""

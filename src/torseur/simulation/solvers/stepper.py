@@ -16,62 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from torseur.emit import NativeFunction, compile
-from torseur.errors import ArgumentError
 from torseur.graph import Function
 from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
-__all__ = ["Control", "Method", "Pieces", "Stepper", "Tolerance"]
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """A step is good when the root mean square of error / (atol + rtol |x|) is at most 1.
-
-    Attributes:
-        rtol: relative.
-        atol: absolute, one number or one for each state, in its unit.
-    """
-
-    rtol: float = 1e-6
-    atol: float | tuple[float, ...] = 1e-9
-
-    def __post_init__(self) -> None:
-        try:
-            numbers = np.array([self.rtol, *np.ravel(self.atol)], dtype=float)
-        except (TypeError, ValueError):
-            numbers = np.array([math.nan])
-        if not (np.isfinite(numbers).all() and numbers[0] >= 0.0 and (numbers[1:] > 0.0).all()):
-            raise ArgumentError(
-                "wrong tolerance",
-                expected="rtol at least 0, atol above 0",
-                got=f"rtol = {self.rtol!r}, atol = {self.atol!r}",
-            )
-
-    def array(self, n: int) -> Array:
-        """rtol, then atol of each of n states."""
-        atol = np.ravel(self.atol)
-        if atol.size not in (1, n):
-            raise ArgumentError("wrong tolerance", where="atol", expected=f"1 or {n} numbers", got=str(atol.size))
-        return np.concatenate([[self.rtol], np.broadcast_to(atol, n)])
-
-
-@dataclass(frozen=True)
-class Control:
-    """The next step from errors: h clip(safety err^-alpha err_before^beta), alpha = 1/order - 3/4 beta.
-
-    The PI rule of Gustafsson in the form of Hairer, Norsett & Wanner, Solving ODEs I, II.4 and IV.2.
-    """
-
-    order: int
-    beta: float = 0.0
-    safety: float = 0.9
-    smallest: float = 0.2
-    largest: float = 10.0
-
-    @property
-    def alpha(self) -> float:
-        return 1.0 / self.order - 0.75 * self.beta
+__all__ = ["Method", "Pieces", "Stepper"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +56,7 @@ class Method(Protocol):
         """The global error falls with this power of the step."""
 
     @property
-    def control(self) -> Control | None:
+    def control(self) -> StepControl | None:
         """None: the method has no estimate of its error, its step is given."""
 
     def pieces(self, problem: Problem) -> Pieces: ...
@@ -128,7 +78,7 @@ class Stepper:
         self.method, self.problem = method, problem
         pieces = method.pieces(problem)
         self.layout, self.evaluations = pieces.layout, pieces.evaluations
-        self._now = np.zeros(NOW)
+        self._now, self._theta = np.zeros(NOW), np.zeros(1)
         self._tolerance = tolerance.array(problem.size)
         terms = pieces.terms or pieces.layout.terms
         self._native = {
@@ -196,6 +146,11 @@ class Stepper:
         return self._new[self.layout.x]
 
     @property
+    def accepted(self) -> Array:
+        """The state that the next step begins with."""
+        return self._record[self.layout.x]
+
+    @property
     def g(self) -> Array:
         return self._new[self.layout.g]
 
@@ -226,7 +181,8 @@ class Stepper:
 
     def probe(self, theta: float) -> Array:
         """States and events at one place: (n + events,)."""
-        found: Array = self._at(np.array([theta]), self._now, self._rows())
+        self._theta[0] = theta
+        found: Array = self._at(self._theta, self._now, self._rows())
         return found
 
     def _rows(self) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torseur.emit import RK4 as CLASSICAL
 from torseur.emit import Tableau
 from torseur.simulation.solvers import dop853
+from torseur.simulation.solvers.control import PIControl
 from torseur.simulation.solvers.explicit import RungeKutta
-from torseur.simulation.solvers.stepper import Control
 
 __all__ = ["DOP853", "DOPRI5", "RK4"]
 
@@ -29,7 +29,7 @@ DOPRI5 = RungeKutta(
         5,
     ),
     errors=((71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40),),
-    control=Control(order=5, beta=0.04),
+    control=PIControl(order=5, beta=0.04),
     dense=(
         (
             -12715105075 / 11282082432,
@@ -50,7 +50,7 @@ As printed in Hairer, Norsett & Wanner, Solving Ordinary Differential Equations 
 DOP853 = RungeKutta(
     Tableau("Dormand-Prince 8(5,3)", dop853.A, dop853.B, dop853.C, 8),
     errors=(dop853.ERROR5, dop853.ERROR3),
-    control=Control(order=8, smallest=1 / 3, largest=6.0),
+    control=PIControl(order=8, smallest=1 / 3, largest=6.0),
     more_stages=dop853.MORE_STAGES,
     dense=dop853.DENSE,
 )

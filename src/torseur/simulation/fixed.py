@@ -1,0 +1,91 @@
+"""Runs of a given step that need nobody on the way: the whole loop is native."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torseur.emit import Tableau, integrator
+from torseur.simulation.outcome import Counts, Outcome, Trajectory
+from torseur.simulation.problem import Array, Held, Problem
+
+__all__ = ["Course", "native_run"]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Steps that lead from the begin to the end of a span, and which of their ends are recorded."""
+
+    span: tuple[float, float]
+    step: float
+    every: int
+    rows: int
+
+    @classmethod
+    def of(cls, span: tuple[float, float], step: float, grid: Array | None) -> Course | None:
+        """None where the times to record are not regular, or not ends of steps."""
+        begin, end = span
+        steps = round((end - begin) / step)
+        if steps < 1 or abs(begin + steps * step - end) > 1e-9 * step:
+            return None
+        if grid is None:
+            return cls(span, step, 1, steps)
+        rows = grid.size - 1
+        if rows < 1 or steps % rows:
+            return None
+        every = steps // rows
+        close = np.abs(grid - (begin + step * every * np.arange(rows + 1))) <= 1e-9 * step
+        return cls(span, step, every, rows) if close.all() else None
+
+
+class _Diverged(Exception):
+    pass
+
+
+def native_run(
+    problem: Problem,
+    tableau: Tableau,
+    start: Array,
+    held: Held,
+    course: Course,
+    progress: Callable[[float], object] | None,
+) -> Trajectory:
+    """The run; it ends early where the state is no longer finite, or on an interruption."""
+    began = clock.perf_counter()
+    run = integrator(problem.rate, tableau, correct=problem.correct)
+    out = tuple(np.full((course.rows + 1, *b.shape), np.nan) for b in problem.states)
+    given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
+    given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
+    done, outcome = 0, Outcome.COMPLETE
+    span = course.step * course.every
+
+    def report(rows: int, wanted: int) -> None:
+        nonlocal done
+        done = rows
+        if not all(np.isfinite(o[rows]).all() for o in out):
+            raise _Diverged
+        if progress is not None:
+            progress(course.span[0] + rows * span)
+
+    try:
+        steps = course.rows * course.every
+        run(**given, step=course.step, steps=steps, every=course.every, time=course.span[0], progress=report, out=out)
+    except _Diverged:
+        pass
+    except KeyboardInterrupt:
+        outcome = Outcome.INTERRUPTED
+    states = np.concatenate([o.reshape(course.rows + 1, -1) for o in out], axis=1)[: done + 1]
+    bad, blame = ~np.isfinite(states), None
+    if bad.any():
+        first = int(np.argmax(bad.any(axis=1)))
+        blame, outcome, states = int(np.argmax(bad[first])), Outcome.NOT_FINITE, states[:first]
+    times: Array = course.span[0] + span * np.arange(len(states), dtype=np.float64)
+    if outcome is Outcome.COMPLETE:
+        times[-1] = course.span[1]
+    taken = done * course.every
+    counts = Counts(taken, 0, taken * len(tableau.b), 0, 1, clock.perf_counter() - began)
+    return Trajectory(times, states, (), outcome, float(times[-1]), states[-1].copy(), blame, counts)

@@ -1,0 +1,157 @@
+"""Rosenbrock methods for stiff problems: no iteration, one matrix a step, its Jacobian exact.
+
+With U_i the increments, J = df/dx and f_t = df/dt at the beginning of the step, stage i solves
+
+    (I - h gamma J) U_i = h gamma f(t + a_i h, x + sum_j a_ij U_j) + gamma sum_j c_ij U_j + h^2 gamma d_i f_t
+
+The form without products of matrices and vectors of Hairer & Wanner, Solving Ordinary Differential Equations II,
+2nd ed., IV.7, (7.25), multiplied by h gamma so that it also holds for h = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torseur.graph import Expr, Function, jacobian, solve, tangents
+from torseur.simulation.problem import Problem
+from torseur.simulation.solvers.control import PIControl, StepControl
+from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
+from torseur.simulation.solvers.stepper import Pieces
+
+__all__ = ["RODAS4", "Rosenbrock"]
+
+Row = tuple[float, ...]
+
+_LARGE = 30_000
+"""Nodes of a Jacobian written out, from which on it is made of calls instead: longer to run, quicker to compile."""
+
+
+@dataclass(frozen=True)
+class Rosenbrock:
+    """A stiffly accurate method: each of the last two stages begins where the increments before it lead.
+
+    Attributes:
+        gamma: on the diagonal.
+        a: weights of increments in the argument of the stages, the last two left out: they are those of the stage
+            before plus its increment.
+        c: weights of increments on the right-hand side, row i with i entries.
+        times: a_i, of the stages of `a`; the others are at the end of the step.
+        slopes: d_i, likewise; the others are 0.
+        dense: weights of the increments in the third and fourth row of the dense output.
+        order: of the method; the error is the last increment.
+    """
+
+    name: str
+    gamma: float
+    a: tuple[Row, ...]
+    c: tuple[Row, ...]
+    times: Row
+    slopes: Row
+    dense: tuple[Row, Row]
+    order: int
+    control: StepControl
+
+    def pieces(self, problem: Problem) -> Pieces:
+        n = problem.size
+        layout = Layout(n, problem.event_count, 4)
+        sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + n)
+        last = sheet.block("last")
+        x, rate = last[layout.x], last[layout.rate]
+        U = self._increments(sheet, x, rate)
+        end = sheet.time(1.0)
+        raw = [xi + _sum(self.a[-1], U, i) + sum(u[i] for u in U[len(self.a) - 1 :]) for i, xi in enumerate(x)]
+        after = sheet.corrected(end, raw)
+        after_rate = sheet.rate(end, after)
+        error = sheet.norm(U[-1], x, raw)
+        difference = [b - a for a, b in zip(x, after, strict=True)]
+        zero = sheet.graph.zero
+        rows = [x, difference, *([zero + _sum(weights, U, i) for i in range(n)] for weights in self.dense)]
+        growth = self.control.growth(error, last[ERROR])
+        record = sheet.record(layout, error, growth, after, after_rate, rows)
+        return Pieces(layout, sheet.function("rosenbrock", record), len(self.c))
+
+    def _increments(self, sheet: Sheet, x: list[Expr], rate: list[Expr]) -> list[list[Expr]]:
+        h, n = sheet.now[1], len(x)
+        U: list[list[Expr]] = []
+        J, slope = _derivatives(sheet, sheet.time(0.0), x)
+        scale = h * self.gamma
+        W = [[float(i == j) - scale * J[i][j] for j in range(n)] for i in range(n)]
+        argument = x
+        for stage, c in enumerate(self.c):
+            if stage < len(self.a):
+                argument = [xi + _sum(self.a[stage], U, i) for i, xi in enumerate(x)]
+                time, d = sheet.time(self.times[stage]), self.slopes[stage]
+            else:
+                argument = [yi + U[-1][i] for i, yi in enumerate(argument)]
+                time, d = sheet.time(1.0), 0.0
+            f = sheet.rate(time, argument) if stage else rate
+            right = [scale * (f[i] + h * d * slope[i]) + self.gamma * _sum(c, U, i) for i in range(n)]
+            U.append(solve(W, right))
+        return U
+
+
+def _sum(weights: Sequence[float], U: Sequence[Sequence[Expr]], i: int) -> Expr | float:
+    total: Expr | float = 0.0
+    for w, u in zip(weights, U, strict=False):
+        if w:
+            total = total + w * u[i]
+    return total
+
+
+def _derivatives(sheet: Sheet, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]], list[Expr]]:
+    """df/dx (n, n) and df/dt (n)."""
+    n = len(x)
+    flat = sheet.call(_derivative_function(sheet.problem), t, x)
+    return [flat[i * n : (i + 1) * n] for i in range(n)], flat[n * n :]
+
+
+def _derivative_function(problem: Problem) -> Function:
+    """The derivatives of the rate, written out, or made of calls of its directional derivative."""
+    rate = problem.rate
+    symbols = [s for b in problem.states for s in b]
+    time = [s for b in rate.inputs if b.name == "t" for s in b]
+    if len(rate.nodes) * len(symbols) < _LARGE:
+        J = jacobian(rate.results, symbols).dense()
+        slopes = jacobian(rate.results, time).dense() if time else []
+        flat = [row[0] for row in slopes] or [rate.graph.zero] * len(symbols)
+        return Function(f"{rate.name}_jacobian", rate.inputs, {"J": J, "slope": flat})
+    sheet = Sheet(problem, t=1, **{b.name: b.size for b in problem.states})
+    t, x = sheet.block("t")[0], [s for b in problem.states for s in sheet.block(b.name)]
+    f = sheet.rate(t, x)
+    columns = [tangents(f, {s: 1.0}) for s in [*x, t]]
+    rows = [[columns[j][i] for j in range(len(x))] for i in range(len(x))]
+    return Function(f"{rate.name}_jacobian", sheet.inputs, {"J": rows, "slope": columns[-1]})
+
+
+RODAS4 = Rosenbrock(
+    name="RODAS 4(3)",
+    gamma=0.25,
+    a=(
+        (),
+        (1.544,),
+        (0.9466785280815826, 0.2557011698983284),
+        (3.314825187068521, 2.896124015972201, 0.9986419139977817),
+        (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
+    ),
+    c=(
+        (),
+        (-5.6688,),
+        (-2.430093356833875, -0.2063599157091915),
+        (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
+        (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
+        (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054),
+    ),
+    times=(0.0, 0.386, 0.21, 0.63, 1.0),
+    slopes=(0.25, -0.1043, 0.1035, -0.0362, 0.0),
+    dense=(
+        (10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662),
+        (-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872),
+    ),
+    order=4,
+    control=PIControl(order=4, largest=6.0),
+)
+"""L-stable and stiffly accurate, order 4 with an estimate of order 3; dense output of order 3.
+
+Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed., VI.4, the coefficients of their program RODAS.
+"""
