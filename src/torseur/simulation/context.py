@@ -57,6 +57,8 @@ class Context:
         """The place of what is being built, for messages."""
         self.awaited: set[str] = set()
         """Blocks that are still to come: formulas may use their outputs already."""
+        self.uses: dict[str, list[str]] = {}
+        """Block -> blocks and inputs it names, for messages."""
         self._forward: dict[str, Expr] = {}
         self._states: dict[Expr, State] = {}
         self._rates: dict[Expr, Expr] = {}
@@ -131,11 +133,6 @@ class Context:
         found = Constraints(self.bench.tree, self.bench.switching.switches)
         found.rows[:] = [row for row in found.rows if row.switch is None]
         return found
-
-    @property
-    def driven(self) -> dict[str, Expr]:
-        """Inputs that blocks drive so far."""
-        return {self.graph.label(u) or "": value for u, value in self._inputs.items()}
 
     @property
     def vdot(self) -> list[Expr]:
@@ -297,7 +294,9 @@ class Context:
         z = self._block("z", Role.STATE, [s.name for s in self._states.values()])
         m = self._block("m", Role.INPUT, [h.name for h in self._held.values()])
         links = self._inputs | {symbol: self.scope[name] for name, symbol in self._forward.items()}
-        closed = in_order(links, "blocks that wait for each other at one instant: an algebraic loop", "blocks")
+        closed = in_order(
+            links, "blocks that wait for each other at one instant: an algebraic loop", "blocks", self.uses
+        )
         begins = {x: s.start for x, s in self._states.items()} | {x: h.start for x, h in self._held.items()}
         begins = in_order(_with(begins, closed), "starts that need each other", "blocks")
         new = dict(zip(self._states, z or (), strict=True)) | dict(zip(self._held, m or (), strict=True))

@@ -11,8 +11,9 @@ for them, of the accelerations ``vdot`` and the reactions, for which the plant p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from torseur.errors import ModelError
@@ -147,10 +148,12 @@ class Parts:
         return Function("starts", blocks, given) if given else None
 
 
-def in_order(given: Mapping[Expr, Expr], what: str, where: str) -> dict[Expr, Expr]:
+def in_order(
+    given: Mapping[Expr, Expr], what: str, where: str, uses: Mapping[str, Iterable[str]] | None = None
+) -> dict[Expr, Expr]:
     """Symbols with expressions of each other -> expressions of the rest, each put into those that need it.
 
-    Raises a `ModelError` that names the circle where there is one.
+    Raises a `ModelError` that names the circle where there is one, by way of what `uses` what.
     """
     ids = {symbol.id: symbol for symbol in given}
     needs = {s: [ids[n.id] for n in reachable([e]) if n.id in ids] for s, e in given.items()}
@@ -159,18 +162,36 @@ def in_order(given: Mapping[Expr, Expr], what: str, where: str) -> dict[Expr, Ex
     while waiting:
         ready = [s for s in waiting if all(n in done for n in needs[s])]
         if not ready:
-            raise ModelError(what, where=where, got=_circle(needs, done))
+            raise ModelError(what, where=where, got=_circle(needs, done, uses or {}))
         for s in ready:
             done[s] = substitute([waiting.pop(s)], {n: done[n] for n in needs[s]})[0] if needs[s] else waiting.pop(s)
     return done
 
 
-def _circle(needs: Mapping[Expr, list[Expr]], done: Mapping[Expr, Expr]) -> str:
+def _circle(needs: Mapping[Expr, list[Expr]], done: Mapping[Expr, Expr], uses: Mapping[str, Iterable[str]]) -> str:
     """a -> b -> a, in the direction in which one needs the other."""
     way = [next(s for s in needs if s not in done)]
     while len(way) == len(set(way)):
         way.append(next(n for n in needs[way[-1]] if n not in done))
-    return " -> ".join(shown_name(s) for s in way[way.index(way[-1]) :])
+    names = [shown_name(s) for s in way[way.index(way[-1]) :]]
+    between = [_way(a, b, uses) for a, b in pairwise(names)]
+    return " -> ".join([names[0], *(name for part in between for name in part)])
+
+
+def _way(a: str, b: str, uses: Mapping[str, Iterable[str]]) -> list[str]:
+    """The shortest way from a to b over what uses what, without a; just b where none is known."""
+    came, front = {a: ""}, [a]
+    for name in front:
+        for after in uses.get(name, ()):
+            if after == b:
+                back = [b]
+                while name != a:
+                    back, name = [name, *back], came[name]
+                return back
+            if after not in came:
+                came[after] = name
+                front.append(after)
+    return [b]
 
 
 def shown_name(symbol: Expr) -> str:

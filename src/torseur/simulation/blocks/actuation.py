@@ -77,7 +77,7 @@ class Actuators:
 
     def for_motion(self, wanted: Mapping[int, Expr]) -> list[Expr]:
         """The actuators' values with which the named speeds (by place) get the wanted accelerations."""
-        context, constraints = self.context, self.context.bench.constraints
+        context, constraints = self.context, self.context.constraints
         g, n = context.graph, self.context.bench.tree.nv
         given = [wanted.get(j, g.zero) for j in range(n)]
         tau = self.inverse(given)

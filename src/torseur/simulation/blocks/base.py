@@ -45,16 +45,19 @@ def build_blocks(context: Context, blocks: Mapping[str, Block], where: str = "bl
     """
     waiting = dict(blocks)
     context.awaited |= waiting.keys()
+    needs = {name: [n for n in blocks if _names(block, n)] for name, block in blocks.items()}
+    context.uses |= needs
     while waiting:
-        name = next((n for n, block in waiting.items() if not _waits_for(n, block, waiting)), next(iter(waiting)))
+        ready = (n for n in waiting if not any(other in waiting for other in needs[n] if other != n))
+        name = next(ready, next(iter(waiting)))
         context.where = f"{where}.{name}"
         _build(context, name, waiting.pop(name))
         context.awaited.discard(name)
 
 
-def _waits_for(name: str, block: Block, waiting: Mapping[str, Block]) -> bool:
-    used = names_in(block)
-    return any(u == n or u.startswith(f"{n}_") for n in waiting if n != name for u in used)
+def _names(block: Block, other: str) -> bool:
+    """Whether a formula of a block uses a result of another."""
+    return any(used == other or used.startswith(f"{other}_") for used in names_in(block))
 
 
 def _build(context: Context, name: str, block: Block) -> None:

@@ -140,7 +140,7 @@ class ResolvedAcceleration(_Second):
     kind = "resolved_acceleration"
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:
-        task, constraints = self.task(context), context.bench.constraints
+        task, constraints = self.task(context), context.constraints
         J = self.jacobian(context, task.rows)
         a, rest = self.wanted(context, task, J), self.left(context, task.rows)
         damping = context.value(self.null_damping)
@@ -171,7 +171,7 @@ class ResolvedRate(TaskController):
     servo: Scalar = Field(description="of the loop of the speeds, 1/s; some times k")
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:
-        task, constraints, system = self.task(context), context.bench.constraints, context.bench.system
+        task, constraints, system = self.task(context), context.constraints, context.bench.system
         table = [*self.jacobian(context, task.rows), *constraints.A]
         k, servo = context.value(self.k), context.value(self.servo)
         right = [velocity + k * e for velocity, e in zip(task.velocity, task.error, strict=True)]
