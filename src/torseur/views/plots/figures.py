@@ -1,0 +1,141 @@
+"""The figures of a run: named channels, the usual ones, runs beside each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torseur.errors import ArgumentError
+from torseur.simulation.result import Audit, Channel, Role, Run
+from torseur.views.plots.panels import Panel, draw_panels, lines_of, panels_by_unit
+from torseur.views.plots.paths import default_frames, plot_paths
+from torseur.views.plots.style import save_figure, styled
+from torseur.views.plots.words import axis_label
+
+__all__ = ["Beside", "plot", "save_figures", "usual_figures"]
+
+GROUPS: dict[str, tuple[Role, ...]] = {
+    "coordinates": (Role.COORDINATE,),
+    "speeds": (Role.SPEED,),
+    "accelerations": (Role.ACCELERATION,),
+    "inputs": (Role.INPUT,),
+    "forces": (Role.FORCE, Role.MULTIPLIER),
+    "outputs": (Role.OUTPUT,),
+    "states": (Role.STATE,),
+    "energies": (Role.ENERGY,),
+}
+OVERVIEW = ("coordinates", "speeds", "inputs", "energies")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Another run to compare with, and what to call it."""
+
+    run: Run
+    name: str
+
+
+def plot(
+    run: Run,
+    *channels: str,
+    beside: Sequence[Beside] = (),
+    title: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Any:
+    """One figure of a run, panels by unit: coordinates, speeds, inputs and energies, or the named channels.
+
+    The overview leaves out what is zero all the time.
+
+    Args:
+        run: what to draw.
+        channels: names of channels; none means the overview.
+        beside: other runs, drawn dashed in the same colours.
+        title: above the figure; by default the name of the run.
+        path: where to save it too: .png, .pdf or .svg.
+
+    Returns:
+        A matplotlib figure, which belongs to no window.
+    """
+    chosen = [run.channel(n) for n in channels] or _overview(run)
+    figure = _drawn(run, chosen, beside, title or _title(run))
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def _overview(run: Run) -> list[Channel]:
+    """The channels of the overview; those of a unit that are zero all the time are left out."""
+    chosen = [channel for group in OVERVIEW for role in GROUPS[group] for channel in run.of(role)]
+    alive = {channel.unit for channel in chosen if channel.values.any()}
+    if not chosen:
+        raise ArgumentError("there is nothing to draw in this run", where=str(run), expected="names of channels")
+    return [channel for channel in chosen if channel.unit in alive] or chosen
+
+
+def _drawn(run: Run, channels: Sequence[Channel], beside: Sequence[Beside], title: str) -> Any:
+    with styled():
+        panels = panels_by_unit(lines_of(run, channels, [other.run for other in beside]))
+        keys = (_words(run), *(other.name for other in beside)) if beside else ()
+        return draw_panels(run, panels, title, keys)
+
+
+def _audit(run: Run, audit: Audit) -> Any:
+    """A panel per balance: their errors have nothing to do with each other."""
+    with styled():
+        names = [(channel, channel.name.replace("_", " ")) for channel in audit.channels]
+        panels = [Panel(tuple(lines_of(run, [c])), axis_label(c.unit, f"error of\n{name}")) for c, name in names]
+        return draw_panels(run, panels, _title(run, audit.verdict))
+
+
+def _words(run: Run) -> str:
+    return run.name.replace("_", " ")
+
+
+def _title(run: Run, what: str | None = None) -> str:
+    name = _words(run)
+    if run.mechanism is not None and run.mechanism.title and what is None:
+        name = run.mechanism.title
+    stopped = "" if run.complete else f" (stopped at {run.time[-1]:.4g} s: {run.reason})"
+    return f"{name}{f': {what}' if what else ''}{stopped}"
+
+
+def usual_figures(run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[str] | None = None) -> dict[str, Any]:
+    """The figures one wants to see of a run: every group of channels it has, the audit, and the paths of frames.
+
+    Args:
+        run: what to draw.
+        beside: other runs, drawn dashed in the same colours.
+        frames: whose paths to draw; by default named frames, or the ends of chains.
+    """
+    figures = {}
+    for group, roles in GROUPS.items():
+        channels = [channel for role in roles for channel in run.of(role)]
+        if channels:
+            figures[group] = _drawn(run, channels, beside, _title(run, group))
+    if run.audited is not None and run.audited.channels:
+        figures["audit"] = _audit(run, run.audited)
+    chosen = default_frames(run) if frames is None else frames
+    if chosen:
+        figures["paths"] = plot_paths(run, chosen, beside=[other.run for other in beside])
+    return figures
+
+
+def save_figures(
+    run: Run,
+    folder: str | os.PathLike[str],
+    *,
+    endings: Sequence[str] = (".png",),
+    beside: Sequence[Beside] = (),
+    frames: Sequence[str] | None = None,
+) -> Mapping[str, Path]:
+    """Save the usual figures into a folder, as ``coordinates.png`` and so on; what was written, by name of the file."""
+    written = {}
+    for name, figure in usual_figures(run, beside=beside, frames=frames).items():
+        for ending in endings:
+            file = Path(folder) / f"{name}{ending}"
+            save_figure(figure, file)
+            written[file.name] = file
+    return written

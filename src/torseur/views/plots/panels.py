@@ -1,0 +1,200 @@
+"""A figure of panels over one time axis: one panel per unit, every line labelled at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.simulation.result import Channel, Run
+from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, new_figure, title_of
+from torseur.views.plots.words import axis_label, name_label
+
+__all__ = ["Line", "Panel", "draw_panels", "lines_of", "panels_by_unit"]
+
+Array = NDArray[np.float64]
+
+MOST_LINES = 8
+"""In one panel; what has the same unit and does not fit goes into a second one."""
+MOST_EVENTS = 6
+"""That are named on a figure; more are marked only."""
+PANEL_HEIGHT, MARGIN = 1.75, 0.75
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a panel."""
+
+    label: str
+    unit: str
+    time: Array
+    values: Array
+    colour: str = INK
+    dashes: Any = "-"
+    is_copy: bool = False
+    """It belongs to another run that is compared, and shares its label with the first."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over time under one axis label."""
+
+    lines: tuple[Line, ...]
+    label: str
+
+
+def lines_of(run: Run, channels: Iterable[Channel], others: Sequence[Run] = ()) -> list[Line]:
+    """The lines of channels, vectors by components; those of the other runs follow, dashed, in the same colours."""
+    found: list[Line] = []
+    count = 0
+    for channel in channels:
+        for column, values in channel.columns.items():
+            label = _label(run, channel, column)
+            colour, dashes = COLOURS[count % len(COLOURS)], DASHES[0]
+            found.append(Line(label, channel.unit, run.time, values, colour, dashes))
+            for k, other in enumerate(others, 1):
+                there = other.channels.get(channel.name)
+                if there is not None and column in there.columns and there.unit == channel.unit:
+                    style = DASHES[k % len(DASHES)]
+                    found.append(Line(label, channel.unit, other.time, there.columns[column], colour, style, True))
+            count += 1
+    return found
+
+
+def _label(run: Run, channel: Channel, column: str) -> str:
+    if column == channel.name:
+        return name_label(run, channel.name)
+    place = column.removeprefix(channel.name)
+    if channel.values.shape[1:] == (3,):
+        place = f" {'xyz'[int(place[1:-1])]}"
+    return name_label(run, channel.name) + place
+
+
+def panels_by_unit(lines: Iterable[Line]) -> list[Panel]:
+    """Lines of one unit together, in the order in which units first appear; never too many in one panel."""
+    by_unit: dict[str, list[Line]] = {}
+    for line in lines:
+        by_unit.setdefault(line.unit, []).append(line)
+    panels = []
+    for unit, group in by_unit.items():
+        labels = list(dict.fromkeys(line.label for line in group))
+        parts = -(-len(labels) // MOST_LINES)
+        for some in np.array_split(np.array(labels, dtype=object), parts):
+            chosen = tuple(line for line in group if line.label in set(some))
+            panels.append(Panel(_recoloured(chosen), axis_label(unit)))
+    return panels
+
+
+def _recoloured(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Colours from the first one on, by label: a panel never begins in the middle of the palette."""
+    order = {label: k for k, label in enumerate(dict.fromkeys(line.label for line in lines))}
+    colours = [COLOURS[order[line.label] % len(COLOURS)] for line in lines]
+    return tuple(
+        Line(x.label, x.unit, x.time, x.values, c, x.dashes, x.is_copy) for x, c in zip(lines, colours, strict=True)
+    )
+
+
+def draw_panels(run: Run, panels: Sequence[Panel], title: str, keys: Sequence[str] = ()) -> Any:
+    """A figure of panels one below the other.
+
+    Args:
+        run: whose events are marked.
+        panels: from the top.
+        title: above all.
+        keys: the names of the runs, if several are compared, in the order of their dashes.
+    """
+    figure = new_figure(MARGIN + PANEL_HEIGHT * len(panels))
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, panel in zip(axes, panels, strict=True):
+        for line in panel.lines:
+            # The first of several runs is a broad pale line, or those that agree with it would hide it.
+            broad = {"linewidth": 2.6, "alpha": 0.4, "zorder": 2} if keys and not line.is_copy else {"zorder": 3}
+            ax.plot(line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
+        ax.set_ylabel(panel.label)
+        ax.margins(x=0.0, y=0.08)
+        _calm(ax, panel)
+    for ax, panel in zip(axes, panels, strict=True):
+        _label_ends(ax, panel)
+    _mark_events(axes, run)
+    axes[-1].set_xlabel("time (s)")
+    figure.align_ylabels(axes)
+    title_of(figure, title)
+    if keys:
+        _key(figure, keys)
+    return figure
+
+
+def _calm(ax: Any, panel: Panel) -> None:
+    """No axis that magnifies rounding errors: a constant is drawn as one."""
+    values = np.concatenate([line.values[np.isfinite(line.values)] for line in panel.lines])
+    if not values.size:
+        return
+    low, high = float(values.min()), float(values.max())
+    size = max(abs(low), abs(high))
+    if high - low <= 1e-12 * size or size == 0.0:
+        half = 0.1 * size or 1.0
+        ax.set_ylim(low - half, high + half)
+
+
+def _label_ends(ax: Any, panel: Panel) -> None:
+    """Every label at the right end of its line; those that would overlap are pushed apart."""
+    ends = [(line, _end(line)) for line in panel.lines if not line.is_copy]
+    if len(ends) == 1 and ends[0][0].label in panel.label:
+        return
+    low, high = ax.get_ylim()
+    wanted = np.array([np.clip((y - low) / (high - low), 0.0, 1.0) for _, y in ends])
+    height = ax.get_position().height * ax.figure.get_figheight() * 72.0
+    places = _apart(wanted, 10.5 / max(height, 1.0))
+    for (line, _), y in zip(ends, places, strict=True):
+        ax.annotate(
+            line.label, (1.0, y), (5, 0), xycoords="axes fraction", textcoords="offset points",
+            color=line.colour, va="center", ha="left", annotation_clip=False,
+        )  # fmt: skip
+
+
+def _end(line: Line) -> float:
+    finite = line.values[np.isfinite(line.values)]
+    return float(finite[-1]) if finite.size else 0.0
+
+
+def _apart(wanted: Array, gap: float) -> Array:
+    """Places near the wanted ones, at least a gap apart, in the same order: neighbours that collide share the move.
+
+    >>> _apart(np.array([0.5, 0.5]), 0.1)
+    array([0.45, 0.55])
+    """
+    order = np.argsort(wanted, kind="stable")
+    blocks: list[tuple[float, int]] = []  # middle and number of labels of each heap
+    for y in wanted[order]:
+        middle, count = float(y), 1
+        while blocks and middle - (count - 1) * gap / 2 < blocks[-1][0] + (blocks[-1][1] - 1) * gap / 2 + gap:
+            other, more = blocks.pop()
+            middle, count = (middle * count + other * more) / (count + more), count + more
+        blocks.append((middle, count))
+    spread = np.concatenate([middle + gap * (np.arange(count) - (count - 1) / 2) for middle, count in blocks])
+    places = np.empty_like(wanted)
+    places[order] = spread
+    return places
+
+
+def _mark_events(axes: Sequence[Any], run: Run) -> None:
+    for event in run.events:
+        for ax in axes:
+            ax.axvline(event.time, color=FAINT, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
+    if len(run.events) <= MOST_EVENTS:
+        for event in run.events:
+            axes[0].annotate(
+                event.what, (event.time, 1.0), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+                color="#808080", fontsize=6.5, va="bottom", ha="left",
+            )  # fmt: skip
+
+
+def _key(figure: Any, keys: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=INK, linestyle=DASHES[k % len(DASHES)]) for k in range(len(keys))]
+    handles[0].set(linewidth=2.6, alpha=0.4)
+    figure.legend(handles, keys, loc="outside upper right", ncols=len(keys), handlelength=2.6)

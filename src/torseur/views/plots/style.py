@@ -1,0 +1,104 @@
+"""How figures look, and how they are saved."""
+
+from __future__ import annotations
+
+import io
+import os
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torseur.errors import ArgumentError, MissingExtra
+from torseur.formats import replace_file
+
+__all__ = ["COLOURS", "DASHES", "FAINT", "INK", "WIDTH", "new_figure", "save_figure", "styled", "title_of"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D", "#882255")
+"""After Okabe and Ito: told apart with any kind of colour vision, and in grey by most."""
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.4, 1.2, 1.4)))
+INK, FAINT = "#333333", "#B8B8B8"
+WIDTH = 6.7
+"""Of a figure, inches: the text width of a page."""
+
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "mathtext.fontset": "dejavusans",
+    "axes.titlesize": 9.0,
+    "axes.titlelocation": "left",
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 3.0,
+    "text.color": INK,
+    "lines.linewidth": 1.1,
+    "lines.solid_capstyle": "round",
+    "lines.solid_joinstyle": "round",
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "torseur",
+}
+# Without a date in it, the same run gives the same file.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Producer": None},
+    ".svg": {"Date": None},
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Our style while figures are made or saved; the user's own stays as it was."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtra("matplotlib", extra="plots", purpose="figures") from None
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def new_figure(height: float, width: float = WIDTH) -> Any:
+    """An empty figure, inches; it belongs to nobody, so it need not be closed."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def title_of(figure: Any, text: str) -> None:
+    """Write above a figure, from its left edge, in as many lines as it takes."""
+    characters = int(14.5 * figure.get_figwidth())
+    figure.suptitle(textwrap.fill(text, characters), x=0.01, ha="left", fontsize=9.5)
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Save a figure as .png, .pdf or .svg, all of it or nothing."""
+    file = Path(path)
+    ending = file.suffix.lower()
+    if ending not in _METADATA:
+        raise ArgumentError(
+            "figures are not written in this format",
+            where=str(file),
+            expected=f"a name that ends in {' or '.join(_METADATA)}",
+            got=ending or "no ending",
+        )
+    with styled(), io.BytesIO() as stream:
+        figure.savefig(stream, format=ending[1:], metadata=_METADATA[ending])
+        replace_file(file, stream.getvalue())

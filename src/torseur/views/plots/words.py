@@ -1,0 +1,75 @@
+"""Units and names as they are printed."""
+
+from __future__ import annotations
+
+import re
+
+from torseur.emit.text.latex_names import symbol
+from torseur.simulation.result import Role, Run
+
+__all__ = ["axis_label", "name_label", "spelled_unit"]
+
+QUANTITIES = {
+    "rad": "angle",
+    "deg": "angle",
+    "m": "position",
+    "rad/s": "angular speed",
+    "m/s": "speed",
+    "rad/s2": "angular acceleration",
+    "m/s2": "acceleration",
+    "N": "force",
+    "N m": "torque",
+    "J": "energy",
+    "W": "power",
+    "A": "current",
+    "V": "voltage",
+    "kg m/s": "momentum",
+    "kg m2/s": "angular momentum",
+}
+
+
+def spelled_unit(unit: str) -> str:
+    """A unit with its powers raised and its products dotted.
+
+    >>> spelled_unit("kg m2/s2")
+    'kg·m²/s²'
+    """
+    raised = re.sub(r"(?<=[A-Za-z])-?\d", lambda m: m[0].translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")), unit)
+    return re.sub(r"(?<=\S) (?=\S)", "·", raised.strip())
+
+
+def axis_label(unit: str, what: str | None = None) -> str:
+    """What an axis shows, and its unit.
+
+    >>> axis_label("rad/s2"), axis_label("", "gear"), axis_label("Pa")
+    ('angular acceleration (rad/s²)', 'gear', 'Pa')
+    """
+    quantity = what or QUANTITIES.get(unit)
+    if not unit:
+        return quantity or ""
+    return f"{quantity} ({spelled_unit(unit)})" if quantity else spelled_unit(unit)
+
+
+def name_label(run: Run, name: str) -> str:
+    """The name of a channel: a symbol if it is one, with dots if it is a rate; else its words."""
+    base, dots = _rate_of(run, name)
+    stem, mark, rest = symbol(base).partition("_")
+    if re.fullmatch(r"[vw][xyz]", base):
+        stem, mark, rest = base[0], "_", base[1]
+    if re.fullmatch(r"[A-Za-z]|\\(?!math)[A-Za-z]+", stem):
+        dotted = ("%s", r"\dot{%s}", r"\ddot{%s}")[dots] % stem
+        return f"${dotted}{mark}{rest}$"
+    words = base.replace("_", " ")
+    return (words, f"rate of {words}", f"second rate of {words}")[dots]
+
+
+def _rate_of(run: Run, name: str) -> tuple[str, int]:
+    """What a channel is the rate of, and how many times."""
+    lower = {Role.SPEED: Role.COORDINATE, Role.ACCELERATION: Role.SPEED}
+    channel, dots = run.channels.get(name), 0
+    while channel is not None and name.startswith("d"):
+        inner = run.channels.get(name[1:])
+        if inner is None or inner.role is not lower.get(channel.role):
+            break
+        name, channel, dots = name[1:], inner, dots + 1
+    return name, dots

@@ -1,0 +1,177 @@
+"""Figures of runs: every line is there, in its unit, under its name."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from torseur.describe import Mechanism
+from torseur.errors import ArgumentError
+from torseur.simulation.result import Audit, Channel, Event, Role, Run
+from torseur.views.motion import frame_poses
+from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
+from torseur.views.plots.panels import MOST_LINES, lines_of, panels_by_unit
+from torseur.views.plots.words import name_label
+
+CRANE = Mechanism(
+    name="crane",
+    bodies={
+        "trolley": {"joint": {"kind": "prismatic", "coordinate": "x1"}, "place": {"mdh": {"alpha": "pi/2"}}},
+        "boom": {
+            "parent": "trolley",
+            "joint": {"kind": "revolute", "coordinate": "theta"},
+            "frames": {"hook": {"place": {"pose": {"position": (2.0, 0.0, 0.0)}}}},
+        },
+    },
+    inputs={"winch": {"unit": "N m"}},
+)
+TIME = np.linspace(0.0, 2.0, 41)
+
+
+def crane_run(shift: float = 0.0, **more) -> Run:
+    q = np.stack([np.sin(TIME + shift), TIME**2], axis=1)
+    v = np.stack([np.cos(TIME + shift), 2.0 * TIME], axis=1)
+    a = np.stack([-np.sin(TIME + shift), 2.0 + 0.0 * TIME], axis=1)
+    channels = [
+        Channel("kinetic_energy", "J", "kinetic energy", TIME + 1.0, Role.ENERGY),
+        Channel("pull", "N", "force of the rope", np.outer(TIME, [1.0, 2.0, 3.0]), Role.FORCE),
+    ]
+    error = Channel("energy", "J", "error of the energy balance", 1e-9 * TIME, Role.AUDIT)
+    audit = Audit("energy holds", True, (error,))
+    return Run.from_arrays(CRANE, TIME, q, v, a, inputs=np.ones((41, 1)), channels=channels, audited=audit, **more)
+
+
+def drawn(axes) -> list[np.ndarray]:
+    return [line.get_ydata() for line in axes.get_lines()]
+
+
+def texts(figure) -> list[str]:
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_each_panel_has_one_unit_and_every_channel_is_drawn():
+    figure = plot(crane_run())
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    expected = ["position (m)", "angle (rad)", "speed (m/s)", "angular speed (rad/s)", "torque (N·m)", "energy (J)"]
+    assert labels == expected
+    np.testing.assert_array_equal(drawn(figure.axes[1])[0], TIME**2)
+    assert figure.axes[-1].get_xlabel() == "time (s)"
+
+
+def test_rates_are_labelled_with_dots_and_words_as_words():
+    labels = texts(plot(crane_run()))
+    assert labels == ["$x_{1}$", r"$\theta$", r"$\dot{x}_{1}$", r"$\dot{\theta}$", "winch", "kinetic energy"]
+    assert name_label(crane_run(), "ddtheta") == r"$\ddot{\theta}$"
+
+
+def test_named_channels_are_drawn_alone_and_vectors_by_components():
+    figure = plot(crane_run(), "pull")
+    assert len(figure.axes) == 1
+    assert sorted(texts(figure)) == ["pull x", "pull y", "pull z"]
+    assert [line[-1] for line in drawn(figure.axes[0])] == [2.0, 4.0, 6.0]
+
+
+def test_what_is_zero_all_the_time_is_left_out_of_the_overview_only():
+    run = crane_run()
+    still = dataclasses.replace(
+        run, channels={**run.channels, "winch": Channel("winch", "N m", "", 0 * TIME, Role.INPUT)}
+    )
+    assert "torque (N·m)" not in [axes.get_ylabel() for axes in plot(still).axes]
+    assert "inputs" in usual_figures(still)
+
+
+def test_many_lines_of_one_unit_are_shared_out():
+    channels = [Channel(f"c{k}", "V", "", TIME * k) for k in range(2 * MOST_LINES + 1)]
+    run = Run(None, TIME, {c.name: c for c in channels})
+    panels = panels_by_unit(lines_of(run, channels))
+    assert [len(panel.lines) for panel in panels] == [6, 6, 5]
+    for panel in panels:
+        assert len({line.colour for line in panel.lines}) == len(panel.lines)
+
+
+def test_another_run_is_drawn_in_the_same_colours_with_a_key():
+    figure = plot(crane_run(), "x1", beside=[Beside(crane_run(0.3), "later")])
+    first, second = figure.axes[0].get_lines()
+    np.testing.assert_array_equal(second.get_ydata(), np.sin(TIME + 0.3))
+    assert first.get_color() == second.get_color()
+    assert first.get_linestyle() != second.get_linestyle()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["crane", "later"]
+
+
+def test_labels_that_would_overlap_are_pushed_apart():
+    channels = {f"c{k}": Channel(f"c{k}", "V", "", TIME) for k in range(5)}
+    figure = plot(Run(None, TIME, channels), *channels)
+    places = sorted(text.xy[1] for text in figure.axes[0].texts)
+    assert min(np.diff(places)) > 0.05
+
+
+def test_events_are_marked_and_an_early_end_is_told():
+    run = crane_run(events=(Event(0.5, "x1", "end stop"),), complete=False, reason="not a number")
+    figure = plot(run)
+    assert "end stop" in texts(figure)
+    assert "stopped at 2 s: not a number" in figure.get_suptitle()
+
+
+def test_a_constant_is_not_magnified_into_noise():
+    noisy = Channel("level", "V", "", 5.0 + 1e-15 * np.sin(40 * TIME))
+    low, high = plot(Run(None, TIME, {"level": noisy}), "level").axes[0].get_ylim()
+    assert high - low > 0.5
+
+
+def test_the_usual_figures_are_all_there(tmp_path):
+    written = save_figures(crane_run(), tmp_path, endings=(".svg",))
+    names = ["coordinates", "speeds", "accelerations", "inputs", "forces", "energies", "audit", "paths"]
+    assert list(written) == [f"{name}.svg" for name in names]
+    assert all(file.stat().st_size > 2000 for file in written.values())
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(written)
+
+
+@pytest.mark.parametrize(("ending", "magic"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])
+def test_the_same_run_gives_the_same_file(tmp_path, ending, magic):
+    for name in ("a", "b"):
+        crane_run().plot("theta", path=tmp_path / f"{name}{ending}")
+    data = (tmp_path / f"a{ending}").read_bytes()
+    assert data.startswith(magic)
+    assert data == (tmp_path / f"b{ending}").read_bytes()
+
+
+def test_paths_are_where_the_model_puts_the_frame():
+    run = crane_run()
+    figure = plot_paths(run, ["hook"])
+    poses = frame_poses(run, "hook")
+    np.testing.assert_allclose(np.linalg.norm(poses[:, :3, 3], axis=1), np.hypot(2.0, run["x1"]))
+    line = figure.axes[0].get_lines()[0]
+    views = {"x (m)": 0, "y (m)": 1, "z (m)": 2}
+    i, j = views[figure.axes[0].get_xlabel()], views[figure.axes[0].get_ylabel()]
+    np.testing.assert_array_equal(np.stack(line.get_data()), poses[:, [i, j], 3].T)
+
+
+def test_a_planar_motion_is_drawn_in_its_plane_alone():
+    run = crane_run()
+    still = np.stack([0.0 * TIME, TIME], axis=1)
+    flat = Run.from_arrays(CRANE, TIME, still, 0.0 * still)
+    assert len(plot_paths(run, ["hook"]).axes) == 3
+    assert [axes.get_title("left") for axes in plot_paths(flat, ["hook"]).axes] == ["seen from the side"]
+
+
+def test_the_style_of_the_user_is_left_alone(tmp_path):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    crane_run().plot(path=tmp_path / "a.png")
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: plot(crane_run(), "tetha"), "theta"),
+        (lambda: plot(crane_run(), path="a.bmp"), "not written in this format"),
+        (lambda: plot(Run(None, TIME, {"a": Channel("a", "", "", TIME)})), "nothing to draw"),
+        (lambda: plot_paths(Run(None, TIME, {}), ["hook"]), "does not say what moved"),
+        (lambda: plot_paths(crane_run(), []), "1 to 8 frames"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(act, message):
+    with pytest.raises(ArgumentError, match=message):
+        act()
