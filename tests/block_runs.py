@@ -48,7 +48,6 @@ class Blocks:
         candidates = [system.graph.blocks["t"], system.q, system.v, parts.z, system.u, parts.m, system.p]
         self.blocks = [b for b in candidates if b is not None and b.size]
         self._native = native
-        g = system.graph
         moving = list(self.rates) if system.v.size else []
         states = [s.rate for s in parts.states]
         values = [x for s in parts.samples for x in s.values]
@@ -57,7 +56,6 @@ class Blocks:
         self._outputs = self._function("outputs", [o.value for o in parts.outputs.values()])
         self._starts = parts.starts([b for b in self.blocks if b is not parts.z and b is not parts.m])
         self._schedule = parts.schedule([b for b in self.blocks if b is system.p])
-        assert g is system.graph
 
     def _moved(self, parts: Parts) -> Parts:
         """With the accelerations of the mechanism under the blocks' forces."""
@@ -77,14 +75,13 @@ class Blocks:
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def _arguments(self, t: Any, x: Array, m: Array, u: Array) -> list[Any]:
-        system, place, found = self.bench.system, 0, []
+        place, found = 0, list[Any]()
         for block in self.blocks:
             if block.name in ("q", "v", "z"):
                 found.append(x[..., place : place + block.size])
                 place += block.size
             else:
                 found.append({"t": t, "u": u, "m": m, "p": self.p}[block.name])
-        assert system is not None
         return found
 
     def start(self, q: Any = (), v: Any = (), t: float = 0.0) -> tuple[Array, Array]:
@@ -108,8 +105,8 @@ class Blocks:
 
     def at(self, t: Any = 0.0, q: Any = (), v: Any = (), x: Any = None, m: Any = None) -> dict[str, Array]:
         """All results at one instant, or at many times."""
-        begin, held = self.start(q, v)
-        x, m = (begin if x is None else x), (held if m is None else m)
+        if x is None:
+            x, m = self.start(q, v)
         y = self._outputs(*self._arguments(np.asarray(t, dtype=float), x, m, np.zeros(self.bench.system.u.size)))
         return {name: y[..., k] for k, name in enumerate(self.parts.outputs)}
 
@@ -125,22 +122,20 @@ class Blocks:
         x, m = self.start(q, v)
         u, n = np.zeros(self.bench.system.u.size), round(until / step)
         due = self._due(step, n)
-        rows: list[dict[str, Any]] = []
-        states = []
+        states, held = [], []
         for k in range(n + 1):
             t = k * step
             m = self._renew(t, x, m, u, due[k])
-            rows.append(self.at(t, x=x, m=m))
             states.append(x)
+            held.append(m)
             if k < n and self._rate is not None:
-                f = [self._rate]
-                k1 = f[0](*self._arguments(t, x, m, u))
-                k2 = f[0](*self._arguments(t + step / 2, x + step / 2 * k1, m, u))
-                k3 = f[0](*self._arguments(t + step / 2, x + step / 2 * k2, m, u))
-                k4 = f[0](*self._arguments(t + step, x + step * k3, m, u))
+                k1 = self._rate(*self._arguments(t, x, m, u))
+                k2 = self._rate(*self._arguments(t + step / 2, x + step / 2 * k1, m, u))
+                k3 = self._rate(*self._arguments(t + step / 2, x + step / 2 * k2, m, u))
+                k4 = self._rate(*self._arguments(t + step, x + step * k3, m, u))
                 x = x + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        found = {name: np.array([row[name] for row in rows]) for name in self.parts.outputs}
-        return found | {"t": step * np.arange(n + 1), "x": np.array(states)}
+        times = step * np.arange(n + 1)
+        return self.at(times, x=np.array(states), m=np.array(held)) | {"t": times, "x": np.array(states)}
 
     def _due(self, step: float, n: int) -> list[list[int]]:
         """The samples of every step."""

@@ -114,7 +114,7 @@ def test_a_trapezoid_keeps_its_limits_and_arrives(begin, end, speed, acceleratio
     given = {"trapezoid": {"begin": begin, "end": end, "speed": speed, "acceleration": acceleration}}
     blocks = Blocks({"y": given})
     last = max(blocks.breaks(), default=0.0)
-    t = np.linspace(-0.1, last + 0.1, 2001)
+    t = np.linspace(-0.02, 1.02, 2001) * (last or 1.0)
     y, h = blocks.at(t)["y"], t[1] - t[0]
     assert abs(y[0] - begin) < 1e-12
     assert abs(y[-1] - end) < 1e-9
