@@ -8,7 +8,7 @@ from evaluated import arguments_of
 from mechanisms import State
 from torseur.describe import WORLD, Mechanism, Motor, Transmission
 from torseur.dynamics import lagrange
-from torseur.dynamics.kinematics import body_poses
+from torseur.dynamics.kinematics import body_poses, rates
 from torseur.dynamics.system import System
 from torseur.graph import Expr, Function, Role, evaluate, tangents
 from torseur.spatial.vectors import dot, matmul, transpose
@@ -20,7 +20,7 @@ def rotor_energy(system: System) -> Expr:
     """What rotors add to T: 1/2 j (ratio v)^2 + j ratio v (e . w), w by differentiating the carrier's pose."""
     mechanism, total = system.mechanism, system.graph.zero
     speeds = [x.name for x in mechanism.v]
-    seeds = dict(zip(system.q, lagrange.rates(system), strict=True))
+    seeds = dict(zip(system.q, rates(system), strict=True))
     for load in mechanism.loads.values():
         if not isinstance(load, (Motor, Transmission)):
             continue

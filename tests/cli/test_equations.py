@@ -36,6 +36,13 @@ def test_the_default_is_a_listing_of_inverse_dynamics(capsys):
     assert text == equations(load(RX90)).text()
 
 
+def test_a_listing_of_free_form_motions_has_the_equations_of_its_joints(capsys):
+    listing = ROOT / "tests" / "data" / "cagem" / "welder_cagem_spatial_rebuilt.mu"
+    text = printed(capsys, listing, "--of", "forward_dynamics")
+    assert text.startswith("forward_dynamics(q[7], v[7], tau[7], p[9]) -> vdot[7]")
+    assert "4 pairs" in printed(capsys, listing, "--count"), "one sine and cosine per angle that is felt, no more"
+
+
 def test_intermediates_have_symoros_names(capsys):
     names = set(re.findall(r"^    (\w+) = ", printed(capsys, RX90, "--base-parameters"), re.MULTILINE))
     assert {"XXR2", "ZZR3", "W23", "WP16"} <= names

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from evaluated import Evaluated, arguments_of, assert_same
 from mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
-from torseur.dynamics.lagrange import rates
+from torseur.dynamics.kinematics import rates
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Function, evaluate, tangents

@@ -8,7 +8,7 @@ from evaluated import Evaluated, arguments_of, assert_same
 from mechanisms import mechanism_of, plans, state_of
 from torseur.describe import Wrench
 from torseur.dynamics.jacobians import Axes, frame_jacobian
-from torseur.dynamics.lagrange import rates
+from torseur.dynamics.kinematics import rates
 from torseur.dynamics.quantities import Workbench
 from torseur.dynamics.velocities import Kinematics
 from torseur.graph import Function, evaluate, tangents

@@ -1,7 +1,7 @@
 """The equations of motion from energies: Kanyiki & Ntambwe (14)-(21), free-form kinematics included.
 
 Nothing here is recursive: velocities are derivatives of poses along the motion, the equations are derivatives of the
-Lagrangian. It is the independent check of the recursions, and the way for mechanisms that are not trees of joints.
+Lagrangian. It is the independent check of the recursions.
 
 With dq/dt = G(q) v and Lam = T - U as a function of q and v, Poincare's equations are
 

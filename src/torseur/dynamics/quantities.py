@@ -16,7 +16,7 @@ from torseur.dynamics.base_parameters import base_parameters
 from torseur.dynamics.closing_sides import closing_sides
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
-from torseur.dynamics.lagrange import rates
+from torseur.dynamics.kinematics import rates
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.operational import operational_force, operational_space
 from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
