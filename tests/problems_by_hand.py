@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from torseur.graph import Function, Graph, Role, cos, sin, sqrt
-from torseur.simulation.problem import Problem
+from torseur.graph import Function, Graph, Role, cos, jacobian, minimum_norm_solve, sin, sqrt, substitute, tangents
+from torseur.simulation.problem import Implicit, Problem
 
 
 def oscillator(omega: float = 1.0) -> Problem:
@@ -52,3 +52,91 @@ def pendulum() -> Problem:
     g = Graph()
     q, v = g.block("q", 1), g.block("v", 1)
     return Problem(Function("pendulum", [q, v], {"dq": [v[0]], "dv": [-sin(q[0])]}))
+
+
+def second_order(
+    accelerations, n: int, *, rows=(), nz: int = 0, rates=None, corrects: bool = False, parameters: int = 0
+) -> Problem:
+    """A problem with unit masses and coordinates whose rates are the speeds, in both forms.
+
+    Args:
+        accelerations: (t, q, v, z, p) -> the n forces.
+        rows: (t, q) -> holonomic constraints, as functions.
+        rates: (t, q, v, z, p) -> dz.
+        corrects: project positions and speeds on the constraints.
+    """
+    g = Graph()
+    t, q, v = g.block("t", (), Role.TIME), g.block("q", n), g.block("v", n)
+    z = g.block("z", nz) if nz else ()
+    p = g.block("p", parameters, Role.PARAMETER) if parameters else ()
+    blocks = [b for b in (t, q, v, z, p) if b]
+    force = [g.expr(f) for f in accelerations(t[0], list(q), list(v), list(z), list(p))]
+    dz = [g.expr(f) for f in rates(t[0], list(q), list(v), list(z), list(p))] if nz else []
+    h = [row(t[0], list(q)) for row in rows]
+    H = jacobian(h, list(q)).dense() if h else []
+    speed = [sum((a * b for a, b in zip(row, v, strict=True)), g.zero) for row in H]
+    m = len(h)
+
+    def at_acceleration_level():
+        """H a = -dH/dt v, a = f + H' lambda; constraints that do not depend on time."""
+        if not h:
+            return force
+        bias = tangents(speed, dict(zip(q, v, strict=True)))
+        S = [[sum((a * b for a, b in zip(H[i], H[j], strict=True)), g.zero) for j in range(m)] for i in range(m)]
+        right = [
+            -b - sum((a * f for a, f in zip(row, force, strict=True)), g.zero) for b, row in zip(bias, H, strict=True)
+        ]
+        lam, _ = minimum_norm_solve(S, right)
+        return [f + sum((H[k][i] * lam[k] for k in range(m)), g.zero) for i, f in enumerate(force)]
+
+    rate = Function("rate", blocks, {"dq": list(v), "dv": at_acceleration_level()} | ({"dz": dz} if nz else {}))
+    vdot, lam = g.block("vdot", n), g.block("lam", m) if m else ()
+    r = [
+        a - f - sum((H[k][i] * lam[k] for k in range(m)), g.zero)
+        for i, (a, f) in enumerate(zip(vdot, force, strict=True))
+    ]
+    more = [*blocks, vdot, *([lam] if m else [])]
+    residual = {"r": r} | ({"h": h} if m else {}) | ({"dz": dz} if nz else {})
+    tangent = {name: jacobian(r, list(b)).dense() for name, b in (("M", vdot), ("C", v), ("K", q))}
+    tangent |= {"H": H, "A": H} if m else {}
+    d = g.block("d", n)
+    implicit = Implicit(
+        Function("residual", more, residual),
+        Function("tangent", more, tangent),
+        Function("displace", [q, d], {"q": [a + b for a, b in zip(q, d, strict=True)]}),
+        (True,) * m,
+    )
+    return Problem(rate, correct=_projection(rows, n) if corrects else None, implicit=implicit)
+
+
+def _projection(rows, n: int) -> Function:
+    """Positions on the constraints by three steps of Gauss and Newton, then speeds along them."""
+    g = Graph()
+    q, v = g.block("q", n), g.block("v", n)
+
+    def moved(x, H, amount):
+        S = [[sum((a * b for a, b in zip(r, s, strict=True)), g.zero) for s in H] for r in H]
+        lam, _ = minimum_norm_solve(S, amount)
+        return [xi - sum((row[i] * k for row, k in zip(H, lam, strict=True)), g.zero) for i, xi in enumerate(x)]
+
+    def table(x):
+        H = jacobian([row(g.zero, list(q)) for row in rows], list(q)).dense()
+        flat = substitute([e for row in H for e in row], dict(zip(q, x, strict=True)))
+        return [flat[k * n : (k + 1) * n] for k in range(len(rows))]
+
+    x = list(q)
+    for _ in range(3):
+        x = moved(x, table(x), [row(g.zero, x) for row in rows])
+    H = table(x)
+    speeds = moved(list(v), H, [sum((a * b for a, b in zip(row, v, strict=True)), g.zero) for row in H])
+    return Function("project", [q, v], {"q": x, "v": speeds})
+
+
+def pendulum_in_the_plane(corrects: bool = False) -> Problem:
+    """A point of unit mass on a circle of unit radius, in x and y, under its weight 1."""
+    return second_order(
+        lambda t, q, v, z, p: [0.0, -1.0],
+        2,
+        rows=[lambda t, q: 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0)],
+        corrects=corrects,
+    )

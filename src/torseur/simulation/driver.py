@@ -234,7 +234,7 @@ class _Drive:
         except KeyboardInterrupt:
             outcome = Outcome.INTERRUPTED
         tally, stepper = self.tally, self.stepper
-        evaluations = (tally.steps + tally.rejected + tally.starts) * stepper.evaluations
+        evaluations = (tally.steps + tally.rejected + tally.starts) * stepper.evaluations + tally.newton
         counts = Counts(
             tally.steps, tally.rejected, evaluations, tally.newton, tally.restarts, clock.perf_counter() - began
         )
@@ -329,7 +329,7 @@ class _Drive:
         """Steps from here to an instant, exactly."""
         stepper, recorder, tally, longest = self.stepper, self.recorder, self.tally, self.limits.longest
         attempt, accept, adaptive = stepper.attempt, stepper.accept, self.control is not None
-        base, count, rejected = self.t, 0, False
+        base, count, rejected, iterates = self.t, 0, False, stepper.iterates
         while self.t < instant:
             t, h = self.t, self.h
             left = instant - t
@@ -355,6 +355,8 @@ class _Drive:
                     self.h = h * growth
             rejected = False
             tally.steps += 1
+            if iterates:
+                tally.newton += stepper.work_done
             if record.item(LOOK) and self._events(h, after):
                 instant, base, count = self.agenda.next(), self.t, 0
                 continue
@@ -418,6 +420,8 @@ class _Drive:
         """Ask the handler about events of one instant; whether anything changed."""
         stepper, t = self.stepper, self.t
         arrived = stepper.x.copy() if theta >= 1.0 else stepper.probe(theta)[: stepper.layout.n].copy()
+        if self.recorder.is_on_grid and self.recorder.due <= time:  # before the handler changes what is held
+            self.recorder.step(t, h, time, stepper, arrived)
         replies = self._ask(group, time, arrived)
         if replies is None:
             return False

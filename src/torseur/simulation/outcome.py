@@ -58,7 +58,9 @@ class Passage:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a run cost: steps taken and refused, evaluations of the rate, Newton iterations, restarts, seconds."""
+    """What a run cost: steps taken and refused, evaluations of the rate or the residual, Newton iterations, restarts,
+    seconds.
+    """
 
     steps: int = 0
     rejected: int = 0

@@ -130,10 +130,30 @@ class Sheet:
         for block in self.problem.states:
             given[block.name] = list(state[self.problem.columns(block.name)])
         if first is not None:
-            if id(first) not in self._prologues:
-                self._prologues[id(first)] = call(first, *(given[b.name] for b in first.inputs))
-            given[rest.inputs[-1].name] = self._prologues[id(first)]
+            given[rest.inputs[-1].name] = self.prologue(function)
         return call(rest, *(given[b.name] for b in rest.inputs))
+
+    def prologue(self, function: Function) -> list[Expr]:
+        """The parameter work of a function; none where it has no parameters."""
+        first, _ = hoisted(function)
+        if first is None:
+            return []
+        if id(first) not in self._prologues:
+            self._prologues[id(first)] = call(first, *(list(self.held[b.name]) for b in first.inputs))
+        return self._prologues[id(first)]
+
+    def inner(self, functions: Sequence[Function], **blocks: int) -> Sheet:
+        """A sheet of its own for a part that is called from this one, with the parameter work of some functions as a
+        block instead of the parameters: done out here, once.
+        """
+        works = {f"work{k}": len(self.prologue(f)) for k, f in enumerate(functions)}
+        inner = Sheet(self.problem, **blocks, **works)
+        inner.inputs = [b for b in inner.inputs if b.role is not Role.PARAMETER]
+        for k, function in enumerate(functions):
+            first, _ = hoisted(function)
+            if first is not None:
+                inner._prologues[id(first)] = inner.block(f"work{k}")
+        return inner
 
     def rate(self, t: Expr, x: Sequence[Expr]) -> list[Expr]:
         return self.call(self.problem.rate, t, x)

@@ -35,6 +35,7 @@ class Pieces:
         begin: (now, last, tolerance, held) -> record at the start; without it, a step of length 0 will do.
         extend: (now, last, held) -> all rows of the dense output, where they cost more than a step should pay.
         terms: how many rows the dense output has in the end.
+        iterates: whether steps count Newton iterations.
     """
 
     layout: Layout
@@ -43,6 +44,7 @@ class Pieces:
     begin: Function | None = None
     extend: Function | None = None
     terms: int = 0
+    iterates: bool = False
 
 
 class Method(Protocol):
@@ -77,7 +79,7 @@ class Stepper:
     def __init__(self, method: Method, problem: Problem, held: Held, tolerance: Tolerance) -> None:
         self.method, self.problem = method, problem
         pieces = method.pieces(problem)
-        self.layout, self.evaluations = pieces.layout, pieces.evaluations
+        self.layout, self.evaluations, self.iterates = pieces.layout, pieces.evaluations, pieces.iterates
         self._now, self._theta = np.zeros(NOW), np.zeros(1)
         self._tolerance = tolerance.array(problem.size)
         terms = pieces.terms or pieces.layout.terms
