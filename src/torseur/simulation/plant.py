@@ -27,7 +27,7 @@ from torseur.simulation.parts import Parts
 from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.switches import Friction, Stops, Switches
 
-__all__ = ["Plant", "Recorded", "Settings"]
+__all__ = ["Plant", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,6 @@ class Settings:
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
     folder: Path | None = None
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A quantity to record: what it is called, its unit and meaning, and its expression."""
-
-    name: str
-    unit: str
-    meaning: str
-    value: Expr
 
 
 class Plant:
@@ -116,9 +106,9 @@ class Plant:
 
     def _balance(self, context: Context) -> Balances | None:
         """Integrals of what goes into energy and momenta, as further states."""
+        self._pushes = list(self.bench.block("block_force")) if context.has_forces else []
         if not self.settings.audit:
             return None
-        self._pushes = list(self.bench.block("block_force")) if context.has_forces else []
         zero = self.system.graph.zero
         found = balances_of(self.bench, self._pushes or [zero] * self.bench.tree.nv, self._lam)
         for flow in found.flows:
@@ -136,7 +126,7 @@ class Plant:
         self.vdot, self.lam = self._in(vdot), self._in(lam)
         late: dict[Expr, Expr] = dict(zip(w.block("vdot"), self.vdot, strict=True))
         late |= dict(zip(self._lam, self.lam, strict=True))
-        late |= dict(zip(getattr(self, "_pushes", []), self._forces, strict=False))
+        late |= dict(zip(self._pushes, self._forces if self._pushes else [], strict=True))
         for name, block in parts.reactions.items():
             wrench = self._in(reaction_of(w, name, list(w.block("vdot")), self._lam))
             late |= dict(zip(block, substitute(wrench, late), strict=True))
@@ -146,6 +136,10 @@ class Plant:
     def _in(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
         return substitute(list(exprs), self._known) if exprs else []
+
+    def settled(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """Expressions of the workbench, accelerations and multipliers included, in terms of t, q, v, z, u, m, p."""
+        return substitute(self._in(exprs), self._late) if exprs else []
 
     @property
     def blocks(self) -> list[GraphBlock]:
@@ -199,7 +193,7 @@ class Plant:
         """What decides about the switches at rest; see `Switches.resting`."""
         if not self.switches:
             return None
-        found = substitute(self._in(self.switches.resting(self.bench.constraints, self._lam)), self._late)
+        found = self.settled(self.switches.resting(self.bench.constraints, self._lam))
         return self._function("decisions", {"found": found})
 
     def samples(self) -> Function | None:
@@ -217,7 +211,7 @@ class Plant:
         h = [x if p is None else p for x, p in zip(rows.r, self._positions(), strict=True)]
         r, h = self._in(r), self._in(h)
         dz = [state.rate for state in self._parts.states]
-        dz = substitute(dz, dict(zip(getattr(self, "_pushes", []), self._forces, strict=False))) if dz else []
+        dz = substitute(dz, dict(zip(self._pushes, self._forces if self._pushes else [], strict=True))) if dz else []
         more = [w.block("vdot"), *([w.extra["lam"]] if self._lam else [])]
         blocks = [*self.blocks, *more]
         residual = {"r": r, "h": h, "dz": dz}

@@ -1,0 +1,194 @@
+"""Who sets the modes of switches: at the start, and at every event; see `switches` for what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from torseur.emit import NativeFunction
+from torseur.errors import ModelError, NumericalError
+from torseur.simulation.driver import Encounter, Reply
+from torseur.simulation.plant import Plant
+from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.result import Event
+
+__all__ = ["Keeper", "Say"]
+
+Evaluate = Callable[[NativeFunction, float, Array, Held], Any]
+
+
+class Say(Enum):
+    """What happened to a switch, in words."""
+
+    STICKS = "sticks"
+    SLIDES = "slides"
+    REVERSES = "slides the other way"
+    REBOUNDS = "hits and rebounds"
+    CLOSES = "closes"
+    OPENS = "opens"
+    PASSED = "is passed"
+    RETURNED = "is passed on the way back"
+
+
+@dataclass(frozen=True)
+class _Dry:
+    rate: float
+    force: float
+    level: float
+
+
+@dataclass(frozen=True)
+class _Sided:
+    gap: float
+    rate: float
+    push: float
+    restitution: float
+
+
+class Keeper:
+    """Sets the modes of a plant's switches.
+
+    Args:
+        plant: whose switches.
+        decide, jump: native `Plant.decisions` and `Problem.jumps`.
+        evaluate: calls them at a time, state and held numbers.
+        rest_speed: a rebound slower than this ends an impact, m/s or rad/s.
+    """
+
+    NEAR = 1e-9
+    """Gaps and rates below this, m or rad, are zero when modes are first chosen."""
+
+    def __init__(
+        self, plant: Plant, decide: NativeFunction, jump: NativeFunction, evaluate: Evaluate, rest_speed: float = 1e-4
+    ) -> None:
+        self.plant, self.decide, self.jump, self.evaluate = plant, decide, jump, evaluate
+        self.rest_speed = rest_speed
+        self.events: list[Event] = []
+        names = [held.name for held in plant.parts.held]
+        switches = plant.switches
+        self._dry = [names.index(f"{d.name}_slides") for d in switches.dry]
+        self._closed = [names.index(f"{s.name}_closed") for s in switches.sided]
+        self._hit = [names.index(f"{s.name}_hit") for s in switches.sided]
+        self._first = next(
+            (k for k, e in enumerate(plant.parts.events) if e.name in (*self._labels_dry, *self._labels_sided)), 0
+        )
+
+    @property
+    def _labels_dry(self) -> list[str]:
+        return [f"{d.name}_friction" for d in self.plant.switches.dry]
+
+    @property
+    def _labels_sided(self) -> list[str]:
+        return [s.name for s in self.plant.switches.sided]
+
+    # -- what is the case ----------------------------------------------------------------------------------------------
+    def _look(self, t: float, x: Array, held: Held) -> tuple[list[_Dry], list[_Sided]]:
+        found = np.asarray(self.evaluate(self.decide, t, x, held)).tolist()
+        n = len(self._dry)
+        dry = [_Dry(*found[3 * k : 3 * k + 3]) for k in range(n)]
+        rest = found[3 * n :]
+        return dry, [_Sided(*rest[4 * k : 4 * k + 4]) for k in range(len(self._closed))]
+
+    def begin(self, t: float, x: Array, held: Held) -> Array:
+        """Choose all modes at the start; the speeds that go with them."""
+        dry, sided = self._look(t, x, held)
+        deep = [s for s, state in zip(self._labels_sided, sided, strict=True) if state.gap < -1e-6]
+        if deep:
+            raise ModelError("the start is on the wrong side of a contact or stop", where="start", got=", ".join(deep))
+        for k, state in zip(self._dry, dry, strict=True):
+            held.m[k] = 0.0 if abs(state.rate) <= self.NEAR else np.sign(state.rate)
+        for k, one in zip(self._closed, sided, strict=True):
+            held.m[k] = float(one.gap <= self.NEAR and one.rate <= self.NEAR)
+        self._settle(t, x, held)
+        return self._allowed(t, x, held)
+
+    def _settle(self, t: float, x: Array, held: Held) -> None:
+        """Let go what cannot hold: friction above its level, contacts that would pull."""
+        for _ in range(2 * len(self._dry) + 2 * len(self._closed) + 2):
+            dry, sided = self._look(t, x, held)
+            over = [
+                (abs(s.force) / max(s.level, 1e-300), k, -np.sign(s.force))
+                for k, s in zip(self._dry, dry, strict=True)
+                if held.m[k] == 0.0 and abs(s.force) > s.level * (1.0 + 1e-9)
+            ]
+            pulling = [k for k, s in zip(self._closed, sided, strict=True) if held.m[k] > 0.5 and s.push < 0.0]
+            if over:
+                _, k, direction = max(over)
+                held.m[k] = direction
+            elif pulling:
+                held.m[pulling[0]] = 0.0
+            else:
+                return
+        raise NumericalError(
+            "no combination of sticking, sliding and contact fits",
+            where=f"t = {t:.9g} s",
+            remedy="use smooth friction, or a little compliance",
+        )
+
+    def _allowed(self, t: float, x: Array, held: Held) -> Array:
+        found = self.evaluate(self.jump, t, x, held)
+        blocks = found if isinstance(found, tuple) else (found,)
+        return np.concatenate([np.asarray(b).ravel() for b in blocks])
+
+    # -- events --------------------------------------------------------------------------------------------------------
+    def handle(self, meeting: Encounter) -> Reply | None:
+        """Change what an event says must change."""
+        k = meeting.event - self._first
+        n = len(self._dry)
+        if 0 <= k < n:
+            return self._friction(k, meeting)
+        if 0 <= k - n < len(self._closed):
+            return self._contact(k - n, meeting)
+        name = self.plant.parts.events[meeting.event].name
+        if name in self.plant.switches.reports:
+            self._tell(meeting.time, name, Say.RETURNED if meeting.rising else Say.PASSED)
+        else:
+            self.events.append(Event(meeting.time, name, "rises" if meeting.rising else "falls"))
+        return None
+
+    def _tell(self, t: float, name: str, what: Say) -> None:
+        self.events.append(Event(t, name, what.value))
+
+    def _friction(self, k: int, meeting: Encounter) -> Reply | None:
+        if meeting.rising:
+            return None
+        held, place, name = meeting.held, self._dry[k], self.plant.switches.dry[k].name
+        before = held.m[place]
+        dry, _ = self._look(meeting.time, meeting.state, held)
+        if before == 0.0:
+            held.m[place] = -np.sign(dry[k].force) or 1.0
+            self._tell(meeting.time, name, Say.SLIDES)
+        else:
+            held.m[place] = 0.0
+            self._settle(meeting.time, meeting.state, held)
+            stuck = held.m[place] == 0.0
+            self._tell(meeting.time, name, Say.STICKS if stuck else Say.REVERSES)
+        return Reply(state=self._allowed(meeting.time, meeting.state, held))
+
+    def _contact(self, k: int, meeting: Encounter) -> Reply | None:
+        if meeting.rising:
+            return None
+        t, held, name = meeting.time, meeting.held, self.plant.switches.sided[k].name
+        closed, hit = self._closed[k], self._hit[k]
+        if held.m[closed] > 0.5:
+            held.m[closed] = 0.0
+            self._tell(t, name, Say.OPENS)
+            self._settle(t, meeting.state, held)
+            return Reply(state=meeting.state)
+        _, sided = self._look(t, meeting.state, held)
+        rebounds = sided[k].restitution * abs(sided[k].rate) > self.rest_speed
+        held.m[closed], held.m[hit] = 1.0, float(rebounds)
+        state = self._allowed(t, meeting.state, held)
+        held.m[hit], held.m[closed] = 0.0, float(not rebounds)
+        self._tell(t, name, Say.REBOUNDS if rebounds else Say.CLOSES)
+        self._settle(t, state, held)
+        return Reply(state=state)
+
+
+def check_switches(problem: Problem) -> bool:
+    """Whether a problem has switches to keep."""
+    return problem.jumps is not None

@@ -1,0 +1,183 @@
+"""What is recorded of a run beside its states, computed afterwards for all instants at once, in lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from torseur.dynamics import energy
+from torseur.emit import compile
+from torseur.graph import Expr, Function
+from torseur.simulation.outcome import Trajectory
+from torseur.simulation.plant import Plant
+from torseur.simulation.problem import Array, Problem
+from torseur.simulation.result import Channel, Role
+
+__all__ = ["Records", "Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The numbers of a run, (nt, ...) each; what the audit reads is None or empty where it is not kept."""
+
+    q: Array
+    v: Array
+    vdot: Array
+    inputs: Array
+    states: tuple[Channel, ...]
+    channels: tuple[Channel, ...]
+    energy: Array
+    kinetic: Array
+    works: dict[str, Array]
+    momenta: Array | None
+    impulses: Array | None
+    gap: Array | None
+    energy_jumps: Array
+    momentum_jumps: Array | None
+
+
+@dataclass(frozen=True)
+class _Item:
+    name: str
+    unit: str
+    meaning: str
+    value: Expr
+    role: Role
+
+
+class Records:
+    """The recorded quantities of a plant."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+
+    # -- expressions ---------------------------------------------------------------------------------------------------
+    @cached_property
+    def _inputs(self) -> list[Expr]:
+        """The value of every input, driven or not."""
+        u = list(self.plant.system.u)
+        return [self.plant.parts.inputs.get(x, x) for x in u]
+
+    @cached_property
+    def _items(self) -> list[_Item]:
+        plant, system = self.plant, self.plant.system
+        found = [
+            _Item(n, o.unit, o.meaning, o.value, Role.OUTPUT)
+            for n, o in plant.parts.outputs.items()
+            if n not in plant.mechanism.inputs
+        ]
+        formulas = plant.mechanism.outputs
+        values = plant.settled([system.scalar(o.value) for o in formulas.values()])
+        for (name, output), value in zip(formulas.items(), values, strict=True):
+            found.append(_Item(name, output.unit or "", output.description or "", value, Role.OUTPUT))
+        for row, lam in zip(plant.bench.constraints.rows, plant.lam, strict=True):
+            found.append(_Item(f"lambda_{row.name}", row.unit, f"multiplier of {row.owner}", lam, Role.MULTIPLIER))
+        w = plant.bench
+        parts = energy.kinetic_energy(w.true_tree), energy.potential_energy(w.true_tree, w.gravity)
+        for name, value in zip(("kinetic", "potential"), plant.settled(parts), strict=True):
+            found.append(_Item(f"{name}_energy", "J", f"{name} energy", value, Role.ENERGY))
+        taken = {x.name for x in (*plant.mechanism.q, *plant.mechanism.v)} | set(plant.mechanism.inputs)
+        return [item for item in found if item.name not in taken]
+
+    @cached_property
+    def _momenta(self) -> list[Expr]:
+        balances = self.plant.balances
+        return self.plant.settled(balances.momenta) if balances is not None else []
+
+    @cached_property
+    def _native(self) -> Any:
+        plant, rows = self.plant, self.plant.bench.constraints
+        outputs = {
+            "vdot": plant.vdot,
+            "inputs": self._inputs,
+            "items": [item.value for item in self._items],
+            "momenta": self._momenta,
+            "h": plant.settled(rows.h),
+            "r": plant.settled(rows.r),
+        }
+        return compile(Function("record", plant.blocks, {n: x for n, x in outputs.items() if x}))
+
+    def inputs_at(self, t: float, u: Array, p: Array) -> Array:
+        """The inputs at the start, as far as time decides them; those of controllers as if nothing moved."""
+        if not self._inputs:
+            return np.zeros(0)
+        native = compile(Function("inputs", self.plant.blocks, {"inputs": self._inputs}), lanes=1)
+        sizes = {b.name: b.size for b in self.plant.blocks}
+        given = {"t": t, "u": u, "p": p}
+        return np.ravel(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+    def _evaluated(
+        self, problem: Problem, times: Array, states: Array, u: Array, m: Array, p: Array
+    ) -> dict[str, Array]:
+        native = self._native
+        values: dict[str, Any] = {"t": times, "u": u, "m": m, "p": p}
+        for block in problem.states:
+            values[block.name] = states[:, problem.columns(block.name)]
+        found = native(*(values[a.name] for a in native.interface.inputs))
+        names = [a.name for a in native.interface.outputs]
+        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+
+    def of(self, trajectory: Trajectory, problem: Problem, u: Array, m: Array, p: Array) -> Rows:
+        """All that is recorded of a trajectory; m and p are (nt, ...), u is one for all."""
+        plant, n = self.plant, len(trajectory.times)
+        found = self._evaluated(problem, trajectory.times, trajectory.states, u, m, p)
+        items = found["items"]
+        place = {item.name: k for k, item in enumerate(self._items)}
+        z = trajectory.states[:, problem.columns("z")]
+        flows = plant.balances.flows if plant.balances is not None else ()
+        column = {state.name: z[:, k] for k, state in enumerate(plant.parts.states)}
+        watched = {flow.name for flow in flows}
+        states = [
+            Channel(s.name, s.unit, "state of a block", column[s.name], Role.STATE)
+            for s in plant.parts.states
+            if s.name not in watched
+        ]
+        states += [Channel(f.name, f.unit, f.meaning, column[f.name], Role.AUDIT) for f in flows]
+        kinetic, potential = (items[:, place[f"{name}_energy"]] for name in ("kinetic", "potential"))
+        channels = [Channel(i.name, i.unit, i.meaning, items[:, k], i.role) for k, i in enumerate(self._items)]
+        gaps = [np.max(np.abs(found[name]), axis=1) for name in ("h", "r") if name in found]
+        impulses = [column[f.name] for f in plant.balances.impulses] if plant.balances is not None else []
+        before, after = self._jumps(trajectory, problem, u, p)
+        return Rows(
+            trajectory.states[:, problem.columns("q")],
+            trajectory.states[:, problem.columns("v")],
+            found["vdot"],
+            found.get("inputs", np.zeros((n, 0))),
+            tuple(states),
+            tuple(channels),
+            kinetic + potential,
+            kinetic,
+            {f.name: column[f.name] for f in plant.balances.works} if plant.balances is not None else {},
+            found.get("momenta"),
+            np.stack(impulses, axis=1) if impulses else None,
+            gaps[0] if gaps else None,
+            _steps(trajectory, after["energy"] - before["energy"]),
+            _steps(trajectory, after["momenta"] - before["momenta"]) if "momenta" in found else None,
+        )
+
+    def _jumps(self, trajectory: Trajectory, problem: Problem, u: Array, p: Array) -> list[dict[str, Array]]:
+        """Energy and momenta just before and just after every event."""
+        events = trajectory.events
+        found = []
+        for states in ([e.before for e in events], [e.after for e in events]):
+            if not events:
+                found.append({"energy": np.zeros(0), "momenta": np.zeros((0, 6))})
+                continue
+            times = np.array([e.time for e in events])
+            m = np.zeros((len(events), len(self.plant.parts.held)))
+            rows = self._evaluated(problem, times, np.array(states), u, m, p[:1])
+            items = {item.name: rows["items"][:, k] for k, item in enumerate(self._items)}
+            whole = items["kinetic_energy"] + items["potential_energy"]
+            found.append({"energy": whole, "momenta": rows.get("momenta", np.zeros((len(events), 6)))})
+        return found
+
+
+def _steps(trajectory: Trajectory, jumps: Array) -> Array:
+    """The sum of all jumps up to each recorded time."""
+    times = [e.time for e in trajectory.events]
+    total = np.concatenate([np.zeros((1, *jumps.shape[1:])), np.cumsum(jumps, axis=0)])
+    return np.asarray(total[np.searchsorted(np.array(times), trajectory.times, side="right")])

@@ -1,0 +1,417 @@
+"""A study at work: its plant, native functions and start, and the runs it gives.
+
+The steps of a run read as its table of contents: start, settle the switches, integrate, record, audit.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torseur import __version__
+from torseur.describe import Mechanism
+from torseur.describe.checks.fault import guess
+from torseur.describe.constraints import Contact, Rolling
+from torseur.emit import NativeFunction, compile
+from torseur.errors import ArgumentError, ModelError, NumericalError
+from torseur.graph import Function
+from torseur.model import build
+from torseur.simulation.audit import Balance, Gap, audit_of
+from torseur.simulation.driver import Encounter, Limits, Reply, Sampling, integrate
+from torseur.simulation.methods import method_of
+from torseur.simulation.modes import Keeper
+from torseur.simulation.outcome import Outcome, Trajectory
+from torseur.simulation.plant import Plant, Settings
+from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.records import Records, Rows
+from torseur.simulation.result import Audit, Event, Run
+from torseur.simulation.solvers.stepper import Tolerance
+from torseur.simulation.study import Study
+from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
+
+__all__ = ["Simulation"]
+
+UNWATCHED = 1e300
+"""The tolerance of states that only the audit reads: they must not steer the steps."""
+
+
+class Simulation:
+    """A study, made ready to run.
+
+    Args:
+        study: what to simulate.
+        folder: where files of its blocks are looked for.
+        audit: whether balances are integrated along.
+    """
+
+    def __init__(self, study: Study, folder: Path | None = None, *, audit: bool = True) -> None:
+        self.study = study
+        self.method = method_of(study.solver.method)
+        mechanism = study.model
+        if study.outputs:
+            mechanism = mechanism.model_copy(update={"outputs": {**mechanism.outputs, **study.outputs}})
+        self.model = build(mechanism, parameters=dict(study.parameters))
+        settings = Settings(
+            Friction(FrictionModel(study.friction.model), study.friction.width),
+            Stops(StopModel(study.stops.model), study.stops.restitution),
+            audit,
+            folder,
+        )
+        self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        known = [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+        events = [event.name for event in self.plant.parts.events]
+        faults = [("start", n, known, "coordinate or speed") for n in self.study.start if n not in known]
+        for k, change in enumerate(self.study.changes):
+            faults += [
+                (f"changes[{k}].set", n, self.model.free_parameters, "parameter")
+                for n in change.set
+                if n not in self.model.free_parameters
+            ]
+            if change.event is not None and change.event not in events:
+                faults.append((f"changes[{k}].event", change.event, events, "event"))
+        faults += [
+            ("inputs", n, list(self.plant.mechanism.inputs), "input")
+            for n in self.study.inputs
+            if n not in self.plant.mechanism.inputs
+        ]
+        found = []
+        for where, name, names, what in faults:
+            expected, remedy = guess(name, names)
+            found.append(ModelError(f"no {what} '{name}'", where=where, expected=expected, remedy=remedy))
+        if found:
+            raise ModelError.of(found)
+
+    @cached_property
+    def problem(self) -> Problem:
+        return self.plant.problem(implicit=self.method.is_implicit)
+
+    @cached_property
+    def records(self) -> Records:
+        return Records(self.plant)
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+    def evaluate(self, native: NativeFunction, t: float, x: Array, held: Held) -> Any:
+        """A function of the plant at one instant."""
+        values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
+        for block in self.problem.states:
+            values[block.name] = x[self.problem.columns(block.name)]
+        return native(*(values[a.name] for a in native.interface.inputs))
+
+    def _native(self, function: Function | None) -> NativeFunction | None:
+        return None if function is None else compile(function, lanes=1)
+
+    @cached_property
+    def _jump(self) -> NativeFunction | None:
+        return self._native(self.problem.jumps)
+
+    @cached_property
+    def _decide(self) -> NativeFunction | None:
+        return self._native(self.plant.decisions())
+
+    @cached_property
+    def _correct(self) -> NativeFunction | None:
+        return self._native(self.problem.correct)
+
+    @cached_property
+    def _sampled(self) -> NativeFunction | None:
+        return self._native(self.plant.samples())
+
+    # -- the start -----------------------------------------------------------------------------------------------------
+    def start(self, given: Mapping[str, float] | None = None) -> tuple[Array, Held]:
+        """State and held numbers at the start.
+
+        Args:
+            given: coordinates and speeds by name, in place of those of the study.
+        """
+        study, model = self.study, self.model
+        wanted = dict(study.start) | dict(given or {})
+        names = {x.name for x in model.coordinates}
+        q = {n: x for n, x in wanted.items() if n in names}
+        v = {n: x for n, x in wanted.items() if n not in names}
+        p, u = model.parameter_values, model.input_values
+        found = self._first(q, v, u, p)
+        z, m = np.zeros(len(self.plant.parts.states)), np.zeros(len(self.plant.parts.held))
+        held = Held(u.copy(), m, p.copy())
+        x = np.concatenate([*found, z])
+        begun = self.plant.parts.starts([b for b in self.plant.blocks if b.name in ("t", "q", "v", "u", "p")])
+        if begun is not None:
+            at = self.evaluate(compile(begun, lanes=1), study.begin, x, held)
+            values = dict(zip([o.name for o in begun.outputs], at if isinstance(at, tuple) else (at,), strict=True))
+            x[self.problem.columns("z")] = values.get("z", z)
+            held.m[:] = values.get("m", m)
+        if self._correct is not None and study.start_from != "given" and not self.plant.switches:
+            for _ in range(2):
+                x = _flat(self.evaluate(self._correct, study.begin, x, held))
+        return x, held
+
+    def _first(self, q: dict[str, float], v: dict[str, float], u: Array, p: Array) -> tuple[Array, Array]:
+        """Coordinates and speeds that two-sided constraints allow."""
+        from torseur.model.assembly import coordinates_from, speeds_from
+
+        study = self.study
+        if study.start_from == "given":
+            return coordinates_from(self.model, q), speeds_from(self.model, v)
+        model = build(_two_sided(self.model.mechanism), parameters=dict(study.parameters))
+        inputs = self.records.inputs_at(study.begin, u, p)
+        if study.start_from == "equilibrium":
+            rest = model.equilibrium(q or None, hold=list(q), t=study.begin, inputs=inputs)
+            return rest.q, speeds_from(model, v)
+        hold = [*q, *v] if model.constraint_rows else []
+        found = _assembled(model, q, v, hold, t=study.begin, inputs=inputs)
+        return found.q, found.v
+
+    # -- a run ---------------------------------------------------------------------------------------------------------
+    def run(
+        self, *, start: Mapping[str, float] | None = None, progress: Callable[[float], object] | None = None
+    ) -> Run:
+        """Simulate; what was computed is kept, however it ends."""
+        study = self.study
+        x, held = self.start(start)
+        keeper = self._keeper()
+        log = _Log()
+        if self.plant.switches:
+            x = keeper.begin(study.begin, x, held)
+        log.note(study.begin, held)
+
+        def handler(meeting: Encounter) -> Reply | None:
+            reply = self._changed(keeper.handle(meeting), meeting)
+            log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
+            return reply
+
+        solver = study.solver
+        trajectory = integrate(
+            self.problem,
+            x,
+            (study.begin, study.until),
+            method=self.method.method,
+            held=held,
+            tolerance=self._tolerance(),
+            output=self._grid(),
+            handler=handler,
+            breaks=self._breaks(held.p),
+            samplings=[*self._samplings(held.p, log), *self._scheduled(log)],
+            limits=Limits(first=self._step(), longest=solver.longest or np.inf, steps=solver.steps),
+            progress=progress,
+        )
+        return self._result(trajectory, log, keeper.events)
+
+    def _keeper(self) -> Keeper:
+        return Keeper(self.plant, self._decide, self._jump, self.evaluate)
+
+    def _step(self) -> float | None:
+        """The step of methods that need one: a thousandth of a second, or the time between records if that is less."""
+        if self.study.solver.step is not None or self.method.method.control is not None:
+            return self.study.solver.step
+        return min(1e-3, self.study.interval)
+
+    def _tolerance(self) -> Tolerance:
+        solver, states = self.study.solver, self.plant.parts.states
+        watched = {flow.name for flow in self.plant.balances.flows} if self.plant.balances else set()
+        n = self.problem.size - len(states)
+        atol = [solver.atol] * n + [UNWATCHED if s.name in watched else solver.atol for s in states]
+        return Tolerance(solver.rtol, tuple(atol))
+
+    def _grid(self) -> Array:
+        study = self.study
+        n = max(1, round((study.until - study.begin) / study.interval))
+        if abs(n * study.interval - (study.until - study.begin)) <= 1e-9 * study.interval * n:
+            grid = study.begin + study.interval * np.arange(n + 1)
+            grid[-1] = study.until
+            return grid
+        grid = np.arange(study.begin, study.until, study.interval)
+        return np.append(grid[grid < study.until], study.until)
+
+    def _schedule(self, p: Array) -> dict[str, Array]:
+        schedule = self.plant.parts.schedule([self.plant.system.p] if len(self.plant.system.p) else [])
+        if schedule is None:
+            return {}
+        found = compile(schedule, lanes=1)(*([p] if len(p) else []))
+        names = [output.name for output in schedule.outputs]
+        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+
+    def _breaks(self, p: Array) -> list[float]:
+        return [float(b) for b in np.ravel(self._schedule(p).get("breaks", []))]
+
+    def _samplings(self, p: Array, log: _Log) -> list[Sampling]:
+        """One for each period: all samples of one instant read what was there just before it."""
+        schedule, samples = self._schedule(p), self.plant.parts.samples
+        if not samples:
+            return []
+        periods, offsets = np.ravel(schedule["periods"]).tolist(), np.ravel(schedule["offsets"]).tolist()
+        ends = np.cumsum([len(s.values) for s in samples]).tolist()
+        groups: dict[tuple[float, float], list[int]] = {}
+        for k, beat in enumerate(zip(periods, offsets, strict=True)):
+            groups.setdefault(beat, []).append(k)
+
+        def acting(group: list[int]) -> Callable[[float, Array, Held], Reply | None]:
+            def act(t: float, x: Array, held: Held) -> Reply | None:
+                native = self._sampled
+                values = np.ravel(self.evaluate(native, t, x, held)) if native is not None else np.zeros(0)
+                new = []
+                for k in group:
+                    sample = samples[k]
+                    read = values[ends[k] - len(sample.values) : ends[k]]
+                    new.append(read if sample.function is None else np.ravel(sample.function(t, *read.tolist())))
+                for k, numbers in zip(group, new, strict=True):
+                    held.m[list(samples[k].places)] = _fitting(numbers, len(samples[k].places), t)
+                log.note(t, held)
+                return None
+
+            return act
+
+        return [Sampling(period, acting(group), offset) for (period, offset), group in groups.items()]
+
+    def _scheduled(self, log: _Log) -> list[Sampling]:
+        """Changes of parameters at given times."""
+
+        def at(time: float, values: Mapping[str, float], stop: bool) -> Sampling:
+            def act(t: float, x: Array, held: Held) -> Reply | None:
+                if t > time + 1e-9 * max(1.0, abs(time)):
+                    return None
+                new = self._with(held, values)
+                log.note(t, new)
+                return Reply(held=new, stop=stop)
+
+            return Sampling(2.0 * (self.study.until - self.study.begin) + 1.0, act, time)
+
+        return [at(c.at, c.set, c.stop) for c in self.study.changes if c.at is not None]
+
+    def _changed(self, reply: Reply | None, meeting: Encounter) -> Reply | None:
+        """What the study wants changed at an event, beside what its switches do."""
+        name = self.plant.parts.events[meeting.event].name
+        for change in self.study.changes:
+            if change.event == name:
+                before = reply or Reply()
+                held = self._with(before.held or meeting.held, change.set)
+                reply = replace(before, held=held, stop=before.stop or change.stop)
+        return reply
+
+    def _with(self, held: Held, values: Mapping[str, float]) -> Held:
+        p = held.p.copy()
+        for name, value in values.items():
+            p[self.model.free_parameters.index(name)] = value
+        return Held(held.u, held.m, p)
+
+    # -- what came of it -----------------------------------------------------------------------------------------------
+    def _result(self, trajectory: Trajectory, log: _Log, events: Sequence[Event]) -> Run:
+        study, plant = self.study, self.plant
+        m, p = log.at(trajectory.times)
+        rows = self.records.of(trajectory, self.problem, self.model.input_values, m, p)
+        channels = [*rows.states, *rows.channels]
+        good = trajectory.outcome.is_good
+        return Run.from_arrays(
+            plant.mechanism,
+            trajectory.times,
+            rows.q,
+            rows.v,
+            rows.vdot,
+            inputs=rows.inputs,
+            channels=channels,
+            parameters=dict(study.parameters),
+            events=tuple(events),
+            info=self._info(trajectory),
+            complete=trajectory.outcome in (Outcome.COMPLETE, Outcome.STOPPED),
+            reason=None if good else self._reason(trajectory),
+            audited=self._audit(trajectory, rows) if plant.balances else None,
+        )
+
+    def _audit(self, trajectory: Trajectory, rows: Rows) -> Audit:
+        given = rows.works | {"impacts": rows.energy_jumps}
+        balances = [Balance("energy", "J", rows.energy, given, float(np.max(rows.kinetic, initial=0.0)))]
+        if rows.momenta is not None and rows.impulses is not None and rows.momentum_jumps is not None:
+            for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
+                has = rows.momenta[:, part]
+                pushed = {"forces": rows.impulses[:, part], "impacts": rows.momentum_jumps[:, part]}
+                size = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
+                balances.append(Balance(f"{name} momentum", unit, has, pushed, size))
+        gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
+        return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit)
+
+    def _reason(self, trajectory: Trajectory) -> str:
+        names = [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+        names += [s.name for s in self.plant.parts.states]
+        where = f"at t = {trajectory.end:.9g} s"
+        if trajectory.blame is not None:
+            where += f", {names[trajectory.blame]}"
+        return f"{where}: {trajectory.outcome.value}"
+
+    def _info(self, trajectory: Trajectory) -> dict[str, Any]:
+        counts, solver = trajectory.counts, self.study.solver
+        return {
+            "study": self.study.called,
+            "solver": self.method.method.name,
+            "rtol": solver.rtol,
+            "atol": solver.atol,
+            "step": self._step(),
+            "steps": counts.steps,
+            "rejected": counts.rejected,
+            "evaluations": counts.evaluations,
+            "newton": counts.newton,
+            "restarts": counts.restarts,
+            "wall_time": counts.wall_time,
+            "outcome": trajectory.outcome.name,
+            "torseur": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        }
+
+
+class _Log:
+    """What was held when: modes and samples, parameters."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._m: list[Array] = []
+        self._p: list[Array] = []
+
+    def note(self, t: float, held: Held) -> None:
+        self._times.append(t)
+        self._m.append(held.m.copy())
+        self._p.append(held.p)
+
+    def at(self, times: Array) -> tuple[Array, Array]:
+        """m and p at some times, as they were after whatever happened there."""
+        place = np.searchsorted(np.array(self._times), times, side="right") - 1
+        return np.array(self._m)[place], np.array(self._p)[place]
+
+
+def _two_sided(mechanism: Mechanism) -> Mechanism:
+    """Without contacts: whether they are closed is decided later."""
+    kept = {
+        n: c
+        for n, c in mechanism.constraints.items()
+        if not isinstance(c.form, Contact) and not (isinstance(c.form, Rolling) and c.form.lifts)
+    }
+    return mechanism.model_copy(update={"constraints": kept})
+
+
+def _assembled(model: Any, q: dict[str, float], v: dict[str, float], hold: list[str], **keywords: Any) -> Any:
+    """With what the user gave held if that can be, and else as a guess."""
+    try:
+        return model.assemble(q, speeds=v, hold=hold, **keywords)
+    except NumericalError:
+        return model.assemble(q, speeds=v, **keywords)
+
+
+def _flat(found: Any) -> Array:
+    return np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])
+
+
+def _fitting(numbers: Array, count: int, t: float) -> Array:
+    if numbers.size != count or not np.isfinite(numbers).all():
+        raise ArgumentError(
+            "a block written in Python gave wrong numbers",
+            where=f"t = {t:.9g} s",
+            expected=f"{count} finite numbers",
+            got=repr(numbers.tolist()),
+        )
+    return numbers

@@ -1,0 +1,115 @@
+"""A study: a mechanism, where it starts, what drives it, for how long, and how it is integrated. Frozen data.
+
+>>> from torseur.describe import Mechanism
+>>> cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+>>> slide = Mechanism(name="slide", bodies={"cart": cart}, gravity=(0.0, 0.0, 0.0))
+>>> study = Study(model=slide, until=2.0, start={"x": 1.0})
+>>> study.until, study.solver.method
+(2.0, 'dop853')
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, SerializeAsAny, field_validator, model_validator
+
+from torseur.describe import Mechanism
+from torseur.describe.fields import FrozenDict, Number, Record, Table
+from torseur.describe.mechanism import Output
+from torseur.simulation.blocks import Block, block_of
+
+__all__ = ["Change", "FrictionChoice", "Solver", "StopChoice", "Study"]
+
+
+class Solver(Record):
+    """How a study is integrated; which methods there are, `torseur.simulation.methods` says."""
+
+    method: str = Field("dop853", description="dop853, dopri5, rk4, rodas, newmark, generalised_alpha or hht")
+    step: Number | None = Field(None, gt=0.0, description="of a method with a given step, s; else the first one")
+    rtol: Number = Field(1e-9, ge=0.0, description="relative error allowed in a step")
+    atol: Number = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
+    longest: Number | None = Field(None, gt=0.0, description="longest step, s")
+    steps: int = Field(10_000_000, gt=0, description="how many steps at most")
+
+
+class FrictionChoice(Record):
+    """How dry friction is computed."""
+
+    model: Literal["stick", "smooth", "sign"] = Field(
+        "stick", description="stick: true stick and slip by events; smooth: tanh(rate/width); sign: as it stands"
+    )
+    width: Number = Field(1e-3, gt=0.0, description="of the smooth one, m/s or rad/s")
+
+
+class StopChoice(Record):
+    """What lower and upper limits of coordinates do."""
+
+    model: Literal["report", "hard", "ignore"] = Field(
+        "report", description="report: passing one is an event; hard: they hold; ignore"
+    )
+    restitution: Number = Field(0.0, ge=0.0, le=1.0, description="speed after a hard stop is hit over that before")
+
+
+class Change(Record):
+    """Parameters that change on the way: at a time, or whenever an event happens."""
+
+    at: Number | None = Field(None, description="time, s")
+    event: str | None = Field(None, description="name of an event")
+    set: Table[Number] = Field(FrozenDict(), description="parameters and their new values")
+    stop: bool = Field(False, strict=True, description="true: the run ends there")
+
+    @model_validator(mode="after")
+    def _one(self) -> Change:
+        if (self.at is None) == (self.event is None):
+            raise ValueError("give exactly one of at, event")
+        return self
+
+
+class Study(Record):
+    """All that a simulation needs."""
+
+    model: Mechanism = Field(description="what moves")
+    name: str | None = Field(None, max_length=120, description="what the study is called")
+    title: str | None = Field(None, max_length=500, description="what it is about, in words")
+    parameters: Table[Number] = Field(FrozenDict(), description="values in place of those of the model")
+    start: Table[Number] = Field(FrozenDict(), description="coordinates and speeds at the start, by name")
+    start_from: Literal["assembled", "equilibrium", "given"] = Field(
+        "assembled",
+        description="assembled: the nearest state that constraints allow; equilibrium: at rest; given: as it is",
+    )
+    inputs: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="input -> signal or block that drives it")
+    blocks: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="controllers, sensors, filters, signals")
+    begin: Number = Field(0.0, description="time at the start, s")
+    until: Number = Field(10.0, description="time at the end, s")
+    every: Number | None = Field(None, gt=0.0, description="time between records, s; by default a thousandth of all")
+    solver: Solver = Field(Solver(), description="how it is integrated")
+    friction: FrictionChoice = Field(FrictionChoice(), description="dry friction")
+    stops: StopChoice = Field(StopChoice(), description="limits of coordinates")
+    outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
+    changes: tuple[Change, ...] = Field((), description="parameters that change on the way")
+    audit: Number = Field(1e-6, gt=0.0, description="share of the amounts exchanged that balances may be off by")
+
+    @field_validator("inputs", "blocks", mode="before")
+    @classmethod
+    def _short(cls, given: Any) -> Any:
+        """Blocks in their short forms: a number, a formula, a mapping from a kind to its fields."""
+        return {n: block_of(x, where=str(n)) for n, x in given.items()} if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Study:
+        if not self.until > self.begin:
+            raise ValueError(f"the end ({self.until}) must come after the begin ({self.begin})")
+        twice = sorted(set(self.inputs) & set(self.blocks))
+        if twice:
+            raise ValueError(f"both an input and a block: {', '.join(twice)}")
+        return self
+
+    @property
+    def called(self) -> str:
+        return self.name or self.model.name
+
+    @property
+    def interval(self) -> float:
+        """Between records, s."""
+        return self.every if self.every is not None else (self.until - self.begin) / 1000.0
