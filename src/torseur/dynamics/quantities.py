@@ -16,6 +16,7 @@ from torseur.dynamics.base_parameters import base_parameters
 from torseur.dynamics.closing_sides import closing_sides
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
+from torseur.dynamics.kane import kane_quantity
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.operational import operational_force, operational_space
@@ -255,6 +256,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix),
         Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias),
         Quantity("reduced_forward_dynamics", ("q", "v", "tau"), reduction.reduced_forward_dynamics),
+        Quantity("kane", ("q", "v"), kane_quantity),
         Quantity("actuator_efforts", ("q", "v", "vdot"), reduction.actuator_efforts),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),

@@ -34,12 +34,16 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, jacobian, minimum_norm_solve, solve, substitute, tangents
 
 __all__ = [
+    "Matrix",
     "Reduction",
     "actuator_efforts",
+    "dot",
     "reduced_bias",
     "reduced_forward_dynamics",
     "reduced_mass_matrix",
     "reduction",
+    "times",
+    "transposed",
 ]
 
 Matrix = list[list[Expr]]
@@ -80,11 +84,15 @@ class Reduction:
         return _columns([self._solver.solve(unit) for unit in units], self.nv)
 
     @cached_property
+    def right_sides(self) -> list[Expr]:
+        """Of the rows: A v = right_sides."""
+        v = self.w.system.v.symbols
+        return [v[self._kept[i]] if i in self._kept else -c for i, c in enumerate(self.constraints.c)]
+
+    @cached_property
     def n(self) -> list[Expr]:
         """What is left of v where a = 0: driven motions."""
-        v = self.w.system.v.symbols
-        right = [v[self._kept[i]] if i in self._kept else -c for i, c in enumerate(self.constraints.c)]
-        return self._solver.solve([*right, *(-x for x in self._offsets)])
+        return self._solver.solve([*self.right_sides, *(-x for x in self._offsets)])
 
     @cached_property
     def g(self) -> list[Expr]:
@@ -96,7 +104,7 @@ class Reduction:
     def N_dot(self) -> Matrix:
         """dN/dt: from the rows differentiated, B N = [0; 1], B' = [A' Y']."""
         rates, zero = self._row_rates, self.graph.zero
-        columns = [self._solver.solve([zero - dot(row, column) for row in rates]) for column in _transposed(self.N)]
+        columns = [self._solver.solve([zero - dot(row, column) for row in rates]) for column in transposed(self.N)]
         return _columns(columns, self.nv)
 
     @cached_property
@@ -111,7 +119,7 @@ class Reduction:
         """lambda with A' lambda = f, for an f that allowed motions feel nothing of; the shortest if not unique."""
         if not self._solver.is_square:
             return self.w.allowed.multipliers([self.graph.zero] * self.nv, [-x for x in f])
-        rows = _transposed([*self.A, *self.Y])
+        rows = transposed([*self.A, *self.Y])
         return RowSolver(rows, self.nv, self.graph).solve(f)[: len(self.A)]
 
     # -- details -------------------------------------------------------------------------------------------------------
@@ -155,14 +163,14 @@ def reduced_mass_matrix(w: Workbench) -> dict[str, Any]:
 def reduced_bias(w: Workbench) -> dict[str, Any]:
     """h = N' (M g + bias): the reduced inverse dynamics where adot = 0."""
     found = _some(w)
-    return {"reduced_bias": _times(_transposed(found.N), w.inverse(found.g))}
+    return {"reduced_bias": times(transposed(found.N), w.inverse(found.g))}
 
 
 def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
     """adot, and vdot of all speeds."""
     found = _some(w)
     f = [t - h for t, h in zip(w.block("tau"), w.inverse(found.g), strict=True)]
-    D, right = _inertia(w, found), _times(_transposed(found.N), f)
+    D, right = _inertia(w, found), times(transposed(found.N), f)
     order = list(range(found.k))
     below = [i - 1 for i in order]
     try:
@@ -173,7 +181,7 @@ def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
             where=w.system.mechanism.name,
             remedy="give what it moves an inertia, or prescribe the motion",
         ) from None
-    return {"adot": adot, "vdot": [x + y for x, y in zip(_times(found.N, adot), found.g, strict=True)]}
+    return {"adot": adot, "vdot": [x + y for x, y in zip(times(found.N, adot), found.g, strict=True)]}
 
 
 def actuator_efforts(w: Workbench) -> dict[str, Any]:
@@ -194,10 +202,10 @@ def actuator_efforts(w: Workbench) -> dict[str, Any]:
             got=", ".join(names) or "none",
             expected=f"at least {found.k} coordinates, such as those of {', '.join(found.independent.names)}",
         )
-    felt = _times(_transposed(found.N), w.inverse(list(w.block("vdot"))))
+    felt = times(transposed(found.N), w.inverse(list(w.block("vdot"))))
     if sorted(active) == sorted(p for p in found.independent.places if p is not None):
         return {"efforts": [felt[found.independent.places.index(k)] for k in active]}
-    arms = _transposed([found.N[k] for k in active])
+    arms = transposed([found.N[k] for k in active])
     return {"efforts": solve(arms, felt) if len(active) == found.k else minimum_norm_solve(arms, felt)[0]}
 
 
@@ -209,8 +217,8 @@ def _some(w: Workbench) -> Reduction:
 
 
 def _inertia(w: Workbench, found: Reduction) -> Matrix:
-    columns = _transposed(found.N)
-    carried = [_times(w.matrix, column) for column in columns]
+    columns = transposed(found.N)
+    carried = [times(w.matrix, column) for column in columns]
     upper = [
         [dot(columns[i], carried[j]) if i <= j else w.system.graph.zero for j in range(found.k)] for i in range(found.k)
     ]
@@ -225,11 +233,11 @@ def dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
     return total
 
 
-def _times(A: Matrix, x: Sequence[Expr]) -> list[Expr]:
+def times(A: Matrix, x: Sequence[Expr]) -> list[Expr]:
     return [dot(row, x) for row in A]
 
 
-def _transposed(A: Matrix) -> Matrix:
+def transposed(A: Matrix) -> Matrix:
     return [list(column) for column in zip(*A, strict=True)]
 
 

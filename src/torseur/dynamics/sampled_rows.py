@@ -119,7 +119,7 @@ class SampledRows:
                 return None
             if np.abs(h).max() < _CLOSED:
                 return state
-            step = -np.linalg.lstsq(A, h, rcond=1e-9)[0]
+            step = np.asarray(-np.linalg.lstsq(A, h, rcond=1e-9)[0], dtype=np.float64)
             step *= min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
             state = _State(self._moved(state, step), state.u, state.p)
         return None
