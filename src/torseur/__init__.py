@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     )
     from torseur.formats import load, save
     from torseur.model import assemble, build, equations
+    from torseur.simulation.result import open_run
+    from torseur.simulation.simulate import simulate
+    from torseur.simulation.simulation import Simulation
+    from torseur.simulation.study import Study
 
 __version__ = "0.1.0"
 
@@ -38,6 +42,8 @@ __all__ = [
     "MissingExtra",
     "ModelError",
     "NumericalError",
+    "Simulation",
+    "Study",
     "TorseurError",
     "TorseurWarning",
     "__version__",
@@ -48,7 +54,9 @@ __all__ = [
     "errors",
     "graph",
     "load",
+    "open_run",
     "save",
+    "simulate",
 ]
 
 # Public name -> the module that holds it; a module is its own home.
@@ -69,7 +77,11 @@ _HOMES = {
     "errors": "torseur.errors",
     "graph": "torseur.graph",
     "load": "torseur.formats",
+    "open_run": "torseur.simulation.result",
     "save": "torseur.formats",
+    "simulate": "torseur.simulation.simulate",
+    "Simulation": "torseur.simulation.simulation",
+    "Study": "torseur.simulation.study",
 }
 
 

@@ -1,0 +1,85 @@
+"""The one call that simulates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from torseur.describe import Mechanism
+from torseur.errors import ArgumentError, ModelError
+from torseur.simulation.result import Run
+from torseur.simulation.simulation import Simulation
+from torseur.simulation.study import Study
+
+__all__ = ["simulate", "study_of"]
+
+
+def simulate(
+    what: Mechanism | Study,
+    *,
+    until: float | None = None,
+    start: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    controllers: Mapping[str, Any] | None = None,
+    solver: str | Mapping[str, Any] | None = None,
+    folder: Path | None = None,
+    progress: Callable[[float], object] | None = None,
+    **more: Any,
+) -> Run:
+    """Simulate a mechanism or a study; whatever is given here takes the place of what the study says.
+
+    Args:
+        what: a description, or a study.
+        until: the end, s.
+        start: coordinates and speeds by name; the others as described, moved to where constraints allow.
+        inputs: input -> number, formula, signal or block that drives it.
+        controllers: further blocks by name: controllers, sensors, filters.
+        solver: a method by name, or the fields of a `Solver`.
+        folder: where files that blocks read are looked for.
+        progress: called now and then with the time reached.
+        more: other fields of a `Study`: every, friction, stops, parameters, outputs, changes, ...
+
+    >>> from torseur.describe import Effort
+    >>> slide = Mechanism(
+    ...     name="slide",
+    ...     gravity=(0.0, 0.0, 0.0),
+    ...     bodies={"cart": {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 2.0}}},
+    ...     loads={"push": Effort(coordinate="x", value="f")},
+    ...     inputs={"f": {}},
+    ... )
+    >>> run = simulate(slide, until=2.0, inputs={"f": 3.0}, every=0.5)
+    >>> [round(float(x), 9) for x in run["x"]]
+    [0.0, 0.1875, 0.75, 1.6875, 3.0]
+    """
+    study = study_of(what, until=until, start=start, inputs=inputs, blocks=controllers, solver=solver, **more)
+    return Simulation(study, folder).run(progress=progress)
+
+
+def study_of(what: Mechanism | Study, **given: Any) -> Study:
+    """A study with some fields replaced; None leaves them as they are."""
+    changed = {name: value for name, value in given.items() if value is not None}
+    if isinstance(changed.get("solver"), str):
+        changed["solver"] = {"method": changed["solver"]}
+    if isinstance(what, Study):
+        fields = {name: getattr(what, name) for name in Study.model_fields}
+    elif isinstance(what, Mechanism):
+        fields = {"model": what}
+    else:
+        raise ArgumentError(
+            "only a description or a study can be simulated", got=repr(what)[:80], remedy="simulate(load(path))"
+        )
+    try:
+        return Study.model_validate({**fields, **changed})
+    except ValidationError as error:
+        faults = [
+            ModelError(str(fault["msg"]), where=".".join(map(str, fault["loc"])) or "study", got=_shown(fault))
+            for fault in error.errors()
+        ]
+        raise ModelError.of(faults) from None
+
+
+def _shown(fault: Any) -> str:
+    return repr(fault.get("input"))[:60]
