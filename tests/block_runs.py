@@ -69,6 +69,16 @@ class Blocks:
         self.rates = [*self.context.qdot, *self.vdot]
         return parts.replaced(dict(zip(parts.vdot, self.vdot, strict=True))) if parts.vdot is not None else parts
 
+    def accelerations(self, t: float, q: Any, v: Any) -> Array:
+        """vdot of the whole at a state."""
+        return self.value(self.vdot, t, q, v)
+
+    def value(self, exprs: Any, t: float, q: Any, v: Any) -> Array:
+        """Expressions of the mechanism's symbols at a state."""
+        x, m = self.start(q, v, t)
+        function = Function("value", self.blocks, {"y": exprs})
+        return evaluate(function, *self._arguments(t, x, m, np.zeros(self.bench.system.u.size)))[0]
+
     def _function(self, name: str, exprs: list[Any]) -> Any:
         function = Function(name, self.blocks, {"y": exprs})
         return compile(function) if self._native else lambda *args: evaluate(function, *args)[0]

@@ -1,17 +1,20 @@
 """Blocks against closed-form responses, integrated by a plain Runge-Kutta."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import signal as dsp
 
 from block_runs import Blocks
+from markdown_code import run_markdown
 from mechanisms import BodyPlan, Plan, mechanism_of
 from torseur.describe import Effort, Mechanism
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError, NumericalError
 from torseur.simulation.blocks import KINDS
+from torseur.simulation.blocks.reference import reference
 from torseur.simulation.context import Context
 
 STEP = {"step": {"time": 0.0}}
@@ -419,3 +422,25 @@ def test_what_is_wrong_with_a_block_is_said(case):
     given, message = WRONG[case]
     with pytest.raises(ModelError, match=message):
         Blocks({"y": given}, HINGE)
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "blocks.md"
+
+
+def test_the_page_of_blocks_is_that_of_the_records():
+    text = PAGE.read_text(encoding="utf-8").partition("<!-- kinds -->\n\n")[2]
+    assert text == reference(), "write torseur.simulation.blocks.reference.reference() below the mark"
+
+
+def test_every_kind_has_its_section_and_every_field_its_meaning():
+    text = reference()
+    for kind, block in KINDS.items():
+        assert f"\n### {kind}\n" in text
+        assert block.__doc__
+        assert all(field.description for field in block.model_fields.values()), kind
+
+
+def test_the_code_of_the_page_runs():
+    run_markdown(PAGE)

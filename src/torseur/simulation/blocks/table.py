@@ -25,15 +25,18 @@ from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPo
 
 __all__ = ["KINDS", "block_of"]
 
-SIGNALS = kinds(Constant, Step, Ramp, Sine, Sweep, Spline, Recorded, Noise, BandNoise, FormulaSignal)
-PATHS = kinds(Move, Trapezoid, PointToPoint, Line, Circle)
-BLOCKS = kinds(
-    Pd, Pid, Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone, Sampled, PythonBlock
-)
-CONTROL = kinds(ComputedTorque, PdRegulator, OperationalSpace, ResolvedAcceleration, ResolvedRate)
-DEVICES = kinds(PoseSensor, VelocitySensor, AccelerationSensor, Imu, ForceSensor, Armature, Force)
+GROUPS = {
+    "Signals": kinds(Constant, Step, Ramp, Sine, Sweep, Spline, Recorded, Noise, BandNoise, FormulaSignal),
+    "Motions": kinds(Move, Trapezoid, PointToPoint, Line, Circle),
+    "Control": kinds(Pd, Pid, ComputedTorque, PdRegulator, OperationalSpace, ResolvedAcceleration, ResolvedRate),
+    "Filters and limits": kinds(Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone),
+    "Samples": kinds(Sampled, PythonBlock),
+    "Sensors": kinds(PoseSensor, VelocitySensor, AccelerationSensor, Imu, ForceSensor),
+    "Motors": kinds(Armature, Force),
+}
+"""The kinds by what they are for."""
 
-KINDS = SIGNALS | PATHS | BLOCKS | CONTROL | DEVICES
+KINDS = {kind: block for group in GROUPS.values() for kind, block in group.items()}
 """The kinds the core knows; packs hand in larger tables."""
 
 
