@@ -50,6 +50,10 @@ class Recorder:
         self._next = upto
         self.due = self._grid[upto] if upto < len(self._grid) else math.inf
 
+    @property
+    def is_on_grid(self) -> bool:
+        return self._grid is not None
+
     def begin(self, t: float, x: Array) -> None:
         """The start, and the state after a jump."""
         if self._grid is None:
