@@ -293,7 +293,7 @@ def _minimum_norm(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> 
     last = np.where(nothing, 1.0, last)
     beyond = np.where(np.arange(s.shape[-1]) >= rank[..., None], s, 0.0).max(axis=-1, initial=0.0)
     noise = dA + 16 * max(m, n) * EPS * s[..., 0]
-    threshold = callee.tolerance * s[..., 0]
+    threshold = np.maximum(callee.tolerance * s[..., 0], getattr(callee, "floor", 0.0))
     # The rank is sure when noise keeps far from the threshold on both sides.
     sure = (beyond + noise < 0.01 * threshold) | (rank == min(m, n)) | (nothing & (dA == 0))
     sure &= nothing | (last - noise > 100 * threshold)

@@ -19,11 +19,11 @@ NAN = math.nan
 SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2), (4, 4), (6, 4), (5, 7), (8, 3)]
 
 
-def inverse(m, n, tolerance=1e-10):
+def inverse(m, n, tolerance=1e-10, floor=0.0):
     """A^+ and the rank as a Function of A."""
     g = Graph()
     A = g.block("A", (m, n))
-    X, rank = tg.pseudo_inverse([list(A)[i * n : (i + 1) * n] for i in range(m)], tolerance=tolerance)
+    X, rank = tg.pseudo_inverse([list(A)[i * n : (i + 1) * n] for i in range(m)], tolerance=tolerance, floor=floor)
     return Function("f", [A], {"X": X, "rank": rank})
 
 
@@ -76,6 +76,18 @@ def test_pseudo_inverse_counts_pivots_above_the_tolerance():
         for X, found in both_ways(inverse(3, 3, tolerance), A):
             assert found == rank
             np.testing.assert_allclose(X, np.diag([1.0, 1e4 * (rank > 1), 1e8 * (rank > 2)]), rtol=1e-12)
+
+
+def test_what_lies_below_the_floor_is_nothing():
+    f = inverse(3, 4, floor=1e-12)
+    A = matrix(np.random.default_rng(6), 3, 4)
+    for scale, expected in ((1.0, 3), (1e-6, 3), (1e-15, 0)):
+        for X, rank in both_ways(f, scale * A):
+            assert rank == expected
+            np.testing.assert_allclose(X * scale, np.linalg.pinv(A) * (expected > 0), atol=1e-13)
+    for X, rank in both_ways(inverse(2, 2, floor=1e-3), np.diag([1e-2, 1e-5])):  # by the floor, not by the tolerance
+        assert rank == 1
+        np.testing.assert_allclose(X, np.diag([1e2, 0.0]), rtol=1e-12)
 
 
 def test_the_pseudo_inverse_of_zero_is_zero():
@@ -147,3 +159,6 @@ def test_a_pseudo_inverse_needs_a_sensible_tolerance():
     for tolerance in (0.0, 1.0, -1e-9, NAN):
         with pytest.raises(GraphError, match="tolerance"):
             tg.pseudo_inverse([list(A)], tolerance=tolerance)
+    for floor in (-1e-9, math.inf, NAN):
+        with pytest.raises(GraphError, match="floor"):
+            tg.pseudo_inverse([list(A)], floor=floor)

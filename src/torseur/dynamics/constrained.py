@@ -29,6 +29,9 @@ __all__ = ["Allowed", "Projection", "project"]
 
 Matrix = list[list[Expr]]
 
+FLOOR = 1e-12
+"""Rows below this hold nothing but rounding: those of a loop that forbids only what its tree forbids already."""
+
 
 @dataclass(frozen=True)
 class Projection:
@@ -64,12 +67,12 @@ def project(A: Matrix, components: Sequence[tuple[list[int], list[int]]], graph:
 def _inverse(part: Matrix) -> tuple[Matrix, Expr]:
     """A^+ and the rank; of one row without any decomposition."""
     if len(part) > 1:
-        return pseudo_inverse(part)
+        return pseudo_inverse(part, floor=FLOOR)
     row = part[0]
     g, square = row[0].graph, _dot(row, row)
-    if any(x.is_number and float(x) != 0.0 for x in row):  # it cannot vanish
+    if any(x.is_number and abs(float(x)) > FLOOR for x in row):  # it cannot vanish
         return [[x / square] for x in row], g.one
-    live = square > 0.0
+    live = square > FLOOR * FLOOR
     factor = select(live, 1.0 / select(live, square, 1.0), 0.0)
     return [[x * factor] for x in row], select(live, 1.0, 0.0)
 

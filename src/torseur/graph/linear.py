@@ -89,18 +89,23 @@ def minimum_norm_solve(
     return [bundle[k] for k in range(n)], bundle[n]
 
 
-def pseudo_inverse(A: Sequence[Sequence[Expr | float]], *, tolerance: float = 1e-10) -> tuple[Matrix, Expr]:
+def pseudo_inverse(
+    A: Sequence[Sequence[Expr | float]], *, tolerance: float = 1e-10, floor: float = 0.0
+) -> tuple[Matrix, Expr]:
     """A^+ (n, m), Moore and Penrose's inverse, and the rank of A (m, n); what `minimum_norm_solve` says holds here too.
 
     Args:
         A: m rows of n entries.
         tolerance: pivots below this fraction of the largest count as zero.
+        floor: pivots below this count as zero as well, for matrices that may hold nothing but rounding.
     """
     g, rows = _matrix(A, [])
     m, n = len(rows), len(rows[0])
-    if not 0.0 < tolerance < 1.0:
-        raise GraphError("wrong tolerance", expected="0 < tolerance < 1", got=repr(tolerance))
-    bundle = g.call(_pseudo_inverse(m, n, tolerance), [e for row in rows for e in row])
+    if not 0.0 < tolerance < 1.0 or not 0.0 <= floor < math.inf:
+        raise GraphError(
+            "wrong tolerance or floor", expected="0 < tolerance < 1, 0 <= floor", got=f"{tolerance!r}, {floor!r}"
+        )
+    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor), [e for row in rows for e in row])
     return _square([bundle[k] for k in range(n * m)], m), bundle[n * m]
 
 
@@ -366,7 +371,7 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
 
 
-def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float) -> tuple[Matrix, Expr]:
+def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float, floor: float = 0.0) -> tuple[Matrix, Expr]:
     """For each b in `right` the shortest x that minimises |A x - b|; and the rank.
 
     Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b.
@@ -379,6 +384,7 @@ def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float) -> tuple[M
     swaps: list[tuple[int, int, Truth]] = []
     live: list[Truth] = []
     threshold = g.zero
+    least = floor * unit
     for k in range(steps):
         norms = [_dot(col[k:], col[k:], g.zero) for col in columns]
         for j in range(k + 1, n):
@@ -387,8 +393,9 @@ def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float) -> tuple[M
             (norms[k],), (norms[j],) = _exchange(swap, [norms[k]], [norms[j]])
             swaps.append((k, j, swap))
         pivot = sqrt(norms[k])
-        threshold = tolerance * pivot if k == 0 else threshold
-        live.append(pivot > threshold if k else pivot > 0.0)
+        live.append(pivot > threshold if k else pivot > least)
+        if k == 0:
+            threshold = maximum(tolerance * pivot, least) if floor else tolerance * pivot
         others = [*columns[k + 1 :], *right]
         _, others = _reflect(columns[k], k, pivot, norms[k], live[k], others)
         columns[k + 1 :], right = others[: n - k - 1], others[n - k - 1 :]
@@ -410,17 +417,17 @@ def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float) -> tuple[M
 class _PseudoInverse(Callee):
     """A^+ and the rank of A."""
 
-    def __init__(self, m: int, n: int, tolerance: float) -> None:
-        self.m, self.n, self.tolerance = m, n, tolerance
+    def __init__(self, m: int, n: int, tolerance: float, floor: float) -> None:
+        self.m, self.n, self.tolerance, self.floor = m, n, tolerance, floor
         self.name, self.n_out = f"pseudo_inverse{m}_{n}", n * m + 1
         self.meaning = "the inverse of Moore and Penrose, and the rank"
 
     @property
     def digest(self) -> str:
-        return f"{self.name}:{self.tolerance!r}"
+        return f"{self.name}:{self.tolerance!r}:{self.floor!r}"
 
     def lowering(self) -> Function:
-        return _pseudo_inverse_function(self.m, self.n, self.tolerance)
+        return _pseudo_inverse_function(self.m, self.n, self.tolerance, self.floor)
 
     def _parts(self, bundle: Bundle) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """A, X = A^+, I - A X, I - X A."""
@@ -454,7 +461,7 @@ class _PseudoInverse(Callee):
         A = flat.reshape(*flat.shape[:-1], self.m, self.n)
         good = np.isfinite((A * A).sum(axis=(-1, -2)))
         U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
-        live = s > self.tolerance * s[..., :1]
+        live = s > np.maximum(self.tolerance * s[..., :1], self.floor)
         inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
         X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
         X = np.where(good[..., None], X, np.nan)
@@ -462,16 +469,16 @@ class _PseudoInverse(Callee):
 
 
 @cache
-def _pseudo_inverse(m: int, n: int, tolerance: float) -> _PseudoInverse:
-    return _PseudoInverse(m, n, tolerance)
+def _pseudo_inverse(m: int, n: int, tolerance: float, floor: float) -> _PseudoInverse:
+    return _PseudoInverse(m, n, tolerance, floor)
 
 
 @cache
-def _pseudo_inverse_function(m: int, n: int, tolerance: float) -> Function:
+def _pseudo_inverse_function(m: int, n: int, tolerance: float, floor: float) -> Function:
     g = Graph()
     block = g.block("A", (m, n))
     units = [[g.one if i == j else g.zero for i in range(m)] for j in range(m)]
-    columns, rank = _shortest(list(block), n, units, tolerance)
+    columns, rank = _shortest(list(block), n, units, tolerance, floor)
     return Function(f"pseudo_inverse{m}_{n}", [block], {"X": _transposed(columns), "rank": rank})
 
 
