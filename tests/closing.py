@@ -96,14 +96,30 @@ class _Closer:
         self.frames[body][name] = {"place": {"pose": {"position": tuple(map(float, T[:3, 3])), "matrix": matrix}}}
         return name
 
-    def _pair(self) -> tuple[str, str]:
-        a, b = self.rng.choice(list(self.frames), 2, replace=False) if len(self.frames) > 1 else (BASE, BASE)
-        return str(a), str(b)
+    def _pair(self, rows: int) -> tuple[str, str]:
+        """Two bodies with enough motions between them, if there are any."""
+        pairs = [(a, b) for a in self.frames for b in self.frames if a != b]
+        room = [self._motions(a, b) for a, b in pairs]
+        enough = [pair for pair, n in zip(pairs, room, strict=True) if n >= min(rows + 1, max(room))]
+        return enough[self.rng.integers(len(enough))]
+
+    def _motions(self, a: str, b: str) -> int:
+        """How many speeds the way from a to b passes."""
+        ways = []
+        for body in (a, b):
+            way = set()
+            while body in self.tree.bodies:
+                way.add(body)
+                body = self.tree.bodies[body].parent
+            ways.append(way | {body})
+        apart = ways[0] ^ ways[1]
+        base = self.tree.base.joint_kind.nv if BASE in apart else 0
+        return base + sum(self.tree.bodies[name].joint.algebra.nv for name in apart if name in self.tree.bodies)
 
     # -- loops
     def cut(self, kind: str) -> None:
-        a, b = self._pair()
         algebra, pitch = KINDS[kind], round(float(self.rng.uniform(0.1, 0.4)), 3)
+        a, b = self._pair(6 - algebra.nv)
         q = self.rng.uniform(-1, 1, algebra.nq)
         if kind == "spherical":
             q /= np.linalg.norm(q)
@@ -119,9 +135,10 @@ class _Closer:
         self.constraints[f"tie{len(self.constraints)}"] = form
 
     def _some(self, n: int) -> list[tuple[str, float]]:
-        names = [x.name for x in self.tree.q]
-        picked = self.rng.choice(len(names), min(n, len(names)), replace=False)
-        return [(names[k], float(self.state.q[k])) for k in picked]
+        """Coordinates and their values; parts of a quaternion cannot be driven alone."""
+        names = {x.name: k for k, x in enumerate(self.tree.q) if x.name[-2:] not in ("qw", "qx", "qy", "qz")}
+        picked = self.rng.choice(list(names), min(n, len(names)), replace=False)
+        return [(str(name), float(self.state.q[names[name]])) for name in picked]
 
     def _coupling(self) -> None:
         (x, x0), (y, y0), *_ = self._some(2) * 2
