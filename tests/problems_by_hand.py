@@ -2,15 +2,20 @@
 
 import numpy as np
 
-from torseur.graph import Function, Graph, Role, cos, jacobian, minimum_norm_solve, sin, sqrt, substitute, tangents
+from torseur.graph import (
+    Function,
+    Graph,
+    Role,
+    cos,
+    jacobian,
+    minimum_norm_solve,
+    select,
+    sin,
+    sqrt,
+    substitute,
+    tangents,
+)
 from torseur.simulation.problem import Implicit, Problem
-
-
-def oscillator(omega: float = 1.0) -> Problem:
-    """q'' = -omega^2 q."""
-    g = Graph()
-    q, v, p = g.block("q", 1), g.block("v", 1), g.block("p", 1, Role.PARAMETER)
-    return Problem(Function("oscillator", [q, v, p], {"dq": [v[0]], "dv": [-p[0] * p[0] * q[0]]}))
 
 
 def driven() -> Problem:
@@ -38,13 +43,13 @@ def kepler_start(e: float) -> np.ndarray:
     return np.array([1.0 - e, 0.0, 0.0, np.sqrt((1.0 + e) / (1.0 - e))])
 
 
-def ball(gravity: float = 9.81) -> Problem:
+def ball(gravity: float = 9.81, ground: float = 0.0) -> Problem:
     """A point falling on the ground: the event is its height. m is a mode nobody uses, z counts time."""
     g = Graph()
     q, v, z = g.block("q", 1), g.block("v", 1), g.block("z", 1)
     m = g.block("m", 1, Role.INPUT)
     rate = Function("ball", [q, v, z, m], {"dq": [v[0]], "dv": [g.number(-gravity)], "dz": [g.one]})
-    return Problem(rate, events=Function("height", [q, m], {"g": [q[0]]}))
+    return Problem(rate, events=Function("height", [q, m], {"g": [q[0] - ground]}))
 
 
 def pendulum() -> Problem:
@@ -140,3 +145,58 @@ def pendulum_in_the_plane(corrects: bool = False) -> Problem:
         rows=[lambda t, q: 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0)],
         corrects=corrects,
     )
+
+
+def free_top(inertia=(1.0, 2.0, 3.0)) -> Problem:
+    """A rigid body turning freely: unit quaternion q = (w, x, y, z), body-fixed angular speeds v, in both forms."""
+    g = Graph()
+    q, v = g.block("q", 4), g.block("v", 3)
+    vdot, d = g.block("vdot", 3), g.block("d", 3)
+    a, b, c = inertia
+    gyro = [(c - b) * v[1] * v[2], (a - c) * v[2] * v[0], (b - a) * v[0] * v[1]]
+    r = [i * x + n for i, x, n in zip(inertia, vdot, gyro, strict=True)]
+    rate = {"dq": times(q, [0.0, *(0.5 * x for x in v)]), "dv": [-n / i for i, n in zip(inertia, gyro, strict=True)]}
+    zero = [[g.zero] * 3 for _ in range(3)]
+    tangent = {"M": jacobian(r, list(vdot)).dense(), "C": jacobian(r, list(v)).dense(), "K": zero}
+    angle = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+    still = angle < 1e-30
+    half = 0.5 * select(still, 1.0, angle)
+    s = select(still, 0.5, sin(half) / (2.0 * half))
+    turn = [select(still, 1.0, cos(half)), s * d[0], s * d[1], s * d[2]]
+    norm = sqrt(sum((x * x for x in q), g.zero))
+    return Problem(
+        Function("top", [q, v], rate),
+        correct=Function("unit", [q, v], {"q": [x / norm for x in q], "v": list(v)}),
+        implicit=Implicit(
+            Function("residual", [q, v, vdot], {"r": r}),
+            Function("tangent", [q, v, vdot], tangent),
+            Function("displace", [q, d], {"q": times(q, turn)}),
+        ),
+    )
+
+
+def times(p, q) -> list:
+    """The product of two quaternions, scalar first."""
+    a, b, c, d = p
+    w, x, y, z = q
+    return [
+        a * w - b * x - c * y - d * z,
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
+    ]
+
+
+def van_der_pol() -> Problem:
+    """z1' = z2, z2' = ((1 - z1^2) z2 - z1) / p."""
+    g = Graph()
+    z, p = g.block("z", 2), g.block("p", 1, Role.PARAMETER)
+    return Problem(Function("van_der_pol", [z, p], {"dz": [z[1], ((1.0 - z[0] * z[0]) * z[1] - z[0]) / p[0]]}))
+
+
+def robertson() -> Problem:
+    """Three reactions, the fast one 10^9 times the slow one."""
+    g = Graph()
+    z = g.block("z", 3)
+    slow, middle, fast = 0.04 * z[0], 1e4 * z[1] * z[2], 3e7 * z[1] * z[1]
+    return Problem(Function("robertson", [z], {"dz": [middle - slow, slow - middle - fast, fast]}))

@@ -17,7 +17,10 @@ from torseur.simulation.solvers.stepper import Stepper
 __all__ = ["PRECISION", "Crossing", "Signs", "bracketed_zero"]
 
 PRECISION = 1e-12
-"""How exactly a crossing is located, s."""
+"""Crossings closer than this are one instant, s."""
+
+FINENESS = 2e-14
+"""How exactly a crossing is located, s: much finer, since what is left of it grows from event to event."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +40,26 @@ class Signs:
         self._slope = np.zeros(count)  # the largest seen lately, which tells how far from zero rounding can put g
 
     def begin(self, stepper: Stepper, fired: tuple[int, ...] = ()) -> None:
-        """Read the signs at a restart. Of those that just fired, and of zeros, the slope decides."""
+        """Read the signs at a restart. Of those that just fired, and of zeros, the slope decides.
+
+        What fired and then rests on its zero is still on the side it came from: should it go across, it fires again.
+        """
         g, slope = stepper.g, stepper.record[stepper.layout.slopes]
-        near = np.maximum(np.abs(slope), self._slope) * (10.0 * PRECISION)
-        undecided = g == 0.0
+        near = np.maximum(np.abs(slope), self._slope) * (10.0 * PRECISION) + 1e-15
+        after = np.where(g == 0.0, np.sign(slope), np.sign(g))
         for k in fired:
-            undecided[k] |= abs(g[k]) <= near[k] + 1e-15
-        self.sign = np.where(undecided, np.sign(slope), np.sign(g))
-        self._slope = np.abs(slope)
+            if abs(g[k]) <= near[k]:
+                after[k] = np.sign(slope[k]) or self.sign[k]
+        self.sign, self._slope = after, np.abs(slope)
 
     def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[Crossing]:
         """All first crossings after a place in the step tried last, in order."""
-        slopes = stepper.record[stepper.layout.slopes]
         found = []
         for k, after in enumerate(np.sign(stepper.g).tolist()):
             before = float(self.sign[k])
             if before == 0.0:
                 continue
-            end = 1.0 if before * after < 0.0 else self._dip(stepper, h, k, start, slopes[k])
+            end = 1.0 if before * after < 0.0 else self._dip(stepper, h, k, start)
             if end is not None:
                 found.append(Crossing(self._locate(stepper, h, k, start, end), k, before < 0.0))
         return sorted(found, key=lambda c: (c.theta, c.event))
@@ -67,37 +72,41 @@ class Signs:
         self._slope = np.abs(stepper.record[stepper.layout.slopes])
         self.sign = np.where(self.sign == 0.0, np.sign(stepper.g), self.sign)
 
-    def _dip(self, stepper: Stepper, h: float, k: int, start: float, slope: float) -> float | None:
+    def _look(self, stepper: Stepper, k: int) -> Callable[[float], tuple[float, float]]:
+        """The event function and its rate (1/s) at a place of the step, counted from the side it was on."""
+        side, place, rate = float(self.sign[k]), stepper.layout.n + k, stepper.layout.n + stepper.layout.events + k
+
+        def look(theta: float) -> tuple[float, float]:
+            found = stepper.probe(theta)
+            return side * found.item(place), side * found.item(rate)
+
+        return look
+
+    def _dip(self, stepper: Stepper, h: float, k: int, start: float) -> float | None:
         """Where, between two values of one sign, the function is on the other side; None if it is not."""
-        side, n = float(self.sign[k]), stepper.layout.n
-        if side * slope <= 0.0:  # it does not come back from zero at the end
+        look, width = self._look(stepper, k), 1.0 - start
+        (g0, slope0), (g1, slope1) = look(start), look(1.0)
+        if slope0 >= 0.0 or slope1 <= 0.0:
             return None
-        value = self._value(stepper, k, n)
-        width = 1.0 - start
-        g0, g1 = side * value(start), side * value(1.0)
-        ahead = side * (value(start + 1e-4 * width) - side * g0) / (1e-4 * width) if start < 1.0 else 0.0
-        if ahead >= 0.0:
-            return None
-        place = start + width * _lowest(g0, g1, ahead * width, side * slope * h * width)
-        return place if side * value(place) < 0.0 else None
+        place = start + width * _lowest(g0, g1, slope0 * h * width, slope1 * h * width)
+        return place if look(place)[0] < 0.0 else None
+
+    def _locate(self, stepper: Stepper, h: float, k: int, start: float, end: float) -> float:
+        """A place just behind the zero."""
+        look, precision = self._look(stepper, k), FINENESS / h
+        first = start
+        while look(first)[0] <= 0.0:  # it begins on the zero: go where the sign is what it was said to be
+            first = start + 0.5 * ((end if first == start else first) - start)
+            if first - start < precision:
+                return self._turned(look, start, end, PRECISION / h)
+        return bracketed_zero(lambda theta: look(theta)[0], first, end, precision)
 
     @staticmethod
-    def _value(stepper: Stepper, k: int, n: int) -> Callable[[float], float]:
-        return lambda theta: float(stepper.probe(theta)[n + k])
-
-    def _locate(self, stepper: Stepper, h: float, k: int, a: float, b: float) -> float:
-        side, value = float(self.sign[k]), self._value(stepper, k, stepper.layout.n)
-        precision = 0.25 * PRECISION / h
-
-        def g(theta: float) -> float:
-            return side * value(theta)
-
-        first = a
-        while g(a) <= 0.0:  # it begins on the zero: go where the sign is what it was said to be
-            a = first + 0.5 * ((b if a == first else a) - first)
-            if a - first < precision:
-                return a
-        return bracketed_zero(g, a, b, precision)
+    def _turned(look: Callable[[float], tuple[float, float]], start: float, end: float, width: float) -> float:
+        """The way to its side and back is too short to be seen: the first place where the motion is on its way back."""
+        while start + width < end and look(start + width)[1] >= 0.0:
+            width *= 2.0
+        return min(start + width, end)
 
 
 def _lowest(g0: float, g1: float, slope0: float, slope1: float) -> float:

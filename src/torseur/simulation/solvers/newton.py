@@ -118,12 +118,18 @@ class Newton:
         x, _ = self.end(h, sheet.block("x"), sheet.block("before"), sheet.block("pseudo"), rates)
         dy, dlam = self._correction(sheet, t, h, x, rates, lam)
         after = [a + b for a, b in zip([*rates, *lam], [*dy, *dlam], strict=True)]
-        speeds = [*x[self.problem.columns("v")], *x[self.problem.columns("z")]]
         excess = [
-            absolute(h * d) - self.method.precision * (1.0 + absolute(s)) for d, s in zip(dy, speeds, strict=True)
+            absolute(h * d) - self.method.precision * (1.0 + size)
+            for d, size in zip(dy, self._sizes(h, sheet.block("x"), x, rates), strict=True)
         ]
         done = ~(largest(excess) > 0.0)  # nan does not get better
         return Function("newton_step", sheet.inputs, {"state": [*after, count + 1.0], "done": done})
+
+    def _sizes(self, h: Expr, before: Sequence[Expr], after: Sequence[Expr], rates: Sequence[Expr]) -> list[Expr]:
+        """What v and z are sums of: their rounding is what Newton's method can reach."""
+        v, z = self.problem.columns("v"), self.problem.columns("z")
+        ends = zip([*before[v], *before[z]], [*after[v], *after[z]], rates, strict=True)
+        return [largest([absolute(a), absolute(b), absolute(h * r)]) for a, b, r in ends]
 
     def _correction(
         self, sheet: Sheet, t: Expr, h: Expr, x: list[Expr], rates: list[Expr], lam: list[Expr]

@@ -42,7 +42,7 @@ class GeneralisedAlpha:
     Attributes:
         alpha_m, alpha_f, beta, gamma: as above.
         control: of the step, from the error h^2 |beta - 1/6| |a1 - a0| of positions; None keeps the step given.
-        precision: of Newton's method, on the last correction of the speeds, relative to 1 + |v|.
+        precision: of Newton's method, on the last correction of the speeds, relative to 1 + their size in the step.
         iterations: allowed.
     """
 

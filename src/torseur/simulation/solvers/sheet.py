@@ -187,7 +187,7 @@ class Sheet:
         last = self.block("last")
         look = self.graph.zero
         for g0, s0, g1, s1 in zip(last[layout.g], last[layout.slopes], g, slopes, strict=True):
-            passed = (g0 * g1 <= 0.0) | ((g0 * s0 < 0.0) & (g1 * s1 > 0.0))
+            passed = (g0 * g1 <= 0.0) | ((g0 * s0 <= 0.0) & (g1 * s1 > 0.0))
             look = select(passed, 1.0, look)
         return [error, growth, look, work_done, *x, *rate, *g, *slopes, *(e for row in rows for e in row), *extra]
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from torseur.emit import NativeFunction, compile
-from torseur.graph import Function
+from torseur.graph import Function, tangents
 from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
@@ -65,12 +65,15 @@ class Method(Protocol):
 
 
 def _at(problem: Problem, terms: int) -> Function:
-    """(theta, now, dense, held) -> the state there, corrected, and the events."""
+    """(theta, now, dense, held) -> the state there, corrected, the events and their rates."""
     sheet = Sheet(problem, theta=1, now=NOW, dense=terms * problem.size)
     n, flat, theta = problem.size, sheet.block("dense"), sheet.block("theta")[0]
     t = sheet.time(theta)
-    x = sheet.corrected(t, nested(theta, [flat[k * n : (k + 1) * n] for k in range(terms)]))
-    return sheet.function("dense_output", [*x, *sheet.events(t, x)])
+    raw = nested(theta, [flat[k * n : (k + 1) * n] for k in range(terms)])
+    x = sheet.corrected(t, raw)
+    g = sheet.events(t, x)
+    slopes = sheet.event_slopes(t, x, tangents(raw, {theta: 1.0 / sheet.now[1]})) if g else []
+    return sheet.function("dense_output", [*x, *g, *slopes])
 
 
 class Stepper:
@@ -177,12 +180,12 @@ class Stepper:
         return self.inside(theta)[:, : self.layout.n]
 
     def inside(self, theta: Array) -> Array:
-        """States and events within the step tried last: (k,) -> (k, n + events)."""
+        """States, events and their rates within the step tried last: (k,) -> (k, n + 2 events)."""
         found: Array = self._at(theta[:, None], self._now, self._rows())
         return found
 
     def probe(self, theta: float) -> Array:
-        """States and events at one place: (n + events,)."""
+        """States, events and their rates at one place: (n + 2 events,)."""
         self._theta[0] = theta
         found: Array = self._at(self._theta, self._now, self._rows())
         return found
