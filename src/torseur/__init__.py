@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         TorseurWarning,
     )
     from torseur.formats import load, save
-    from torseur.model import assemble, build, equations
+    from torseur.model import assemble, build, equations, equilibrium, linearise
     from torseur.simulation.result import open_run
     from torseur.simulation.simulate import simulate
     from torseur.simulation.simulation import Simulation
@@ -51,8 +51,10 @@ __all__ = [
     "build",
     "emit",
     "equations",
+    "equilibrium",
     "errors",
     "graph",
+    "linearise",
     "load",
     "open_run",
     "save",
@@ -74,8 +76,10 @@ _HOMES = {
     "build": "torseur.model",
     "emit": "torseur.emit",
     "equations": "torseur.model",
+    "equilibrium": "torseur.model",
     "errors": "torseur.errors",
     "graph": "torseur.graph",
+    "linearise": "torseur.model",
     "load": "torseur.formats",
     "open_run": "torseur.simulation.result",
     "save": "torseur.formats",

@@ -20,6 +20,13 @@ from torseur.dynamics.kane import kane_quantity
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.operational import operational_force, operational_space
+from torseur.dynamics.perturbation import (
+    constraint_derivatives,
+    constraint_stiffness,
+    inverse_dynamics_by_inputs,
+    output_derivatives,
+    rate_derivatives,
+)
 from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
 from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.velocities import Kinematics
@@ -224,6 +231,8 @@ class Quantity:
     needs_frame: bool = False
     free_motion: bool = False
     """Whether it is wrong where loops or constraints take part in the motion."""
+    of_outputs: bool = False
+    """Whether it depends on the outputs of the description, which the motion does not."""
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -249,6 +258,11 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("multipliers", ("q", "v", "tau"), closed_motion.multipliers),
         Quantity("loop_wrenches", ("q", "v", "tau"), closed_motion.loop_wrenches),
         Quantity("closing_sides", ("q",), closing_sides),
+        Quantity("constraint_derivatives", ("q", "v"), constraint_derivatives),
+        Quantity("constraint_stiffness", ("q", "lam"), constraint_stiffness),
+        Quantity("rate_derivatives", ("q", "v"), rate_derivatives),
+        Quantity("inverse_dynamics_by_inputs", ("q", "v", "vdot"), inverse_dynamics_by_inputs),
+        Quantity("output_derivatives", ("q", "v"), output_derivatives, of_outputs=True),
         Quantity("assembly_step", ("q",), closed_motion.assembly_step),
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),
@@ -311,7 +325,7 @@ def function_of(
     bench = Workbench(mechanism, options, fixed)
     outputs = entry.build(bench)
     system = bench.system
-    own = {"q": system.q, "v": system.v}
+    own = {"q": system.q, "v": system.v} | ({"lam": bench.rows_block("lam")} if "lam" in entry.of else {})
     blocks = [own[name] if name in own else bench.block(name) for name in entry.of]
     flat: list[Expr] = []
     collect(list(outputs.values()), flat)

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from torseur.describe import Mechanism
 from torseur.model.assembly import Assembled, Closing
 from torseur.model.build import Model, build
+from torseur.model.equilibria import Balance, Equilibrium
+from torseur.model.linearisation import Linearised
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "equilibrium", "linearise"]
 
 Values = ArrayLike | Mapping[str, float] | None
 
@@ -53,3 +55,102 @@ def assemble(
     ([0.5, -1.5], [2.0, -6.0])
     """
     return _model(mechanism).assemble(guess, speeds=speeds, hold=hold, closing=closing, **keywords)
+
+
+def linearise(
+    mechanism: Mechanism | Model,
+    at: Any = None,
+    *,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    independent: Sequence[str] = (),
+    tau: ArrayLike | None = None,
+    t: float | None = None,
+    input_values: Values = None,
+    parameters: Values = None,
+) -> Linearised:
+    """The linear model dx/dt = A x + B u, y = C x + D u about a state, loops and constraints included, and its modes.
+
+    About a steady motion the coordinates that count must not change: spin a wheel by a joint of its own rather than by
+    a floating base.
+
+    Args:
+        mechanism: a description, or the model built from it.
+        at: a state: by default the start of the description; some coordinates and speeds by name, the others follow;
+            anything with q and v, such as what `assemble` and `equilibrium` return; or a pair (q, v).
+        inputs: names of inputs, and tau_<speed> for generalised forces; by default the inputs of the description that
+            move no constraint, or all generalised forces if it has none.
+        outputs: names of outputs, coordinates and speeds; by default the outputs of the description, or all
+            coordinates and speeds if it has none.
+        independent: names of coordinates and speeds that are to be states.
+        tau: generalised forces (nv) at the state, beside those of the loads.
+        t: time, s.
+        input_values: of the inputs at the state.
+        parameters: in place of those of the model.
+
+    >>> import torseur as ts
+    >>> rod = {"joint": {"kind": "revolute", "coordinate": "q"}, "inertia": {"M": 1.0, "MX": 1.0, "ZZ": 1.0}}
+    >>> pendulum = Mechanism(name="pendulum", gravity=(9.81, 0, 0), bodies={"rod": rod})
+    >>> lin = ts.linearise(pendulum)
+    >>> lin.states, lin.A.round(12).tolist(), round(lin.modes[0].frequency, 6)
+    (('q', 'dq'), [[0.0, 1.0], [-9.81, 0.0]], 0.498488)
+    """
+    return _model(mechanism).linearise(
+        at,
+        inputs=inputs,
+        outputs=outputs,
+        independent=independent,
+        tau=tau,
+        t=t,
+        input_values=input_values,
+        parameters=parameters,
+    )
+
+
+def equilibrium(
+    mechanism: Mechanism | Model,
+    guess: Values = None,
+    *,
+    speeds: Values = None,
+    hold: Sequence[str] = (),
+    free_inputs: Sequence[str] = (),
+    tau: ArrayLike | None = None,
+    balance: Balance | None = None,
+    t: float | None = None,
+    inputs: Values = None,
+    parameters: Values = None,
+) -> Equilibrium:
+    """A state at which nothing accelerates: at rest, or in a steady motion; and inputs that make it so.
+
+    Args:
+        mechanism: a description, or the model built from it.
+        guess: coordinates (nq,), or some of them by name; by default those of the description.
+        speeds: of a steady motion: some by name, the others follow; or all of them (nv,). At rest by default.
+        hold: names of coordinates that keep their values; what holds them supplies the force, unless free inputs do.
+        free_inputs: names of inputs that are sought too (trim).
+        tau: generalised forces (nv) beside those of the loads.
+        balance: tolerances and patience.
+        t: time, s.
+        inputs: values of the inputs; those that are free start there.
+        parameters: in place of those of the model.
+
+    >>> import torseur as ts
+    >>> body = {"joint": {"kind": "prismatic", "coordinate": "z"}, "inertia": {"M": 2.0}}
+    >>> from torseur.describe import SpringDamper
+    >>> spring = SpringDamper(coordinate="z", stiffness=100.0)
+    >>> scale = Mechanism(name="scale", gravity=(0, 0, -9.81), bodies={"body": body}, loads={"spring": spring})
+    >>> rest = ts.equilibrium(scale)
+    >>> round(float(rest.q[0]), 9), rest.stability.name
+    (-0.1962, 'NEUTRAL')
+    """
+    return _model(mechanism).equilibrium(
+        guess,
+        speeds=speeds,
+        hold=hold,
+        free_inputs=free_inputs,
+        tau=tau,
+        balance=balance,
+        t=t,
+        inputs=inputs,
+        parameters=parameters,
+    )

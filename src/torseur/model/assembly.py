@@ -31,7 +31,7 @@ from torseur.spatial.joints import Quantity
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
-__all__ = ["Assembled", "Closing", "assembled", "coordinates_from", "held_matrix", "speeds_from"]
+__all__ = ["Assembled", "Attempt", "Closing", "Loops", "assembled", "coordinates_from", "held_matrix", "speeds_from"]
 
 Array = NDArray[np.float64]
 
@@ -97,10 +97,8 @@ def assembled(
     held, kept = _names(model, hold)
     q = coordinates_from(model, guess)
     batch = q.ndim > 1
-    loops = _Loops(model, settings, held, keywords)
-    attempt = loops.closed(np.atleast_2d(q))
-    if not batch and not attempt.closed.all():
-        raise loops.failure(np.atleast_2d(q), attempt)
+    loops = Loops(model, settings, held, keywords)
+    attempt = loops.closed(q) if batch else loops.closed_one(q)
     found = attempt.q if batch else attempt.q[0]
     closed, gap = (attempt.closed, attempt.gap) if batch else (attempt.closed[0], attempt.gap[0])
     v = speeds_from(model, speeds)
@@ -159,7 +157,7 @@ def held_matrix(model: Model, q: Array, held: Sequence[int]) -> Array:
 
 # -- positions ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class _Attempt:
+class Attempt:
     """Where a batch of starts ended."""
 
     q: Array
@@ -169,9 +167,15 @@ class _Attempt:
     iterations: int
     starts: int = 1
 
+    @classmethod
+    def of(cls, q: Array) -> Attempt:
+        """States that nothing has to close."""
+        here = q.shape[:-1]
+        return cls(q, np.zeros(here), np.ones(here), np.ones(here, dtype=bool), 0)
+
 
 @dataclass(frozen=True)
-class _Loops:
+class Loops:
     """The position rows of a model, and how they are closed; states come in batches."""
 
     model: Model
@@ -184,8 +188,8 @@ class _Loops:
         return [k for k, row in enumerate(self.model.constraint_rows) if row.holonomic]
 
     def h(self, q: Array) -> Array:
-        found = self.model.function("closure")(q, **self.keywords)
-        return np.nan_to_num(np.asarray(found), nan=1e150, posinf=1e150, neginf=-1e150)
+        found = np.asarray(self.model.function("closure")(q, **self.keywords))
+        return np.where(np.isfinite(found), found, 1e150)
 
     def sides(self, q: Array) -> Array:
         """The least cosine of each state: negative where a joint is upside down."""
@@ -194,18 +198,17 @@ class _Loops:
         found = self.model.function("closing_sides")(q, **self.keywords)
         return np.broadcast_to(np.asarray(found).min(axis=-1), q.shape[:-1])
 
-    def closed(self, q: Array) -> _Attempt:
+    def closed(self, q: Array) -> Attempt:
         """From the guesses, then beside those that did not close."""
         if not self.rows:
-            here = q.shape[:-1]
-            return _Attempt(q, np.zeros(here), np.ones(here), np.ones(here, dtype=bool), 0)
+            return Attempt.of(q)
         best, rng = self.newton(q), np.random.default_rng(self.settings.seed)
         for k in range(self.settings.restarts):
             if best.closed.all():
                 break
             other = self.newton(self.beside(q, min(0.05 * 1.25**k, np.pi), rng))
             better = ~best.closed & (other.closed | ((other.gap < best.gap) & (other.side > 0.0)))
-            best = _Attempt(
+            best = Attempt(
                 np.where(better[..., None], other.q, best.q),
                 np.where(better, other.gap, best.gap),
                 np.where(better, other.side, best.side),
@@ -214,6 +217,13 @@ class _Loops:
                 best.starts + 1,
             )
         return best
+
+    def closed_one(self, q: Array) -> Attempt:
+        """The same for one state; an error that says why if it does not close."""
+        attempt = self.closed(q[None])
+        if not attempt.closed.all():
+            raise self.failure(q[None], attempt)
+        return attempt
 
     def beside(self, q: Array, far: float, rng: np.random.Generator) -> Array:
         lengths = np.array([x.quantity is Quantity.SPEED for x in self.model.speeds])
@@ -234,7 +244,7 @@ class _Loops:
         S = held_matrix(self.model, q, self.held)
         return np.asarray(np.eye(self.model.nv) - np.linalg.pinv(S, rcond=SINGULAR) @ S)
 
-    def newton(self, q: Array) -> _Attempt:
+    def newton(self, q: Array) -> Attempt:
         """Damped Newton steps until the ends meet or come no nearer."""
         h = self.h(q)
         damping = np.zeros(q.shape[:-1])
@@ -251,7 +261,7 @@ class _Loops:
             damping = np.where(nearer, small, np.maximum(4.0 * damping, 1e-4 * scale))
             done |= (damping > 1e12 * scale) | (~nearer & (_largest(h) <= self.settings.tolerance))
         gap, side = _largest(h), self.sides(q)
-        return _Attempt(q, gap, side, (gap <= self.settings.tolerance) & (side > 0.0), count)
+        return Attempt(q, gap, side, (gap <= self.settings.tolerance) & (side > 0.0), count)
 
     def step(self, q: Array, h: Array, damping: Array) -> tuple[Array, Array]:
         """A cut and damped step, and the scale of the damping."""
@@ -267,7 +277,7 @@ class _Loops:
         return d * cut, np.maximum(largest[..., 0] ** 2, 1e-300)
 
     # -- why not -------------------------------------------------------------------------------------------------------
-    def failure(self, q: Array, attempt: _Attempt) -> NumericalError:
+    def failure(self, q: Array, attempt: Attempt) -> NumericalError:
         """Which loop does not close, and how near it came."""
         model, best = self.model, attempt.q[0]
         there = ", ".join(f"{x.name} = {y:.6g}" for x, y in zip(model.coordinates, best, strict=True))
@@ -292,7 +302,7 @@ class _Loops:
 
     def remedy(self, q: Array) -> str:
         if self.held:
-            free = _Loops(self.model, self.settings, [], self.keywords).closed(q)
+            free = Loops(self.model, self.settings, [], self.keywords).closed(q)
             if free.closed.all():
                 names = [self.model.coordinates[k].name for k in self.held]
                 near = ", ".join(f"{n} = {free.q[0, k]:.6g}" for n, k in zip(names, self.held, strict=True))

@@ -33,8 +33,11 @@ from torseur.dynamics.rank import Identifiable, identifiable
 from torseur.errors import ArgumentError, ModelError
 from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked
+from torseur.model.equilibria import Equilibrium, equilibrium_of
 from torseur.model.function import ModelFunction, array_of, check_names
 from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
+from torseur.model.linearisation import Linearised, linearised
+from torseur.model.mobility import Mobility, mobility
 from torseur.model.operational import operational_space
 from torseur.model.rows import ConstraintRow, rows_of
 from torseur.model.sampling import stacked_regressor
@@ -266,6 +269,24 @@ class Model:
     ) -> Assembled:
         """Coordinates and speeds that loops and constraints allow; see `torseur.assemble`."""
         return assembled(self, guess, speeds=speeds, hold=hold, closing=closing, **keywords)
+
+    def mobility(
+        self,
+        q: ArrayLike | Mapping[str, float] | None = None,
+        *,
+        closing: Closing | None = None,
+        **keywords: Any,
+    ) -> Mobility:
+        """What loops and constraints leave free at a position (the start, assembled): see `torseur.model.mobility`."""
+        return mobility(self, q, closing=closing, **keywords)
+
+    def linearise(self, at: Any = None, **options: Any) -> Linearised:
+        """The linear model about a state; see `torseur.linearise`."""
+        return linearised(self, at, **options)
+
+    def equilibrium(self, guess: ArrayLike | Mapping[str, float] | None = None, **options: Any) -> Equilibrium:
+        """A state at which nothing accelerates; see `torseur.equilibrium`."""
+        return equilibrium_of(self, guess, **options)
 
     @cached_property
     def regressor(self) -> Callable[..., Any]:

@@ -86,6 +86,8 @@ class ModelFunction:
 
     def _compiled(self, lanes: int | None) -> NativeFunction:
         key = f"{self._model.key}:{self._quantity}:{self._options}"
+        if QUANTITIES[self._quantity].of_outputs:
+            key += ":" + repr(self._model.mechanism.outputs)
         return compile_keyed(key, lambda: self.function, lanes=lanes)
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torseur.dynamics.workbench import Workbench
+from torseur.graph.function import reachable
 
 if TYPE_CHECKING:
     from torseur.model.build import Model
@@ -24,6 +25,7 @@ class ConstraintRow:
         part: which of its rows this is; empty if there is but one.
         unit: of its multiplier; empty where it has none of its own.
         holonomic: whether it has a position row, not only a velocity row.
+        inputs: the inputs that move it.
     """
 
     name: str
@@ -31,6 +33,7 @@ class ConstraintRow:
     part: str
     unit: str
     holonomic: bool
+    inputs: tuple[str, ...] = ()
 
     @property
     def is_angle(self) -> bool:
@@ -43,8 +46,14 @@ def rows_of(model: Model) -> tuple[ConstraintRow, ...]:
     mechanism = model.checked_mechanism
     if mechanism.is_tree:
         return ()
-    rows = Workbench(mechanism, model.options).constraints.rows
-    return tuple(ConstraintRow(r.name, r.owner, r.part, r.unit, r.position is not None) for r in rows)
+    bench = Workbench(mechanism, model.options)
+    found = []
+    for row in bench.constraints.rows:
+        levels = [row.rate] if row.position is None else [row.rate, row.position]
+        used = {node.id for node in reachable(levels)}
+        inputs = tuple(n for n, x in zip(bench.system.u.names, bench.system.u, strict=True) if x.id in used)
+        found.append(ConstraintRow(row.name, row.owner, row.part, row.unit, row.position is not None, inputs))
+    return tuple(found)
 
 
 def owners_in_words(rows: Iterable[ConstraintRow]) -> str:

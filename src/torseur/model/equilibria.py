@@ -1,0 +1,396 @@
+"""Equilibria: states at which nothing accelerates, with loops and constraints; and inputs that make a state so.
+
+With Z a basis of the motions that the constraints allow, forces balance where
+
+    Z' f = 0,    f = bias(q, v, u) - tau,    and what is left of f is A' lambda, the constraint forces.
+
+Newton's method moves along Z, and closes the loops after every step. The stiffness along Z includes that of the
+constraint forces, which turn with the bodies: K = df/dq - d(A' lambda)/dq. Steps are the shortest that solve the
+linearised equations, and are halved until the forces that are left get less. In a steady motion the rows of the
+constraints, r = 0 and b = 0 (A vdot = b), stand beside the forces, and speeds are unknowns too.
+
+Where that leads nowhere (forces that do not change to first order, a body in the air), the motion is followed instead,
+in implicit steps (M / s^2 + K) d = -f of a body that loses its speed after each: longer ones while the forces do work,
+shorter ones when they do not. That ends at what is stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.errors import ArgumentError, NumericalError
+from torseur.model.assembly import Closing, Loops, coordinates_from, held_matrix
+from torseur.model.freedoms import null_space
+from torseur.model.function import check_names
+from torseur.model.linearisation import displacement_names
+from torseur.model.modes import Stability
+from torseur.spatial.joints import Quantity
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["Balance", "Equilibrium", "equilibrium_of"]
+
+Array = NDArray[np.float64]
+
+SINGULAR = 1e-9
+"""Singular values below this part of the largest are zeros."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How patiently an equilibrium is sought.
+
+    Attributes:
+        tolerance: largest force left, as a part of the largest that acts.
+        iterations: of Newton's method, and of following the motion.
+        largest_turn: of any coordinate in one step, rad.
+    """
+
+    tolerance: float = 1e-10
+    iterations: int = 200
+    largest_turn: float = 0.5
+
+    def __post_init__(self) -> None:
+        wrong = [f"{n} = {x}" for n in ("tolerance", "iterations", "largest_turn") if not (x := getattr(self, n)) > 0]
+        if wrong:
+            raise ArgumentError("a balance needs positive numbers", got=", ".join(wrong))
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A state at which nothing accelerates.
+
+    Attributes:
+        q, v: the state; v is zero unless a steady motion was asked for.
+        multipliers: of the rows of loops and constraints: what they do to the bodies (the shortest, if not unique).
+        inputs: all inputs by name; those that were free at their values.
+        holding: generalised forces (nv) that hold the held coordinates, where no free input does.
+        residual: the largest force left, N or N m.
+        iterations: steps it took.
+        indifferent: displacements that change no force: the equilibrium is one of many along them.
+        stability: what small disturbances do; None where coordinates are held, for what holds them decides.
+    """
+
+    q: Array
+    v: Array
+    multipliers: Array
+    inputs: dict[str, float]
+    holding: Array
+    residual: float
+    iterations: int
+    indifferent: tuple[str, ...]
+    stability: Stability | None
+
+
+def equilibrium_of(
+    model: Model,
+    guess: ArrayLike | Mapping[str, float] | None = None,
+    *,
+    speeds: ArrayLike | Mapping[str, float] | None = None,
+    hold: Sequence[str] = (),
+    free_inputs: Sequence[str] = (),
+    tau: ArrayLike | None = None,
+    balance: Balance | None = None,
+    t: float | None = None,
+    inputs: ArrayLike | Mapping[str, float] | None = None,
+    parameters: ArrayLike | Mapping[str, float] | None = None,
+) -> Equilibrium:
+    """A state of a model at which nothing accelerates; see `torseur.equilibrium`."""
+    names, signals = [x.name for x in model.coordinates], list(model.mechanism.inputs)
+    check_names(dict.fromkeys(hold), names, "coordinate")
+    check_names(dict.fromkeys(free_inputs), signals, "input")
+    keywords = {"t": t, "inputs": inputs, "parameters": parameters}
+    v, free_speeds = _speeds(model, guess, speeds, hold, keywords)
+    search = _Search(
+        model,
+        balance or Balance(),
+        [names.index(n) for n in hold],
+        [signals.index(n) for n in free_inputs],
+        free_speeds,
+        np.zeros(model.nv) if tau is None else np.asarray(tau, dtype=float),
+        {"t": t, "parameters": parameters},
+    )
+    start = _State(coordinates_from(model, guess), v, _input_values(model, inputs))
+    return search.found(replace(start, q=search.loops(start).closed_one(start.q).q[0]))
+
+
+def _speeds(
+    model: Model, guess: Any, speeds: Any, hold: Sequence[str], keywords: dict[str, Any]
+) -> tuple[Array, list[int]]:
+    """The speeds, and the places of those that may change: in a steady motion those that are not named."""
+    if speeds is None:
+        return np.zeros(model.nv), []
+    if not isinstance(speeds, Mapping):
+        return np.array(speeds, dtype=float), []
+    wished = {x.name: 0.0 for x in model.speeds} | dict(speeds)
+    check_names(speeds, [x.name for x in model.speeds], "speed")
+    found = model.assemble(guess, speeds=wished, hold=[*hold, *speeds], **keywords)
+    return found.v, [k for k, x in enumerate(model.speeds) if x.name not in speeds]
+
+
+def _input_values(model: Model, inputs: Any) -> Array:
+    names = list(model.mechanism.inputs)
+    if inputs is None or isinstance(inputs, Mapping):
+        check_names(inputs or {}, names, "input")
+        known = dict(zip(names, model.input_values, strict=True)) | dict(inputs or {})
+        return np.array([float(known[n]) for n in names])
+    return np.array(inputs, dtype=float)
+
+
+@dataclass(frozen=True)
+class _State:
+    q: Array
+    v: Array
+    u: Array
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The equations of an equilibrium and their solution; unknowns are motions along Z, free speeds, free inputs."""
+
+    model: Model
+    settings: Balance
+    held: list[int]
+    free_inputs: list[int]
+    free_speeds: list[int]
+    tau: Array
+    keywords: dict[str, Any]
+
+    def at(self, quantity: str, x: _State, *args: Array) -> Any:
+        return self.model.function(quantity)(*args, **self._given(x))
+
+    def _given(self, x: _State) -> dict[str, Any]:
+        return self.keywords | ({"inputs": x.u} if x.u.size else {})
+
+    def loops(self, x: _State) -> Loops:
+        return Loops(self.model, Closing(), self.held, self._given(x))
+
+    def point(self, x: _State) -> _Point:
+        return _Point(self, x)
+
+    # -- the solution --------------------------------------------------------------------------------------------------
+    def found(self, x: _State) -> Equilibrium:
+        point, count = self.newton(self.point(x))
+        if not point.is_balanced and not self.free_inputs and not np.any(x.v):
+            near, more = self.relaxed(self.point(x))
+            point, last = self.newton(near)
+            count += more + last
+        if not point.is_balanced:
+            raise point.failure()
+        return self.result(point, count)
+
+    def newton(self, point: _Point) -> tuple[_Point, int]:
+        """As far as the forces that are left get less."""
+        for count in range(self.settings.iterations):
+            d, dv, du = point.newton_step()
+            for k in range(12):
+                there = self.moved(point, *(0.5**k * part for part in (d, dv, du)))
+                if there is not None and there.merit < point.merit:
+                    break
+            else:
+                return point, count
+            is_slow = there.merit > (1.0 - 1e-6) * point.merit
+            point = there
+            if is_slow or point.merit <= 1e-15:
+                return point, count + 1
+        return point, self.settings.iterations
+
+    def relaxed(self, point: _Point) -> tuple[_Point, int]:
+        """Follow the motion in implicit steps that lose their speed."""
+        s, none = 0.05, (np.zeros(len(self.free_speeds)), np.zeros(len(self.free_inputs)))
+        for count in range(2 * self.settings.iterations):
+            d = point.falling_step(s)
+            there = self.moved(point, d, *none)
+            if there is None or (there.f + point.f) @ d >= 0.0:  # the forces did no work
+                s *= 0.5
+                continue
+            point, s = there, min(2.0 * s, 1e6)
+            if point.merit <= 1e-7:
+                return point, count + 1
+        return point, 2 * self.settings.iterations
+
+    def moved(self, point: _Point, d: Array, dv: Array, du: Array) -> _Point | None:
+        """After a step, loops closed; None where they do not close."""
+        x = point.x
+        v, u = x.v.copy(), x.u.copy()
+        v[self.free_speeds] += dv
+        u[self.free_inputs] += du
+        loops = self.loops(x)
+        q = loops.moved(x.q[None], d[None])
+        if loops.rows:
+            attempt = loops.newton(q)
+            if not attempt.closed[0]:
+                return None
+            q = attempt.q
+        there = self.point(_State(q[0], v, u))
+        return there if np.isfinite(there.merit) else None
+
+    def result(self, point: _Point, count: int) -> Equilibrium:
+        x, names = point.x, list(self.model.mechanism.inputs)
+        inputs = {n: float(value) for n, value in zip(names, x.u, strict=True)}
+        left = float(np.abs(point.forces).max(initial=0.0))
+        found = Equilibrium(x.q, x.v, point.lam, inputs, point.holding, left, count, point.indifferent, None)
+        if self.held and not self.free_inputs:
+            return found
+        values = {"input_values": x.u} if x.u.size else {}
+        linear = self.model.linearise(found, inputs=(), outputs=(), tau=self.tau, **values, **self.keywords)
+        return replace(found, stability=linear.stability)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A state on the way, with closed loops, and what acts there."""
+
+    search: _Search
+    x: _State
+
+    @property
+    def model(self) -> Model:
+        return self.search.model
+
+    @cached_property
+    def A(self) -> Array:
+        if not self.model.constraint_rows:
+            return np.zeros((0, self.model.nv))
+        return np.asarray(self.search.at("constraint_jacobian", self.x, self.x.q))
+
+    @cached_property
+    def f(self) -> Array:
+        """bias - tau (nv)."""
+        return np.asarray(self.search.at("bias", self.x, self.x.q, self.x.v)) - self.search.tau
+
+    @cached_property
+    def lam(self) -> Array:
+        if not len(self.A):
+            return np.zeros(0)
+        return np.asarray(np.linalg.pinv(self.A.T, rcond=SINGULAR) @ (self.f - self.holding))
+
+    @cached_property
+    def holding(self) -> Array:
+        """What holds the held coordinates."""
+        if not self.search.held or self.search.free_inputs:
+            return np.zeros(self.model.nv)
+        S = held_matrix(self.model, self.x.q, self.search.held)
+        both = np.vstack([self.A, S])
+        return np.asarray(S.T @ (np.linalg.pinv(both.T, rcond=SINGULAR) @ self.f)[len(self.A) :])
+
+    @cached_property
+    def steps(self) -> Array:
+        """A basis of the displacements that may be."""
+        held = held_matrix(self.model, self.x.q, self.search.held) if self.search.held else self.A[:0]
+        return null_space(np.vstack([self.A, held]), self.model.nv)
+
+    @cached_property
+    def free(self) -> Array:
+        """A basis of the motions along which forces must balance."""
+        return null_space(self.A, self.model.nv) if self.search.free_inputs else self.steps
+
+    @property
+    def forces(self) -> Array:
+        """What is left along the free motions (nv)."""
+        return np.asarray(self.free @ (self.free.T @ self.f))
+
+    @cached_property
+    def size(self) -> float:
+        """The forces that take part, by which those left are measured."""
+        weights = np.asarray(self.search.at("gravity", self.x, self.x.q))
+        return float(max(np.abs(self.f).max(initial=0.0), np.abs(weights).max(initial=0.0), 1e-3))
+
+    @cached_property
+    def rows(self) -> Array:
+        """What is left of the rows of speeds and accelerations."""
+        if not len(self.A):
+            return np.zeros(0)
+        names = ("constraint_rates", "constraint_bias")
+        return np.concatenate([self.search.at(name, self.x, self.x.q, self.x.v) for name in names])
+
+    @cached_property
+    def merit(self) -> float:
+        return float(np.linalg.norm([*(self.free.T @ self.f) / self.size, *self.rows]))
+
+    @property
+    def is_balanced(self) -> bool:
+        fast = max(1.0, float(np.abs(self.x.v).max(initial=0.0)) ** 2)
+        good = np.abs(self.forces).max(initial=0.0) <= self.search.settings.tolerance * self.size
+        return bool(good and np.abs(self.rows).max(initial=0.0) <= 1e-9 * fast)
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+    @cached_property
+    def stiffness(self) -> tuple[Array, Array]:
+        """K (nv, nv), and df/dv (nv, nv)."""
+        x, rest = self.x, np.zeros(self.model.nv)
+        by_q, by_v = map(np.asarray, self.search.at("inverse_dynamics_derivatives", x, x.q, x.v, rest))
+        if len(self.A):
+            by_q = by_q - np.asarray(self.search.at("constraint_stiffness", x, x.q, self.lam))
+        return by_q, by_v
+
+    def newton_step(self) -> tuple[Array, Array, Array]:
+        """Displacement, speeds and inputs: the shortest change that solves the linearised equations."""
+        search, x, Z = self.search, self.x, self.steps
+        K, by_v = self.stiffness
+        blocks = [K @ Z, by_v[:, search.free_speeds]]
+        if search.free_inputs:
+            by_u = np.asarray(search.at("inverse_dynamics_by_inputs", x, x.q, x.v, np.zeros(self.model.nv)))
+            blocks.append(by_u[:, search.free_inputs] * self.size)
+        J = self.free.T @ np.hstack(blocks) / self.size
+        if len(self.A):
+            dr_dq, db_dq, db_dv = map(np.asarray, search.at("constraint_derivatives", x, x.q, x.v))
+            by_speeds = np.vstack([self.A, db_dv])[:, search.free_speeds]
+            lower = np.hstack([np.vstack([dr_dq, db_dq]) @ Z, by_speeds])
+            J = np.vstack([J, np.pad(lower, ((0, 0), (0, J.shape[1] - lower.shape[1])))])
+        right = np.concatenate([self.free.T @ self.f / self.size, self.rows])
+        step = -np.linalg.pinv(J, rcond=SINGULAR) @ right
+        a, b = Z.shape[1], Z.shape[1] + len(search.free_speeds)
+        d = self._cut(Z @ step[:a])
+        return d, step[a:b], step[b:] * self.size
+
+    def falling_step(self, s: float) -> Array:
+        """(M / s^2 + K) d = -f along the free motions; s is taken less where that would not go with the forces."""
+        Z, K = self.steps, self.stiffness[0]
+        M = Z.T @ np.asarray(self.search.at("mass_matrix", self.x, self.x.q)) @ Z
+        soft = Z.T @ (K + K.T) @ Z / 2.0
+        for _ in range(60):
+            stiff = M / s**2 + soft
+            if np.linalg.eigvalsh(stiff)[0] > 0.0:
+                break
+            s *= 0.5
+        return self._cut(-Z @ (np.linalg.pinv(stiff) @ (Z.T @ self.f)))
+
+    def _cut(self, d: Array) -> Array:
+        turns = [k for k, x in enumerate(self.model.speeds) if x.quantity is Quantity.ANGULAR_SPEED]
+        return d * min(1.0, self.search.settings.largest_turn / max(float(np.abs(d[turns]).max(initial=0.0)), 1e-300))
+
+    # -- words ---------------------------------------------------------------------------------------------------------
+    @property
+    def indifferent(self) -> tuple[str, ...]:
+        """Displacements without influence on the forces."""
+        Z = self.steps
+        if not Z.shape[1]:
+            return ()
+        _, s, Vt = np.linalg.svd(Z.T @ self.stiffness[0] @ Z)
+        loose = Z @ Vt[s <= SINGULAR * max(float(s.max()), self.size)].T
+        share = np.linalg.norm(loose, axis=1)
+        return tuple(n for n, part in zip(displacement_names(self.model), share, strict=True) if part > 1e-6)
+
+    def failure(self) -> NumericalError:
+        """What pushes on, or what keeps the constraints moving."""
+        push, model = -self.forces, self.model
+        names = [f"{v.name} {p:.4g}" for v, p in zip(model.speeds, push, strict=True)]
+        large = np.abs(push) > 0.1 * max(float(np.abs(push).max(initial=0.0)), 1e-300)
+        words = ", ".join(n for n, is_large in zip(names, large, strict=True) if is_large)
+        there = ", ".join(f"{c.name} = {y:.5g}" for c, y in zip(model.coordinates, self.x.q, strict=True))
+        moving = [row.name for row, r in zip(model.constraint_rows, self.rows, strict=False) if abs(r) > 1e-9]
+        return NumericalError(
+            "no equilibrium was found" + (f": constraints move or slip ({', '.join(moving)})" if moving else ""),
+            where=model.mechanism.name,
+            got=f"at {there}" + (f", forces are left along {words}" if words else ""),
+            expected=f"forces of at most {self.search.settings.tolerance * self.size:.3g} N or N m",
+            remedy="give a guess nearer to it, something that holds what still moves, or free_inputs that can",
+        )

@@ -1,0 +1,212 @@
+"""What loops and constraints leave free at one position: degrees of freedom, redundancy, contradiction, singularity.
+
+The matrix A of the velocity rows tells the motions that are possible at this instant. Some of its rows may repeat
+others (redundant constraints) everywhere; at a singular position the rank is less than beside it, so that more motions
+are possible for an instant: the mechanism may go on in several ways, or the additional motions may end as they begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
+from torseur.model.freedoms import TOLERANCE, dependent_columns, followers, null_space, rank_of, redundant_rows
+from torseur.model.rows import ConstraintRow, owners_in_words
+from torseur.model.sampling import moved
+
+if TYPE_CHECKING:
+    from torseur.model.build import Model
+
+__all__ = ["Mobility", "mobility"]
+
+Array = NDArray[np.float64]
+
+STEP = 1e-2
+TRIALS = 6
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What is free at a position.
+
+    Attributes:
+        q: the position.
+        nv: speeds of the open tree.
+        rows: of loops and constraints.
+        rank: how many of the rows count, here.
+        usual_rank: how many count at positions beside this one.
+        position_rank: how many of the position rows count, here.
+        redundant: rows that add nothing to those before them, here.
+        contradictory: rows that no speeds can meet together.
+        motions: the allowed motions: for each independent speed what every speed is while that is 1.
+        stuck: whether none of the allowed motions can be followed for more than an instant.
+        massless: speeds along which an allowed motion moves no mass.
+    """
+
+    q: Array
+    nv: int
+    rows: tuple[ConstraintRow, ...]
+    rank: int
+    usual_rank: int
+    position_rank: int
+    redundant: tuple[ConstraintRow, ...]
+    contradictory: tuple[ConstraintRow, ...]
+    motions: dict[str, dict[str, float]]
+    stuck: bool = False
+    massless: tuple[str, ...] = ()
+
+    @property
+    def freedoms(self) -> int:
+        """Degrees of freedom: independent speeds of the mechanism, away from singular positions."""
+        return 0 if self.stuck else self.nv - self.usual_rank
+
+    @property
+    def free_coordinates(self) -> int:
+        """Independent coordinates; more than independent speeds where constraints are not integrable."""
+        return self.nv - self.position_rank
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether more motions are possible here than beside this position."""
+        return self.rank < self.usual_rank or self.stuck
+
+    def lines(self) -> Iterator[str]:
+        """In words, one statement a line."""
+        speeds = f"{self.nv} speed{'s' * (self.nv != 1)}"
+        rows = f"{len(self.rows)} equation{'s' * (len(self.rows) != 1)}"
+        freedoms = f"{self.freedoms} degree{'s' * (self.freedoms != 1)} of freedom"
+        yield f"{freedoms}: {speeds}, {rows} of which {self.usual_rank} independent"
+        if self.free_coordinates > self.nv - self.rank:
+            more = self.free_coordinates - (self.nv - self.rank)
+            yield f"{more} of the equations cannot be integrated: {self.free_coordinates} coordinates stay independent"
+        if self.redundant and not self.is_singular:
+            yield f"redundant here: {owners_in_words(self.redundant)}; their forces are not unique"
+        if self.is_singular:
+            yield from self._singular()
+        if self.contradictory:
+            yield f"contradictory: {owners_in_words(self.contradictory)}; no speeds meet them all"
+        if self.massless:
+            yield f"no mass moves along {', '.join(self.massless)}: accelerations are not defined"
+
+    def _singular(self) -> Iterator[str]:
+        words = [_in_words(motion) for motion in self.motions.values()]
+        if self.stuck:
+            yield "a singular position: it cannot move, but gives way for an instant along " + "; ".join(words)
+        else:
+            here, extra = self.nv - self.rank, self.usual_rank - self.rank
+            yield f"a singular position: {here} motions are possible at this instant, {extra} more than beside it"
+            yield "possible: " + "; ".join(words)
+
+
+def mobility(
+    model: Model,
+    q: ArrayLike | Mapping[str, float] | None = None,
+    *,
+    closing: Closing | None = None,
+    **keywords: Any,
+) -> Mobility:
+    """The mobility of a model at a closed position; by default at the start of the description, assembled.
+
+    Args:
+        model: of the mechanism.
+        q: a position (nq,) at which loops are closed.
+        closing: how loops are closed, at the start and at positions beside it.
+        keywords: t, inputs, parameters.
+    """
+    loops = Loops(model, closing or Closing(), [], keywords)
+    position = coordinates_from(model, q)
+    return _Position(model, loops.closed_one(position).q[0] if q is None else position, loops, keywords).mobility
+
+
+def _in_words(motion: dict[str, float]) -> str:
+    return ", ".join(f"{name} {x:.4g}" for name, x in motion.items() if abs(x) > 1e-9)
+
+
+@dataclass(frozen=True)
+class _Position:
+    model: Model
+    q: Array
+    loops: Loops
+    keywords: dict[str, Any]
+
+    def matrix(self, q: Array) -> Array:
+        if not self.model.constraint_rows:
+            return np.zeros((*q.shape[:-1], 0, self.model.nv))
+        return np.asarray(self.model.function("constraint_jacobian")(q, **self.keywords))
+
+    @cached_property
+    def A(self) -> Array:
+        return self.matrix(self.q)
+
+    @property
+    def mobility(self) -> Mobility:
+        model, rows = self.model, self.model.constraint_rows
+        H = self.A[[k for k, row in enumerate(rows) if row.holonomic]]
+        found = Mobility(
+            q=self.q,
+            nv=model.nv,
+            rows=rows,
+            rank=rank_of(self.A),
+            usual_rank=rank_of(self.A),
+            position_rank=rank_of(H),
+            redundant=tuple(rows[k] for k in redundant_rows(self.A)),
+            contradictory=self.contradictory,
+            motions=self.motions,
+            massless=self.massless,
+        )
+        # Rows that all count cannot gain beside this position.
+        return self.compared(found) if found.rank < len(rows) and found.rank < model.nv else found
+
+    @property
+    def contradictory(self) -> tuple[ConstraintRow, ...]:
+        if not self.model.constraint_rows:
+            return ()
+        c = np.asarray(self.model.function("constraint_rates")(self.q, np.zeros(self.model.nv), **self.keywords))
+        left = c - self.A @ (np.linalg.pinv(self.A, rcond=TOLERANCE) @ c)
+        bad = np.abs(left) > 1e-9 * max(1.0, float(np.abs(c).max(initial=0.0)))
+        return tuple(row for row, is_bad in zip(self.model.constraint_rows, bad, strict=True) if is_bad)
+
+    @property
+    def motions(self) -> dict[str, dict[str, float]]:
+        names = [x.name for x in self.model.speeds]
+        dependent = dependent_columns(self.A)
+        independent = [k for k in range(self.model.nv) if k not in dependent]
+        F = followers(self.A, dependent) if dependent else np.zeros((0, len(independent)))
+        found = {}
+        for j, k in enumerate(independent):
+            found[names[k]] = {names[k]: 1.0} | {names[d]: float(F[i, j]) for i, d in enumerate(dependent)}
+        return found
+
+    @property
+    def massless(self) -> tuple[str, ...]:
+        """The speeds of an allowed motion without inertia."""
+        M = np.asarray(self.model.function("mass_matrix")(self.q[None], **self.keywords))[0]
+        if not np.isfinite(M).all():
+            return ()
+        Z = null_space(self.A, self.model.nv)
+        values, vectors = np.linalg.eigh(Z.T @ M @ Z)
+        if not values.size or values[0] > 1e-12 * max(float(np.abs(M).max()), 1e-300):
+            return ()
+        share = np.abs(Z @ vectors[:, 0])
+        return tuple(x.name for x, s in zip(self.model.speeds, share, strict=True) if s > 0.1 * share.max())
+
+    def compared(self, found: Mobility) -> Mobility:
+        """With positions beside this one, a small step along the allowed motions and closed again."""
+        rng, Z = np.random.default_rng(0), null_space(self.A, self.model.nv)
+        steps = rng.normal(size=(TRIALS, Z.shape[1]))
+        steps = STEP * (steps / np.linalg.norm(steps, axis=1, keepdims=True)) @ Z.T
+        there = moved(self.model, np.broadcast_to(self.q, (TRIALS, self.model.nq)), steps)
+        beside = self.loops.newton(there) if self.loops.rows else Attempt.of(there)
+        closed = beside.closed
+        if not closed.any():
+            return found
+        far = np.linalg.norm(beside.q[closed] - self.q, axis=-1)
+        if (far < 0.1 * STEP).all() and any(row.holonomic for row in found.rows):
+            return replace(found, stuck=True)
+        return replace(found, usual_rank=max(found.rank, *(rank_of(A) for A in self.matrix(beside.q[closed]))))
