@@ -2,20 +2,19 @@
 
 import pytest
 
-from torseur.model.arrangement import Arranger, Kind, Notation
-from torseur.model.closed import _plain
+from torseur.model.arrangement import Arranger, Kind
+from torseur.model.closed import _TEXT
 
 sp = pytest.importorskip("sympy")
 
 NAMES = {"m": Kind.PARAMETER, "n": Kind.PARAMETER, "l": Kind.PARAMETER, "q": Kind.COORDINATE}
 NAMES |= {"z": Kind.SPEED, "y": Kind.SPEED, "a": Kind.ACCELERATION, "b": Kind.ACCELERATION}
-PLAIN = Notation(_plain, str, "%s**%s", "*", "(%s)/(%s)", lambda f, x: f"{f}({x})", ("(", ")"), str)
 SYMBOLS = {name: sp.Symbol(name, real=True) for name in NAMES}
 
 
 def written(text):
     order = {name: (kind, place) for place, (name, kind) in enumerate(NAMES.items())}
-    return Arranger(sp, order).write(sp.sympify(text, locals=SYMBOLS), PLAIN)
+    return Arranger(sp, order).write(sp.sympify(text, locals=SYMBOLS), _TEXT)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,11 @@ def written(text):
         ("m*l*cos(q) + m*l**2", "m*l**2 + m*l*cos(q)"),
         ("9.81*m*l*cos(q) + 9.81*n*l*cos(q)", "9.81*(m + n)*l*cos(q)"),
         ("2*m*a + 4*n*a", "2*(m + 2*n)*a"),
-        ("m/(n + l)", "(m)/(n + l)"),
+        ("m/(n + l)", "m/(n + l)"),
+        ("m*n/l", "m*n/l"),
+        ("m/(n*l)", "m/(n*l)"),
+        ("(m + n)/l**2", "(m + n)/l**2"),
+        ("m*sin(q)/cos(q)", "m*sin(q)/cos(q)"),
         ("m*sin(q + 2*l)", "m*sin(2*l + q)"),
         ("m*sqrt(l**2 + n**2)", "m*sqrt(n**2 + l**2)"),
         ("m*Abs(q)*sign(z)", "m*abs(q)*sign(z)"),

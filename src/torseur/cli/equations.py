@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_OF_THE_TREE = frozenset(
+    {
+        "inverse_dynamics",
+        "mass_matrix",
+        "bias",
+        "gravity",
+        "coriolis",
+        "regressor",
+        "base_regressor",
+        "base_parameters",
+        "inverse_dynamics_derivatives",
+        "inverse_dynamics_by_parameters",
+    }
+)
+"""Quantities that loops and constraints have no part in, though they have one in the motion."""
+
 FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
 
 
@@ -34,6 +50,14 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
 @click.option("--without-loads", is_flag=True, help="Leave springs, friction, efforts and wrenches out.")
 @click.option("--frame", help="Of which frame, for poses, Jacobians and the like.")
 @click.option("--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Of a frame.")
+@click.option(
+    "--independent",
+    metavar="SPEED",
+    multiple=True,
+    help="For kane and reduced forms: a speed, or a quasi-speed 'name = formula'; once for each freedom.",
+)
+@click.option("--actuated", metavar="COORDINATE", multiple=True, help="For actuator_efforts; once for each actuator.")
+@click.option("--steps", is_flag=True, help="With --of kane: all ten steps of the method (text or latex).")
 @click.option("--count", "counting", is_flag=True, help="Print the number of operations instead.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
 def command(
@@ -45,22 +69,27 @@ def command(
     without_loads: bool,
     frame: str | None,
     axes: str,
+    independent: tuple[str, ...],
+    actuated: tuple[str, ...],
+    steps: bool,
     counting: bool,
     output: Path | None,
 ) -> None:
     """Print the equations of a mechanism, or count their operations.
 
     Quantities: inverse_dynamics, forward_dynamics, mass_matrix, bias, gravity, coriolis, kinetic_energy, pose,
-    jacobian, regressor, base_parameters, ... (a wrong one lists them all).
+    jacobian, regressor, base_parameters, kane, reduced_mass_matrix, ... (a wrong one lists them all).
     """
     from torseur.dynamics.jacobians import Axes
     from torseur.formats import load, replace_file
     from torseur.model.equations import equations
 
     mechanism = load(file)
-    if not mechanism.is_tree:
+    if not mechanism.is_tree and quantity in _OF_THE_TREE:
         click.echo("note: loops and constraints are not in these equations, which are those of the tree", err=True)
-    if quantity == "base_parameters" and language == "text" and not counting:
+    if steps:
+        text = _steps(mechanism, quantity, language, independent, loads=not without_loads)
+    elif quantity == "base_parameters" and language == "text" and not counting:
         text = _groupings(mechanism)
     else:
         found = equations(
@@ -70,12 +99,25 @@ def command(
             loads=not without_loads,
             frame=frame,
             axes=Axes(axes),
+            independent=independent or None,
+            actuated=actuated or None,
         )
         text = "\n".join(_counts(found)) + "\n" if counting else _written(found, language, form)
     if output is None:
         click.echo(text, nl=False)
     else:
         replace_file(output, text.encode("utf-8"))
+
+
+def _steps(mechanism: Mechanism, quantity: str, language: str, independent: tuple[str, ...], *, loads: bool) -> str:
+    from torseur.model.steps import kane_steps
+
+    if quantity != "kane":
+        raise ArgumentError("there are no steps to print", got=f"--of {quantity}", expected="--of kane --steps")
+    if language not in ("text", "latex"):
+        raise ArgumentError("steps are for people", got=f"--format {language}", expected="--format text or latex")
+    found = kane_steps(mechanism, independent=independent or None, loads=loads)
+    return found.text() if language == "text" else found.latex()
 
 
 def _groupings(mechanism: Mechanism) -> str:

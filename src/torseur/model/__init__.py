@@ -9,6 +9,7 @@ from torseur.model.linearisation import Linearised
 from torseur.model.mobility import Mobility
 from torseur.model.modes import Mode, Stability
 from torseur.model.rows import ConstraintRow
+from torseur.model.steps import KaneSteps, kane_steps
 
 __all__ = [
     "Assembled",
@@ -17,6 +18,7 @@ __all__ = [
     "ConstraintRow",
     "Equations",
     "Equilibrium",
+    "KaneSteps",
     "Linearised",
     "Mobility",
     "Mode",
@@ -27,5 +29,6 @@ __all__ = [
     "build",
     "equations",
     "equilibrium",
+    "kane_steps",
     "linearise",
 ]

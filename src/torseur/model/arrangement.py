@@ -46,7 +46,7 @@ class Notation:
     name: Callable[[str], str]
     power: str
     times: str
-    fraction: str
+    fraction: Callable[[str, str], str]
     function: Callable[[str, str], str]
     brackets: tuple[str, str]
     other: Callable[[Any], str]
@@ -173,7 +173,7 @@ class Arranger:
         """A sum, or a quotient of sums."""
         above, below = self.sp.fraction(self.sp.together(expression))
         if below.free_symbols:
-            return notation.fraction % tuple(self._sum(self.arranged(x), notation) for x in (above, below))
+            return notation.fraction(*(self._sum(self.arranged(x), notation) for x in (above, below)))
         return self._sum(self.arranged(expression), notation)
 
     def _sum(self, terms: Sequence[Term], notation: Notation) -> str:

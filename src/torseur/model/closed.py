@@ -41,18 +41,36 @@ class Closed:
 
     def text(self) -> str:
         """One equation a line: ``mass_matrix[1,2] = ...``."""
-        notation = Notation(_plain, str, "%s**%s", "*", "(%s)/(%s)", lambda f, x: f"{f}({x})", ("(", ")"), str)
-        return "\n".join(self._lines(notation, lambda name, place: f"{name}[{place}]" if place else name, " = ")) + "\n"
+        lines = self._lines(_TEXT, lambda name, place: f"{name}[{place}]" if place else name, " = ")
+        return "\n".join(lines) + "\n"
 
     def latex(self) -> str:
         """Aligned equations."""
-        sp, brackets = import_sympy("closed forms"), (r"\left(", r"\right)")
-        notation = Notation(
-            _latex_number, self._spelled, "%s^{%s}", r" \, ", r"\frac{%s}{%s}", _latex_call, brackets, sp.latex
-        )
-        lines = self._lines(notation, _latex_name, " &= ")
-        body = " \\\\\n".join(lines)
+        body = " \\\\\n".join(self._lines(self._latex_notation, _latex_name, " &= "))
         return f"\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+
+    def written(self, output: str, *, latex: bool = False) -> list[list[str]]:
+        """The entries of one output, row by row; what stands over different powers of cosines stays apart."""
+        sp, value = import_sympy("closed forms"), self.outputs[output]
+        arranger, notation = Arranger(sp, self.order), self._latex_notation if latex else _TEXT
+
+        def write(x: Any) -> str:
+            text = ""
+            for part in _by_cosines(sp, x):
+                negative = bool(text) and part.could_extract_minus_sign()
+                sign = " - " if negative else " + " if text else ""
+                text += sign + arranger.write(-part if negative else part, notation)
+            return text
+
+        rows = value.tolist() if hasattr(value, "shape") else [[value]]
+        return [[write(x) for x in row] for row in rows]
+
+    @property
+    def _latex_notation(self) -> Notation:
+        sp, brackets = import_sympy("closed forms"), (r"\left(", r"\right)")
+        return Notation(
+            _latex_number, self._spelled, "%s^{%s}", r" \, ", _latex_fraction, _latex_call, brackets, sp.latex
+        )
 
     def __str__(self) -> str:
         return self.text()
@@ -84,11 +102,12 @@ def _entries(value: Any) -> list[tuple[str, Any]]:
     return [(f"{i + 1},{k + 1}", value[i, k]) for i in range(rows) for k in range(columns)]
 
 
-def closed_form(function: Function) -> Closed:
+def closed_form(function: Function, *, tangents: bool = False) -> Closed:
     """The closed form of a function.
 
     Args:
         function: of one mechanism, with inputs q, v, vdot, tau, t, u and p as in `torseur.dynamics.quantities`.
+        tangents: write tan x where sin x would stand over cos x, as those who steer wheels do.
     """
     size = count(function).total
     if size > LARGEST:
@@ -101,12 +120,15 @@ def closed_form(function: Function) -> Closed:
     sp = import_sympy("closed forms")
     renamed, rates = _names(function)
     change = {sp.Symbol(old, real=True): sp.Symbol(new, real=True) for old, new in renamed.items()}
+
+    def simplify(x: Any) -> Any:
+        found = _with_tangents(sp, x) if tangents else None
+        return _simplified(sp, x) if found is None else found
+
     outputs = {}
     for name, value in to_sympy(function).items():
         plain = value.subs(change) if change else value
-        outputs[name] = (
-            plain.applyfunc(lambda x: _simplified(sp, x)) if hasattr(plain, "shape") else _simplified(sp, plain)
-        )
+        outputs[name] = plain.applyfunc(simplify) if hasattr(plain, "shape") else simplify(plain)
     return Closed(function.name, outputs, _order(function, renamed), rates)
 
 
@@ -126,6 +148,7 @@ def _names(function: Function) -> tuple[dict[str, str], dict[str, tuple[str, int
 
 def _order(function: Function, renamed: dict[str, str]) -> dict[str, tuple[Kind, int]]:
     kinds = {"q": Kind.COORDINATE, "v": Kind.SPEED, "tau": Kind.SPEED, "vdot": Kind.ACCELERATION}
+    kinds |= {"alpha": Kind.SPEED, "alphadot": Kind.ACCELERATION}
     order = {}
     for block in function.inputs:
         for place, name in enumerate(block.names):
@@ -144,6 +167,30 @@ def _simplified(sp: Any, x: Any) -> Any:
     return _shortest(sp, x)
 
 
+def _with_tangents(sp: Any, x: Any) -> Any:
+    """Sines as tan times cos of what has its cosine below a fraction line; those cosines cancel. None if there are none
+    or more than products are below the line."""
+    from sympy.simplify.fu import TR5, TR6
+
+    above, below = sp.fraction(sp.together(x))
+    angles = {f.args[0] for f in below.as_powers_dict() if isinstance(f, sp.cos)}
+    if not angles or any(f.is_Add for f in below.as_powers_dict()):
+        return None
+    plain, change = sp.expand(above), {sp.sin(a): sp.tan(a) * sp.cos(a) for a in angles}
+    ways = [sp.expand(sp.expand(way.subs(change)) / below) for way in (plain, TR5(plain), TR6(plain))]
+    return min(ways, key=lambda y: (len(sp.Add.make_args(y)), sp.count_ops(y)))
+
+
+def _by_cosines(sp: Any, x: Any) -> list[Any]:
+    """A sum of products in parts that have the same powers of cosines below the line."""
+    parts: dict[Any, Any] = {}
+    for term in sp.Add.make_args(x):
+        below = sp.fraction(term)[1]
+        key = tuple(sorted((str(f), n) for f, n in below.as_powers_dict().items() if isinstance(f, sp.cos)))
+        parts[key] = parts.get(key, 0) + term
+    return [parts[key] for key in sorted(parts)]
+
+
 def _shortest(sp: Any, x: Any) -> Any:
     from sympy.simplify.fu import TR5, TR6, TR8, TR10i
 
@@ -160,10 +207,24 @@ def _plain(number: Any) -> str:
     return f"{number.p}/{number.q}" if number.is_Rational else f"{float(number):.12g}"
 
 
+def _quotient(above: str, below: str) -> str:
+    """Brackets only where they are needed."""
+    top = f"({above})" if re.search(r" [+-] ", above) else above
+    bottom = below if re.fullmatch(r"[\w.]+(\([\w.]+\))?(\*\*\d+)?", below) else f"({below})"
+    return f"{top}/{bottom}"
+
+
+_TEXT = Notation(_plain, str, "%s**%s", "*", _quotient, lambda f, x: f"{f}({x})", ("(", ")"), str)
+
+
 def _latex_number(number: Any) -> str:
     if number.is_Integer or not number.is_Rational:
         return _plain(number)
     return rf"\frac{{{number.p}}}{{{number.q}}}"
+
+
+def _latex_fraction(above: str, below: str) -> str:
+    return rf"\frac{{{above}}}{{{below}}}"
 
 
 def _latex_name(name: str, place: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torseur.describe import Mechanism
@@ -72,6 +73,8 @@ def equations(
     loads: bool = True,
     frame: str | None = None,
     axes: Axes = Axes.OWN,
+    independent: Sequence[str] | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> Equations:
     """The equations of a quantity.
 
@@ -81,6 +84,8 @@ def equations(
         base_parameters: with regrouped inertial parameters.
         loads: with springs, friction, efforts, wrenches and drag.
         frame, axes: for quantities of a frame.
+        independent: for kane and reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
+        actuated: for actuator_efforts: the coordinates; by default those with drives.
     """
     if quantity not in QUANTITIES:
         near = difflib.get_close_matches(quantity, QUANTITIES, 1)
@@ -90,5 +95,12 @@ def equations(
         near = difflib.get_close_matches(frame, mechanism.frames, 1)
         remedy = f"did you mean {near[0]}?" if near else None
         raise ArgumentError(f"no frame '{frame}'", expected=", ".join(mechanism.frames), remedy=remedy)
-    options = Options(base_parameters=base_parameters, loads=loads, frame=frame, axes=axes)
+    options = Options(
+        base_parameters=base_parameters,
+        loads=loads,
+        frame=frame,
+        axes=axes,
+        independent=None if independent is None else tuple(independent),
+        actuated=None if actuated is None else tuple(actuated),
+    )
     return Equations(function_of(checked(mechanism), quantity, options))
