@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from torseur.describe.checks.fault import guess
 from torseur.errors import ArgumentError
+from torseur.simulation.solvers.rosenbrock import RODAS4
+from torseur.simulation.solvers.second_order import EASYDYN, NEWMARK, generalised_alpha, hht
 from torseur.simulation.solvers.stepper import Method
 from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 
@@ -20,11 +22,23 @@ class Choice:
     meaning: str
     is_implicit: bool = False
 
+    @property
+    def audit(self) -> float:
+        """The share of amounts exchanged that balances may be off by: a method of order 2 promises less."""
+        return 1e-6 if self.method.order > 2 else 1e-3
+
 
 METHODS: dict[str, Choice] = {
     "dop853": Choice(DOP853, "Dormand and Prince, order 8, steps by error: smooth motion, tight tolerance"),
     "dopri5": Choice(DOPRI5, "Dormand and Prince, order 5, steps by error: events, loose tolerance"),
     "rk4": Choice(RK4, "Kutta's classical method, order 4, given step: the quickest, and the one for batches"),
+    "rodas": Choice(RODAS4, "Hairer and Wanner's RODAS 4(3), L-stable, steps by error: stiff models"),
+    "newmark": Choice(NEWMARK, "Newmark, order 2, given step: keeps energy of linear vibrations", True),
+    "easydyn": Choice(EASYDYN, "Newmark with the step control of EasyDyn", True),
+    "hht": Choice(hht(), "Hilber, Hughes and Taylor, order 2, given step: damps high frequencies", True),
+    "generalised_alpha": Choice(
+        generalised_alpha(), "Chung and Hulbert, order 2, given step, loops at position level", True
+    ),
 }
 
 

@@ -31,7 +31,7 @@ from torseur.simulation.plant import Plant, Settings
 from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
-from torseur.simulation.solvers.stepper import Tolerance
+from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.study import Study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
 

@@ -40,8 +40,14 @@ class _Free(JointKind):
         return [*rotate(R, (v[0], v[1], v[2])), *self.turning(q, v[3:6])]
 
     def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
-        moved = super().displaced(g, q, d)
-        return [*moved[:3], *unit(moved[3:])] if self.nq == 7 else moved
+        """The shift is along axes that have made half of the turn: right to second order, and the same way back."""
+        half = self._turned(q, [0.5 * x for x in d[3:6]])
+        shift = rotate(self.pose(g, [*q[:3], *half]).R, (d[0], d[1], d[2]))
+        return [*(x + s for x, s in zip(q[:3], shift, strict=True)), *self._turned(q, d[3:6])]
+
+    def _turned(self, q: Sequence[Expr], turn: Sequence[Expr]) -> list[Expr]:
+        """The coordinates of orientation after a small turn, given in the child's axes."""
+        return unit([x + r for x, r in zip(q[3:], self.turning(q, turn), strict=True)])
 
     def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
         """Kirchhoff: p x w for the linear part, p x V + l x w for the angular one."""
@@ -61,6 +67,11 @@ class _FreeRollPitchYaw(_Free):
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
         turn = ((StepKind.ROTATE_Z, q[5]), (StepKind.ROTATE_Y, q[4]), (StepKind.ROTATE_X, q[3]))
         return Pose(product(g, [Step(kind, angle) for kind, angle in turn]).R, (q[0], q[1], q[2]))
+
+    def _turned(self, q: Sequence[Expr], turn: Sequence[Expr]) -> list[Expr]:
+        """By the rates half way on."""
+        half = [x + 0.5 * r for x, r in zip(q[3:], self.turning(q, turn), strict=True)]
+        return [x + r for x, r in zip(q[3:], self.turning([*q[:3], *half], turn), strict=True)]
 
     def turning(self, q: Sequence[Expr], w: Sequence[Expr]) -> list[Expr]:
         """Maakaroun (2.43): p, q, r are the components of w."""

@@ -36,6 +36,11 @@ class _Planar(JointKind):
     def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
         return [*no_shift(pose, 2), *no_tilt(pose)]
 
+    def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
+        """Along axes that have made half of the turn."""
+        x, y, yaw = self.rates(g, [q[0], q[1], q[2] + 0.5 * d[2]], d)
+        return [q[0] + x, q[1] + y, q[2] + yaw]
+
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         c, s = cos(q[2]), sin(q[2])
         return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
