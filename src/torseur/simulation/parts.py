@@ -110,7 +110,12 @@ class Parts:
     def replaced(self, what: Mapping[Expr, Expr | float]) -> Parts:
         """The same with some symbols replaced everywhere."""
         flat: list[Expr] = []
-        self._walk(lambda e: flat.append(e) or e)
+
+        def seen(e: Expr) -> Expr:
+            flat.append(e)
+            return e
+
+        self._walk(seen)
         new = iter(substitute(flat, what))
         return self._walk(lambda e: next(new))
 

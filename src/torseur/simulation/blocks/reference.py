@@ -19,8 +19,7 @@ def reference(groups: Mapping[str, Mapping[str, type[Block]]] = GROUPS) -> str:
     for title, table in groups.items():
         lines.append(f"| **{title}** | |")
         lines += [
-            f"| [`{kind}`](#{kind.replace('_', '-')}) | {_text(block).split('. ')[0].rstrip('.')} |"
-            for kind, block in table.items()
+            f"| [`{kind}`](#{kind}) | {_text(block).split('. ')[0].rstrip('.')} |" for kind, block in table.items()
         ]
     lines.append("")
     for title, table in groups.items():
