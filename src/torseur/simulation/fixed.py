@@ -55,12 +55,12 @@ def native_run(
     progress: Callable[[float], object] | None,
 ) -> Trajectory:
     """The run; it ends early where the state is no longer finite, or on an interruption."""
-    began = clock.perf_counter()
     run = integrator(problem.rate, tableau, correct=problem.correct)
     out = tuple(np.full((course.rows + 1, *b.shape), np.nan) for b in problem.states)
     given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
     given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
-    done, outcome = 0, Outcome.COMPLETE
+    run(**given, step=course.step, steps=0)  # compiles what is not compiled yet
+    began, done, outcome = clock.perf_counter(), 0, Outcome.COMPLETE
     span = course.step * course.every
 
     def report(rows: int, wanted: int) -> None:
@@ -79,13 +79,22 @@ def native_run(
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
     states = np.concatenate([o.reshape(course.rows + 1, -1) for o in out], axis=1)[: done + 1]
+    counts = _counts(course, tableau, done, began)
+    return _trajectory(course, states, outcome, counts)
+
+
+def _counts(course: Course, tableau: Tableau, rows: int, began: float) -> Counts:
+    taken = rows * course.every
+    return Counts(taken, 0, taken * len(tableau.b), 0, 1, clock.perf_counter() - began)
+
+
+def _trajectory(course: Course, states: Array, outcome: Outcome, counts: Counts) -> Trajectory:
+    """What is finite of a run."""
     bad, blame = ~np.isfinite(states), None
     if bad.any():
         first = int(np.argmax(bad.any(axis=1)))
         blame, outcome, states = int(np.argmax(bad[first])), Outcome.NOT_FINITE, states[:first]
-    times: Array = course.span[0] + span * np.arange(len(states), dtype=np.float64)
+    times: Array = course.span[0] + course.step * course.every * np.arange(len(states), dtype=np.float64)
     if outcome is Outcome.COMPLETE:
         times[-1] = course.span[1]
-    taken = done * course.every
-    counts = Counts(taken, 0, taken * len(tableau.b), 0, 1, clock.perf_counter() - began)
     return Trajectory(times, states, (), outcome, float(times[-1]), states[-1].copy(), blame, counts)
