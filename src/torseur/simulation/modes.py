@@ -13,12 +13,12 @@ from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError
 from torseur.simulation.driver import Encounter, Reply
 from torseur.simulation.plant import Plant
-from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.problem import Array, Held
 from torseur.simulation.result import Event
 
 __all__ = ["Keeper", "Say"]
 
-Evaluate = Callable[[NativeFunction, float, Array, Held], Any]
+Evaluate = Callable[[NativeFunction | None, float, Array, Held], Any]
 
 
 class Say(Enum):
@@ -54,7 +54,7 @@ class Keeper:
 
     Args:
         plant: whose switches.
-        decide, jump: native `Plant.decisions` and `Problem.jumps`.
+        decide, jump: native `Plant.decisions` and `Problem.jumps`; None where there are no switches.
         evaluate: calls them at a time, state and held numbers.
         rest_speed: a rebound slower than this ends an impact, m/s or rad/s.
     """
@@ -63,7 +63,12 @@ class Keeper:
     """Gaps and rates below this, m or rad, are zero when modes are first chosen."""
 
     def __init__(
-        self, plant: Plant, decide: NativeFunction, jump: NativeFunction, evaluate: Evaluate, rest_speed: float = 1e-4
+        self,
+        plant: Plant,
+        decide: NativeFunction | None,
+        jump: NativeFunction | None,
+        evaluate: Evaluate,
+        rest_speed: float = 1e-4,
     ) -> None:
         self.plant, self.decide, self.jump, self.evaluate = plant, decide, jump, evaluate
         self.rest_speed = rest_speed
@@ -187,8 +192,3 @@ class Keeper:
         self._tell(t, name, Say.REBOUNDS if rebounds else Say.CLOSES)
         self._settle(t, state, held)
         return Reply(state=state)
-
-
-def check_switches(problem: Problem) -> bool:
-    """Whether a problem has switches to keep."""
-    return problem.jumps is not None

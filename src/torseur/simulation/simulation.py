@@ -99,8 +99,9 @@ class Simulation:
         return Records(self.plant)
 
     # -- numbers -------------------------------------------------------------------------------------------------------
-    def evaluate(self, native: NativeFunction, t: float, x: Array, held: Held) -> Any:
+    def evaluate(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
         """A function of the plant at one instant."""
+        assert native is not None
         values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
         for block in self.problem.states:
             values[block.name] = x[self.problem.columns(block.name)]
@@ -176,7 +177,7 @@ class Simulation:
         """Simulate; what was computed is kept, however it ends."""
         study = self.study
         x, held = self.start(start)
-        keeper = self._keeper()
+        keeper = Keeper(self.plant, self._decide, self._jump, self.evaluate)
         log = _Log()
         if self.plant.switches:
             x = keeper.begin(study.begin, x, held)
@@ -204,9 +205,6 @@ class Simulation:
         )
         return self._result(trajectory, log, keeper.events)
 
-    def _keeper(self) -> Keeper:
-        return Keeper(self.plant, self._decide, self._jump, self.evaluate)
-
     def _step(self) -> float | None:
         """The step of methods that need one: a thousandth of a second, or the time between records if that is less."""
         if self.study.solver.step is not None or self.method.method.control is not None:
@@ -224,11 +222,11 @@ class Simulation:
         study = self.study
         n = max(1, round((study.until - study.begin) / study.interval))
         if abs(n * study.interval - (study.until - study.begin)) <= 1e-9 * study.interval * n:
-            grid = study.begin + study.interval * np.arange(n + 1)
+            grid: Array = study.begin + study.interval * np.arange(n + 1.0)
             grid[-1] = study.until
             return grid
         grid = np.arange(study.begin, study.until, study.interval)
-        return np.append(grid[grid < study.until], study.until)
+        return np.append(grid[grid < study.until], study.until).astype(float)
 
     def _schedule(self, p: Array) -> dict[str, Array]:
         schedule = self.plant.parts.schedule([self.plant.system.p] if len(self.plant.system.p) else [])
@@ -334,7 +332,7 @@ class Simulation:
                 size = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
                 balances.append(Balance(f"{name} momentum", unit, has, pushed, size))
         gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
-        return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit)
+        return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit or self.method.audit)
 
     def _reason(self, trajectory: Trajectory) -> str:
         names = [x.name for x in (*self.model.coordinates, *self.model.speeds)]
