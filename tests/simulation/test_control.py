@@ -174,6 +174,17 @@ def test_the_pd_law_brings_a_planar_arm_to_its_target_with_v_falling_all_the_way
     np.testing.assert_allclose(run["x"][-1, :2], [0.7, -0.4], atol=0.02)
 
 
+def test_results_have_units():
+    control = {"pd_regulator": {"target": {x.name: 0.7 for x in PLANAR.q}, "kp": 60.0, "kd": 30.0}}
+    blocks = Blocks({"c": control, "p": {"pose": {"frame": "tool"}}}, PLANAR)
+    units = {name: output.unit for name, output in blocks.parts.outputs.items()}
+    assert units == {
+        **{f"c_{x.name}": "N m" for x in PLANAR.v},
+        **{"c_lyapunov": "J", "c_lyapunov_rate": "W"},
+        **{"p_x": "m", "p_y": "m", "p_z": "m", "p_roll": "rad", "p_pitch": "rad", "p_yaw": "rad"},
+    }
+
+
 # -- control of a frame ------------------------------------------------------------------------------------------------
 
 POSITION = {"x": "0.2*sin(t)", "y": "0.1*cos(2*t)", "z": "0.3 + 0.1*t"}

@@ -69,6 +69,7 @@ class Context:
         self._forces: dict[str, Expr] = {}
         self._inputs: dict[Expr, Expr] = {}
         self._outputs: dict[str, Output] = {}
+        self._notes: dict[str, tuple[str, str]] = {}
         self._vdot: Block | None = None
         self._reactions: dict[str, Block] = {}
 
@@ -281,11 +282,12 @@ class Context:
         if name in self._outputs or (name in self.scope and name not in self.bench.system.u.names):
             raise ModelError(f"the name '{name}' is taken", where=self.where, remedy="call the block otherwise")
         self.scope.setdefault(name, value)
-        self._outputs[name] = Output(value, unit, meaning)
+        said = self._notes.get(name, ("", ""))
+        self._outputs[name] = Output(value, unit or said[0], meaning or said[1])
 
     def note(self, name: str, unit: str, meaning: str = "") -> None:
-        """The unit and meaning of an output that is defined."""
-        self._outputs[name] = replace(self._outputs[name], unit=unit, meaning=meaning)
+        """The unit and meaning of a result that is about to be defined."""
+        self._notes[name] = (unit, meaning)
 
     # -- the end -------------------------------------------------------------------------------------------------------
     def parts(self) -> Parts:

@@ -25,7 +25,7 @@ from torseur.graph.function import reachable
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context
 
-__all__ = ["Actuators", "Controller", "Gains", "gain"]
+__all__ = ["Actuators", "Controller", "Gains", "force_unit", "gain"]
 
 Gains = Annotated[dict[Name, Scalar], AfterValidator(FrozenDict)] | Scalar
 """One number for all, or one for each name."""
@@ -120,10 +120,12 @@ class Controller(Block):
             raise ModelError("a controller acts on inputs or on speeds, not on both", where=context.where)
         return _inputs(context, self.inputs) if self.inputs else _speeds(context, self.speeds or tuple(default))
 
-    def act(self, context: Context, actuators: Actuators, values: Sequence[Expr]) -> dict[str, Expr]:
+    def act(self, context: Context, block: str, actuators: Actuators, values: Sequence[Expr]) -> dict[str, Expr]:
         """Cut the values, apply them, and name them."""
         found: dict[str, Expr] = {}
         for name, value in zip(actuators.names, values, strict=True):
+            unit = input_unit(context, name) if actuators.are_inputs else force_unit(context, name)
+            context.note(f"{block}_{name}", unit, f"what {block} asks of {name}")
             if self.limit is not None:
                 most = gain(context, self.limit, name, "limit")
                 value = maximum(minimum(value, most), -most)
@@ -133,6 +135,15 @@ class Controller(Block):
             elif self.apply:
                 context.force(name, value)
         return found
+
+
+def force_unit(context: Context, speed: str) -> str:
+    """Of the generalised force on a speed."""
+    return next(("N" if x.unit == "m/s" else "N m" for x in context.bench.system.mechanism.v if x.name == speed), "")
+
+
+def input_unit(context: Context, name: str) -> str:
+    return context.bench.system.mechanism.inputs[name].unit or ""
 
 
 def _speeds(context: Context, names: tuple[str, ...]) -> Actuators:

@@ -22,6 +22,8 @@ class Block(Record):
 
     kind: ClassVar[str]
     """How a study calls it."""
+    units: ClassVar[Mapping[str, str]] = {}
+    """Result -> its unit, where that is always the same."""
 
     @abstractmethod
     def build(self, context: Context, name: str) -> Expr | dict[str, Expr]:
@@ -73,4 +75,4 @@ def _build(context: Context, name: str, block: Block) -> None:
             context.drive(name, result)
         return
     for key, value in result.items():
-        context.define(f"{name}_{key}", value)
+        context.define(f"{name}_{key}", value, block.units.get(key, ""))

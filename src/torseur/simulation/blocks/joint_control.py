@@ -8,8 +8,8 @@ M     inertia matrix, D in DeSantis 1996
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
@@ -74,7 +74,7 @@ class ComputedTorque(Controller):
             kd = 2.0 * sqrt(kp) if self.kd is None else gain(context, self.kd, key, "kd")
             wanted[j] = rdd[k] + kd * (rd[k] - system.v[j]) + kp * (r[k] - system.q[i])
         actuators = self.actuators(context, [system.v.names[j] for j in wanted])
-        return self.act(context, actuators, actuators.for_motion(wanted))
+        return self.act(context, name, actuators, actuators.for_motion(wanted))
 
 
 class PdRegulator(Controller):
@@ -86,6 +86,7 @@ class PdRegulator(Controller):
     """
 
     kind = "pd_regulator"
+    units: ClassVar[Mapping[str, str]] = {"lyapunov": "J", "lyapunov_rate": "W"}
     target: References = Field(description="coordinate -> constant value, one for each")
     kp: Gains = Field(description="N m/rad or N/m; or coordinate -> value")
     kd: Gains = Field(description="N m s/rad or N s/m; or coordinate -> value")
@@ -115,5 +116,5 @@ class PdRegulator(Controller):
         for i, row in enumerate(bench.matrix):
             for j, entry in enumerate(row):
                 stored = stored + entry * v[i] * v[j]
-        found = self.act(context, actuators, actuators.for_forces(tau))
+        found = self.act(context, name, actuators, actuators.for_forces(tau))
         return found | {"lyapunov": 0.5 * stored, "lyapunov_rate": -loss}

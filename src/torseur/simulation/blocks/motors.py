@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from pydantic import Field
 
 from torseur.describe.fields import Scalar
 from torseur.describe.marks import Anything
 from torseur.graph import Expr, maximum, minimum, select
+from torseur.simulation.blocks.actuation import force_unit
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context
 
@@ -21,6 +25,7 @@ class Armature(Block):
     """
 
     kind = "armature"
+    units: ClassVar[Mapping[str, str]] = {"torque": "N m", "current": "A"}
     voltage: Anything = Field(description="at the terminals, V")
     speed: Anything = Field(description="w of the rotor, rad/s: ratio times the joint's speed, e.g. 50*dq1")
     resistance: Scalar = Field(description="ohm")
@@ -65,4 +70,5 @@ class Force(Block):
     def build(self, context: Context, name: str) -> Expr:
         value = context.value(self.value)
         context.force(self.speed, value)
+        context.note(name, force_unit(context, self.speed), f"force on {self.speed}")
         return value

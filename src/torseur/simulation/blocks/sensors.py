@@ -26,6 +26,7 @@ class PoseSensor(Block):
     """Position x, y, z and roll, pitch, yaw of a frame, in the world or in another frame."""
 
     kind = "pose"
+    units = dict.fromkeys("xyz", "m") | dict.fromkeys(("roll", "pitch", "yaw"), "rad")
     frame: FrameName = Field(description="body or named frame")
     seen_from: FrameName | None = Field(None, description="the other frame; by default the world")
 
@@ -47,6 +48,7 @@ class VelocitySensor(Block):
     """Velocity vx, vy, vz of a frame's origin and its angular velocity wx, wy, wz."""
 
     kind = "velocity"
+    units = dict.fromkeys(("vx", "vy", "vz"), "m/s") | dict.fromkeys(("wx", "wy", "wz"), "rad/s")
     frame: FrameName = Field(description="body or named frame")
     axes: Literal["own", "world"] = Field("own", description="whose axes the components are in")
 
@@ -62,6 +64,7 @@ class AccelerationSensor(Block):
     """Absolute acceleration ax, ay, az of a frame's origin and its angular acceleration bx, by, bz."""
 
     kind = "acceleration"
+    units = dict.fromkeys(("ax", "ay", "az"), "m/s2") | dict.fromkeys(("bx", "by", "bz"), "rad/s2")
     frame: FrameName = Field(description="body or named frame")
     axes: Literal["own", "world"] = Field("own", description="whose axes the components are in")
 
@@ -77,6 +80,7 @@ class Imu(Block):
     """
 
     kind = "imu"
+    units = dict.fromkeys(("fx", "fy", "fz"), "m/s2") | dict.fromkeys(("wx", "wy", "wz"), "rad/s")
     frame: FrameName = Field(description="body or named frame")
     force_bias: Triple = Field((0.0, 0.0, 0.0), description="added to the specific force, m/s2")
     rate_bias: Triple = Field((0.0, 0.0, 0.0), description="added to the rates, rad/s")
@@ -110,6 +114,7 @@ class ForceSensor(Block):
     """
 
     kind = "force_sensor"
+    units = dict.fromkeys(("fx", "fy", "fz"), "N") | dict.fromkeys(("nx", "ny", "nz"), "N m")
     joint: str = Field(description="body whose joint it is, or loop")
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:

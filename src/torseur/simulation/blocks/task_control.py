@@ -156,7 +156,7 @@ class ResolvedAcceleration(_Second):
         vdot = [x + y for x, y in zip(own, step, strict=True)]
         actuators = self.actuators(context)
         values = actuators.for_motion(dict(enumerate(vdot)))
-        return self.act(context, actuators, values) | {"rank": rank}
+        return self.act(context, name, actuators, values) | {"rank": rank}
 
 
 class ResolvedRate(TaskController):
@@ -180,8 +180,10 @@ class ResolvedRate(TaskController):
         rates = context.derivative(speeds, "the resolved speeds")
         wanted = {j: rate + servo * (v - system.v[j]) for j, (rate, v) in enumerate(zip(rates, speeds, strict=True))}
         actuators = self.actuators(context)
-        found = self.act(context, actuators, actuators.for_motion(wanted))
+        found = self.act(context, name, actuators, actuators.for_motion(wanted))
         named = {f"speed_{n}": v for n, v in zip(system.v.names, speeds, strict=True)}
+        for x in system.mechanism.v:
+            context.note(f"{name}_speed_{x.name}", x.unit, f"wanted {x.meaning}")
         return found | named | {"rank": rank}
 
 
@@ -214,4 +216,4 @@ class OperationalSpace(_Second):
         right = [x - y + _dot(u, bias) for x, y, u in zip(a, rest, felt, strict=True)]
         F, rank = minimum_norm_solve(inverse, right, tolerance=self.tolerance**2)
         tau = [t + _dot(column, F) for t, column in zip(own, zip(*J, strict=True), strict=True)]
-        return self.act(context, actuators, actuators.for_forces(tau)) | {"rank": rank}
+        return self.act(context, name, actuators, actuators.for_forces(tau)) | {"rank": rank}

@@ -133,6 +133,7 @@ class Line(_Timed):
     """x, y, z along the straight line from `begin` to `end`."""
 
     kind = "line"
+    units = dict.fromkeys("xyz", "m")
     begin: Triple = Field(description="first point, m")
     end: Triple = Field(description="last point, m")
 
@@ -148,6 +149,7 @@ class Circle(_Timed):
     """
 
     kind = "circle"
+    units = dict.fromkeys("xyz", "m")
     centre: Triple = Field(description="m")
     radius: Scalar = Field(description="m")
     normal: Triple = Field((0.0, 0.0, 1.0), description="axis it turns about, any length")
