@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from torseur import __version__
-from torseur.describe import Mechanism
 from torseur.describe.checks.fault import guess
-from torseur.describe.constraints import Contact, Rolling
 from torseur.emit import NativeFunction, compile
-from torseur.errors import ArgumentError, ModelError, NumericalError
+from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import Balance, Gap, audit_of
 from torseur.simulation.driver import Encounter, Limits, Reply, Sampling, integrate
+from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
 from torseur.simulation.outcome import Outcome, Trajectory
@@ -32,6 +31,7 @@ from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.starting import first_state
 from torseur.simulation.study import Study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
 
@@ -127,26 +127,32 @@ class Simulation:
         return self._native(self.plant.samples())
 
     # -- the start -----------------------------------------------------------------------------------------------------
-    def start(self, given: Mapping[str, float] | None = None) -> tuple[Array, Held]:
+    @cached_property
+    def starts(self) -> Function | None:
+        """States of blocks and held numbers at the start, as a function of t, q, v, u and p."""
+        return self.plant.parts.starts([b for b in self.plant.blocks if b.name in ("t", "q", "v", "u", "p")])
+
+    def start(
+        self, given: Mapping[str, float] | None = None, u: Array | None = None, p: Array | None = None
+    ) -> tuple[Array, Held]:
         """State and held numbers at the start.
 
         Args:
-            given: coordinates and speeds by name, in place of those of the study.
+            given: coordinates and speeds by name, beside those of the study.
+            u, p: inputs and parameters in place of those of the study.
         """
         study, model = self.study, self.model
-        wanted = dict(study.start) | dict(given or {})
-        names = {x.name for x in model.coordinates}
-        q = {n: x for n, x in wanted.items() if n in names}
-        v = {n: x for n, x in wanted.items() if n not in names}
-        p, u = model.parameter_values, model.input_values
-        found = self._first(q, v, u, p)
+        p = model.parameter_values if p is None else p
+        u = model.input_values if u is None else u
+        inputs = self.records.inputs_at(study.begin, u, p)
+        first = first_state(model, study, {**study.start, **(given or {})}, inputs, p)
         z, m = np.zeros(len(self.plant.parts.states)), np.zeros(len(self.plant.parts.held))
         held = Held(u.copy(), m, p.copy())
-        x = np.concatenate([*found, z])
-        begun = self.plant.parts.starts([b for b in self.plant.blocks if b.name in ("t", "q", "v", "u", "p")])
-        if begun is not None:
-            at = self.evaluate(compile(begun, lanes=1), study.begin, x, held)
-            values = dict(zip([o.name for o in begun.outputs], at if isinstance(at, tuple) else (at,), strict=True))
+        x = np.concatenate([*first, z])
+        if self.starts is not None:
+            at = self.evaluate(compile(self.starts, lanes=1), study.begin, x, held)
+            names = [output.name for output in self.starts.outputs]
+            values = dict(zip(names, at if isinstance(at, tuple) else (at,), strict=True))
             x[self.problem.columns("z")] = values.get("z", z)
             held.m[:] = values.get("m", m)
         if self._correct is not None and study.start_from != "given" and not self.plant.switches:
@@ -154,31 +160,31 @@ class Simulation:
                 x = _flat(self.evaluate(self._correct, study.begin, x, held))
         return x, held
 
-    def _first(self, q: dict[str, float], v: dict[str, float], u: Array, p: Array) -> tuple[Array, Array]:
-        """Coordinates and speeds that two-sided constraints allow."""
-        from torseur.model.assembly import coordinates_from, speeds_from
-
-        study = self.study
-        if study.start_from == "given":
-            return coordinates_from(self.model, q), speeds_from(self.model, v)
-        model = build(_two_sided(self.model.mechanism), parameters=dict(study.parameters))
-        inputs = self.records.inputs_at(study.begin, u, p)
-        if study.start_from == "equilibrium":
-            rest = model.equilibrium(q or None, hold=list(q), t=study.begin, inputs=inputs)
-            return rest.q, speeds_from(model, v)
-        hold = [*q, *v] if model.constraint_rows else []
-        found = _assembled(model, q, v, hold, t=study.begin, inputs=inputs)
-        return found.q, found.v
-
     # -- a run ---------------------------------------------------------------------------------------------------------
     def run(
         self, *, start: Mapping[str, float] | None = None, progress: Callable[[float], object] | None = None
     ) -> Run:
-        """Simulate; what was computed is kept, however it ends."""
-        study = self.study
-        x, held = self.start(start)
+        """Simulate; what was computed is kept, however it ends.
+
+        Args:
+            start: coordinates and speeds by name, beside those of the study.
+            progress: called now and then with the time reached.
+        """
+        return self.result(*self.trajectory(start=start, progress=progress))
+
+    def trajectory(
+        self,
+        *,
+        start: Mapping[str, float] | None = None,
+        u: Array | None = None,
+        p: Array | None = None,
+        progress: Callable[[float], object] | None = None,
+    ) -> tuple[Trajectory, Log, Sequence[Event]]:
+        """The states of a run, what was held when, and what happened."""
+        study, solver = self.study, self.study.solver
+        x, held = self.start(start, u, p)
         keeper = Keeper(self.plant, self._decide, self._jump, self.evaluate)
-        log = _Log()
+        log = Log()
         if self.plant.switches:
             x = keeper.begin(study.begin, x, held)
         log.note(study.begin, held)
@@ -188,24 +194,24 @@ class Simulation:
             log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
             return reply
 
-        solver = study.solver
-        trajectory = integrate(
+        found = integrate(
             self.problem,
             x,
             (study.begin, study.until),
             method=self.method.method,
             held=held,
             tolerance=self._tolerance(),
-            output=self._grid(),
+            output=self.grid,
             handler=handler,
             breaks=self._breaks(held.p),
             samplings=[*self._samplings(held.p, log), *self._scheduled(log)],
-            limits=Limits(first=self._step(), longest=solver.longest or np.inf, steps=solver.steps),
+            limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
             progress=progress,
         )
-        return self._result(trajectory, log, keeper.events)
+        return found, log, keeper.events
 
-    def _step(self) -> float | None:
+    @property
+    def step(self) -> float | None:
         """The step of methods that need one: a thousandth of a second, or the time between records if that is less."""
         if self.study.solver.step is not None or self.method.method.control is not None:
             return self.study.solver.step
@@ -218,7 +224,9 @@ class Simulation:
         atol = [solver.atol] * n + [UNWATCHED if s.name in watched else solver.atol for s in states]
         return Tolerance(solver.rtol, tuple(atol))
 
-    def _grid(self) -> Array:
+    @cached_property
+    def grid(self) -> Array:
+        """The times that are recorded."""
         study = self.study
         n = max(1, round((study.until - study.begin) / study.interval))
         if abs(n * study.interval - (study.until - study.begin)) <= 1e-9 * study.interval * n:
@@ -239,7 +247,7 @@ class Simulation:
     def _breaks(self, p: Array) -> list[float]:
         return [float(b) for b in np.ravel(self._schedule(p).get("breaks", []))]
 
-    def _samplings(self, p: Array, log: _Log) -> list[Sampling]:
+    def _samplings(self, p: Array, log: Log) -> list[Sampling]:
         """One for each period: all samples of one instant read what was there just before it."""
         schedule, samples = self._schedule(p), self.plant.parts.samples
         if not samples:
@@ -268,7 +276,7 @@ class Simulation:
 
         return [Sampling(period, acting(group), offset) for (period, offset), group in groups.items()]
 
-    def _scheduled(self, log: _Log) -> list[Sampling]:
+    def _scheduled(self, log: Log) -> list[Sampling]:
         """Changes of parameters at given times."""
 
         def at(time: float, values: Mapping[str, float], stop: bool) -> Sampling:
@@ -300,10 +308,11 @@ class Simulation:
         return Held(held.u, held.m, p)
 
     # -- what came of it -----------------------------------------------------------------------------------------------
-    def _result(self, trajectory: Trajectory, log: _Log, events: Sequence[Event]) -> Run:
+    def result(self, trajectory: Trajectory, log: Log, events: Sequence[Event] = ()) -> Run:
+        """A trajectory with all that is recorded of it, and its audit."""
         study, plant = self.study, self.plant
         m, p = log.at(trajectory.times)
-        rows = self.records.of(trajectory, self.problem, self.model.input_values, m, p)
+        rows = self.records.of(trajectory, self.problem, log.u, m, p)
         channels = [*rows.states, *rows.channels]
         good = trajectory.outcome.is_good
         return Run.from_arrays(
@@ -349,7 +358,7 @@ class Simulation:
             "solver": self.method.method.name,
             "rtol": solver.rtol,
             "atol": solver.atol,
-            "step": self._step(),
+            "step": self.step,
             "steps": counts.steps,
             "rejected": counts.rejected,
             "evaluations": counts.evaluations,
@@ -361,43 +370,6 @@ class Simulation:
             "python": platform.python_version(),
             "numpy": np.__version__,
         }
-
-
-class _Log:
-    """What was held when: modes and samples, parameters."""
-
-    def __init__(self) -> None:
-        self._times: list[float] = []
-        self._m: list[Array] = []
-        self._p: list[Array] = []
-
-    def note(self, t: float, held: Held) -> None:
-        self._times.append(t)
-        self._m.append(held.m.copy())
-        self._p.append(held.p)
-
-    def at(self, times: Array) -> tuple[Array, Array]:
-        """m and p at some times, as they were after whatever happened there."""
-        place = np.searchsorted(np.array(self._times), times, side="right") - 1
-        return np.array(self._m)[place], np.array(self._p)[place]
-
-
-def _two_sided(mechanism: Mechanism) -> Mechanism:
-    """Without contacts: whether they are closed is decided later."""
-    kept = {
-        n: c
-        for n, c in mechanism.constraints.items()
-        if not isinstance(c.form, Contact) and not (isinstance(c.form, Rolling) and c.form.lifts)
-    }
-    return mechanism.model_copy(update={"constraints": kept})
-
-
-def _assembled(model: Any, q: dict[str, float], v: dict[str, float], hold: list[str], **keywords: Any) -> Any:
-    """With what the user gave held if that can be, and else as a guess."""
-    try:
-        return model.assemble(q, speeds=v, hold=hold, **keywords)
-    except NumericalError:
-        return model.assemble(q, speeds=v, **keywords)
 
 
 def _flat(found: Any) -> Array:

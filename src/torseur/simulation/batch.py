@@ -1,0 +1,258 @@
+"""Many runs of one study at once: other starts, other parameters, other inputs.
+
+Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop; runs with
+events, samples or steps by error go one by one, shared among threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torseur.describe import Mechanism
+from torseur.emit import compile, integrator
+from torseur.errors import ArgumentError, NumericalError
+from torseur.model.function import array_of, check_names
+from torseur.simulation.fixed import Course
+from torseur.simulation.log import Log
+from torseur.simulation.outcome import Counts, Outcome, Trajectory
+from torseur.simulation.problem import Array, Held
+from torseur.simulation.result import Event, Run
+from torseur.simulation.simulate import study_of
+from torseur.simulation.simulation import Simulation
+from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.study import Study
+
+__all__ = ["Batch", "simulate_many"]
+
+Values = Mapping[str, ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The states of many runs, and any of them as a whole run.
+
+    Attributes:
+        simulation: what they are runs of.
+        time: (nt,), s.
+        q, v, z: (runs, nt, ...); nan from where a run stopped.
+    """
+
+    simulation: Simulation
+    time: Array
+    q: Array
+    v: Array
+    z: Array
+    _whole: Callable[[int], Run]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, name: str) -> Array:
+        """A coordinate, speed or state of a block in all runs, (runs, nt)."""
+        model = self.simulation.model
+        tables = (
+            ([x.name for x in model.coordinates], self.q),
+            ([x.name for x in model.speeds], self.v),
+            ([x.name for x in self.simulation.plant.parts.states], self.z),
+        )
+        for names, values in tables:
+            if name in names:
+                return np.asarray(values[:, :, names.index(name)])
+        raise ArgumentError(
+            f"no coordinate, speed or state '{name}'", expected=", ".join(n for t, _ in tables for n in t)
+        )
+
+    def run(self, k: int) -> Run:
+        """One of them with all its channels and its audit."""
+        return self._whole(k)
+
+
+def simulate_many(
+    what: Mechanism | Study,
+    *,
+    starts: Values | None = None,
+    parameters: Values | None = None,
+    inputs: Values | None = None,
+    threads: int = 1,
+    progress: Callable[[float], object] | None = None,
+    **study: Any,
+) -> Batch:
+    """Simulate many variants in one call.
+
+    Args:
+        what: a description, or a study.
+        starts: coordinates and speeds by name, an array (runs,) or one number each.
+        parameters: parameters by name likewise; signals and gains may be formulas of them.
+        inputs: inputs that nothing drives, held constant, likewise.
+        threads: how many share the runs.
+        progress: called now and then with the part that is done, 0 to 1.
+        study: fields of a `Study`, as in `simulate`.
+
+    >>> rod = {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"M": 1.0, "MX": 0.5, "ZZ": 0.4}}
+    >>> pendulum = Mechanism(name="pendulum", gravity=(9.81, 0.0, 0.0), bodies={"rod": rod})
+    >>> many = simulate_many(pendulum, starts={"a": [0.1, 0.2, 0.3]}, until=1.0, every=0.1, solver="rk4")
+    >>> many["a"].shape
+    (3, 11)
+    """
+    simulation = Simulation(study_of(what, **study))
+    variants = _Variants(simulation, starts or {}, parameters or {}, inputs or {})
+    fast = _course(simulation)
+    if fast is not None:
+        return _in_lanes(simulation, variants, fast, threads, progress)
+    return _one_by_one(simulation, variants, threads, progress)
+
+
+class _Variants:
+    """The arrays of all variants, each (runs,)."""
+
+    def __init__(self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values) -> None:
+        model = simulation.model
+        states = [x.name for x in (*model.coordinates, *model.speeds)]
+        check_names(starts, states, "coordinate or speed")
+        check_names(parameters, model.free_parameters, "parameter")
+        free = [n for n in model.mechanism.inputs if n not in simulation.study.inputs]
+        check_names(inputs, free, "input that nothing drives")
+        arrays = {n: np.atleast_1d(array_of(x, n)) for table in (starts, parameters, inputs) for n, x in table.items()}
+        try:
+            shape = np.broadcast_shapes(*(a.shape for a in arrays.values())) or (1,)
+        except ValueError:
+            sizes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
+            raise ArgumentError(
+                "the variants do not fit together", expected="arrays of one length", got=sizes
+            ) from None
+        if len(shape) != 1:
+            raise ArgumentError("variants are counted by one number", expected="(runs,)", got=str(shape))
+        self.count = shape[0]
+        full = {n: np.broadcast_to(a, shape) for n, a in arrays.items()}
+        self.starts = {n: full[n] for n in starts}
+        self.p = np.tile(model.parameter_values, (self.count, 1))
+        self.u = np.tile(model.input_values, (self.count, 1))
+        for n in parameters:
+            self.p[:, model.free_parameters.index(n)] = full[n]
+        for n in inputs:
+            self.u[:, list(model.mechanism.inputs).index(n)] = full[n]
+
+
+def _course(simulation: Simulation) -> Course | None:
+    """The regular steps of all runs, where the whole loop can be native."""
+    method, problem = simulation.method.method, simulation.problem
+    study, parts = simulation.study, simulation.plant.parts
+    alone = problem.events is None and not parts.samples and not parts.breaks and not study.changes
+    if not (isinstance(method, RungeKutta) and method.control is None and alone):
+        return None
+    step = simulation.step
+    return None if step is None else Course.of((study.begin, study.until), step, simulation.grid)
+
+
+def _in_lanes(
+    simulation: Simulation,
+    variants: _Variants,
+    course: Course,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> Batch:
+    problem, method = simulation.problem, simulation.method.method
+    assert isinstance(method, RungeKutta)
+    x = _starts(simulation, variants)
+    run = integrator(problem.rate, method.tableau, correct=problem.correct)
+    given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
+    given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
+    blocks = {b.name for b in problem.rate.inputs}
+    given |= {"m": np.zeros(len(simulation.plant.parts.held))} if "m" in blocks else {}
+    steps = course.rows * course.every
+    motion = run(
+        **{n: v for n, v in given.items() if n in blocks},
+        step=course.step,
+        steps=steps,
+        every=course.every,
+        time=course.span[0],
+        threads=threads,
+        progress=None if progress is None else (lambda done, wanted: progress(done / wanted)),
+    )
+    states = dict(zip([b.name for b in problem.states], motion.states, strict=True))
+    empty = np.zeros((variants.count, len(motion.time), 0))
+    found = Batch(simulation, motion.time, states["q"], states["v"], states.get("z", empty), lambda k: whole(k))
+
+    def whole(k: int) -> Run:
+        held = Held(variants.u[k], np.zeros(len(simulation.plant.parts.held)), variants.p[k])
+        return _run_of(simulation, found.time, np.concatenate([found.q[k], found.v[k], found.z[k]], axis=1), held)
+
+    return found
+
+
+def _run_of(simulation: Simulation, time: Array, states: Array, held: Held) -> Run:
+    """A run from states that were computed among many."""
+    good = np.isfinite(states).all(axis=1)
+    last = len(good) if good.all() else int(np.argmin(good))
+    outcome, end = (Outcome.COMPLETE if good.all() else Outcome.NOT_FINITE), max(last - 1, 0)
+    trajectory = Trajectory(time[:last], states[:last], (), outcome, float(time[end]), states[end], None, Counts())
+    log = Log()
+    log.note(float(time[0]), held)
+    return simulation.result(trajectory, log)
+
+
+def _starts(simulation: Simulation, variants: _Variants) -> Array:
+    """The states of all variants at the start; where constraints ask for it, moved to what they allow."""
+    model, problem, study = simulation.model, simulation.problem, simulation.study
+    x0, _ = simulation.start()
+    x = np.tile(x0, (variants.count, 1))
+    names = [v.name for v in (*model.coordinates, *model.speeds)]
+    for n, values in variants.starts.items():
+        x[:, names.index(n)] = values
+    values: dict[str, Any] = {"t": study.begin, "u": variants.u, "p": variants.p}
+    values["m"] = np.zeros(len(simulation.plant.parts.held))
+
+    def at(function: Any) -> tuple[Array, ...]:
+        now = values | {b.name: x[:, problem.columns(b.name)] for b in problem.states}
+        native = compile(function)
+        found = native(*(now[a.name] for a in native.interface.inputs))
+        return found if isinstance(found, tuple) else (found,)
+
+    if problem.correct is not None:
+        for _ in range(5):
+            x = np.concatenate(at(problem.correct), axis=1)
+        lost = np.flatnonzero(~np.isfinite(x).all(axis=1))
+        if lost.size:
+            raise NumericalError(
+                "some starts cannot be closed", got=f"runs {lost[:10].tolist()}", remedy="start nearer to the study's"
+            )
+    begun = simulation.starts
+    if begun is not None:
+        found = dict(zip([o.name for o in begun.outputs], at(begun), strict=True))
+        if "z" in found:
+            x[:, problem.columns("z")] = found["z"]
+    return x
+
+
+def _one_by_one(
+    simulation: Simulation, variants: _Variants, threads: int, progress: Callable[[float], object] | None
+) -> Batch:
+    grid, n, done = simulation.grid, variants.count, 0
+    shape = (n, len(grid))
+    q, v = (np.full((*shape, k), np.nan) for k in (simulation.model.nq, simulation.model.nv))
+    z = np.full((*shape, len(simulation.plant.parts.states)), np.nan)
+
+    def moved(k: int) -> tuple[Trajectory, Log, Sequence[Event]]:
+        start = {name: float(values[k]) for name, values in variants.starts.items()}
+        return simulation.trajectory(start=start, u=variants.u[k], p=variants.p[k])
+
+    def work(k: int) -> None:
+        nonlocal done
+        trajectory, _, _ = moved(k)
+        rows, problem = len(trajectory.times), simulation.problem
+        for target, name in ((q, "q"), (v, "v"), (z, "z")):
+            target[k, :rows] = trajectory.states[:, problem.columns(name)]
+        done += 1
+        if progress is not None:
+            progress(done / n)
+
+    _ = simulation.problem, simulation.start()  # compile once, before threads share it
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        list(pool.map(work, range(n)))
+    return Batch(simulation, grid, q, v, z, lambda k: simulation.result(*moved(k)))
