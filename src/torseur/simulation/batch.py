@@ -214,14 +214,25 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
         found = native(*(now[a.name] for a in native.interface.inputs))
         return found if isinstance(found, tuple) else (found,)
 
+    if model.constraint_rows and study.start_from == "assembled":
+        held = list(dict.fromkeys([*study.start, *variants.starts]))
+        inputs = simulation.records.inputs_at(study.begin, variants.u[0], variants.p[0])
+        closed = model.assemble(
+            x[:, : model.nq],
+            speeds=x[:, model.nq : model.nq + model.nv],
+            hold=held,
+            t=study.begin,
+            inputs=inputs,
+            parameters=variants.p,
+        )
+        x[:, : model.nq + model.nv] = np.concatenate([closed.q, closed.v], axis=1)
     if problem.correct is not None:
-        for _ in range(5):
-            x = np.concatenate(at(problem.correct), axis=1)
-        lost = np.flatnonzero(~np.isfinite(x).all(axis=1))
-        if lost.size:
-            raise NumericalError(
-                "some starts cannot be closed", got=f"runs {lost[:10].tolist()}", remedy="start nearer to the study's"
-            )
+        x = np.concatenate(at(problem.correct), axis=1)
+    lost = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if lost.size:
+        raise NumericalError(
+            "some starts cannot be closed", got=f"runs {lost[:10].tolist()}", remedy="start nearer to the study's"
+        )
     begun = simulation.starts
     if begun is not None:
         found = dict(zip([o.name for o in begun.outputs], at(begun), strict=True))
