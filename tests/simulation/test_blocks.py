@@ -341,7 +341,7 @@ def test_a_controller_cannot_use_an_acceleration_of_the_same_instant():
         Blocks(sensor | {"tau": "-a_bz"}, HINGE)
     with pytest.raises(ModelError, match=r"the force on 'dq1' needs accelerations"):
         Blocks(sensor | {"push": {"force": {"speed": "dq1", "value": "-a_bz"}}}, HINGE)
-    with pytest.raises(ModelError, match=r"the start of 'f' needs"):
+    with pytest.raises(ModelError, match=r"the start of 'f_state' needs"):
         Blocks(sensor | {"f": {"lag": {"value": "a_bz", "time": 0.1}}}, HINGE)
     blocks = sensor | {"f": {"lag": {"value": "a_bz", "time": 0.1, "start": 0.0}}, "tau": "1 - f"}
     assert Blocks(blocks, HINGE).run(0.1, 0.01)["f"][-1] > 0.0
@@ -385,6 +385,8 @@ def test_what_is_said_twice_is_refused():
     c.define("out", x)
     with pytest.raises(ModelError, match="'out' is taken"):
         c.define("out", x)
+    with pytest.raises(ModelError, match="'x' is taken"):
+        c.define("x", x)
     with pytest.raises(ModelError, match="'q1' is taken"):
         c.define("q1", x)
     with pytest.raises(ModelError, match=r"no input 'taw'(.|\n)*'tau'"):
@@ -395,7 +397,7 @@ def test_what_is_said_twice_is_refused():
 
 def test_starts_that_need_each_other_are_a_circle():
     blocks = {"a": {"lag": {"value": "b", "time": 1.0}}, "b": {"lag": {"value": "a", "time": 1.0}}}
-    with pytest.raises(ModelError, match=r"starts that need each other(.|\n)*a -> b -> a"):
+    with pytest.raises(ModelError, match=r"starts that need each other(.|\n)*a_state -> b_state -> a_state"):
         Blocks(blocks)
 
 

@@ -279,7 +279,10 @@ class Context:
 
     def define(self, name: str, value: Expr, unit: str = "", meaning: str = "") -> None:
         """Give a result a name: other blocks may use it and it is recorded."""
-        if name in self._outputs or (name in self.scope and name not in self.bench.system.u.names):
+        others = {*self._outputs, *(s.name for s in self._states.values()), *self.scope} - set(
+            self.bench.system.u.names
+        )
+        if name in others or name in self._outputs:
             raise ModelError(f"the name '{name}' is taken", where=self.where, remedy="call the block otherwise")
         self.scope.setdefault(name, value)
         said = self._notes.get(name, ("", ""))

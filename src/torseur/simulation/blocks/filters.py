@@ -31,7 +31,7 @@ class Lag(Block):
     def build(self, context: Context, name: str) -> Expr:
         x = context.value(self.gain) * context.value(self.value)
         T = context.constant(self.time, "the time constant", least=0.0, open=True)
-        y = context.state(name, start=x if self.start is None else self.start)
+        y = context.state(f"{name}_state", start=x if self.start is None else self.start)
         context.rate(y, (x - y) / T)
         return y
 
@@ -52,7 +52,7 @@ class SecondOrder(Block):
     def build(self, context: Context, name: str) -> Expr:
         x = context.value(self.gain) * context.value(self.value)
         w = 6.283185307179586 * context.constant(self.frequency, "the frequency", least=0.0, open=True)
-        y = context.state(name, start=x if self.start is None else self.start)
+        y = context.state(f"{name}_state", start=x if self.start is None else self.start)
         rate = context.state(f"{name}_rate")
         context.rate(y, rate)
         context.rate(rate, w * w * (x - y) - 2.0 * context.value(self.damping) * w * rate)

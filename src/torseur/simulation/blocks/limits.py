@@ -85,6 +85,6 @@ class RateLimit(Block):
             y, h = context.held(name, start), context.constant(self.period, "the period", least=0.0, open=True)
             context.sample(y, y + maximum(minimum(x - y, up * h), -down * h), h)
             return y
-        y, lag = context.state(name, start), context.constant(self.lag, "the lag", least=0.0, open=True)
+        y, lag = context.state(f"{name}_state", start), context.constant(self.lag, "the lag", least=0.0, open=True)
         context.rate(y, maximum(minimum((x - y) / lag, up), -down))
         return y

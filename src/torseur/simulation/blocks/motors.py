@@ -42,7 +42,7 @@ class Armature(Block):
         if L is context.graph.zero:
             i = self._limited(context, drop / R)
         else:
-            state = context.state(f"{name}_current", self.start, unit="A")
+            state = context.state(f"{name}_armature", self.start, unit="A")
             rate = (drop - R * state) / L
             i = self._limited(context, state)
             if self.current_limit is not None:
