@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 
 from torseur.describe import Mechanism
 from torseur.describe.bodies import Base, BaseKind, Coordinate, Joint, Shape
-from torseur.describe.constraints import Constraint, Loop
+from torseur.describe.constraints import Constraint, Contact, Loop
 from torseur.describe.fields import Record
 from torseur.describe.formulas import CONSTANTS, FUNCTIONS, RESERVED, Formula
 from torseur.describe.loads import KINDS as LOADS
@@ -142,6 +142,8 @@ def _choices(kind: type[Record]) -> list[Any]:
     """The fields of which one is given; None among them if none may be."""
     if issubclass(kind, PathLoad):
         return ["coordinate", "between", "combination"]
+    if kind is Contact:
+        return ["frame", "gap"]
     if kind is RigidPose:
         return ["rpy", "quaternion", "matrix"]
     fields = list(kind.model_fields)

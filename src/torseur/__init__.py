@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from torseur.simulation.simulate import simulate
     from torseur.simulation.simulation import Simulation
     from torseur.simulation.study import Study
+    from torseur.simulation.study_file import load_study
+    from torseur.simulation.study_writer import write_study
 
 __version__ = "0.1.0"
 
@@ -56,9 +58,11 @@ __all__ = [
     "graph",
     "linearise",
     "load",
+    "load_study",
     "open_run",
     "save",
     "simulate",
+    "write_study",
 ]
 
 # Public name -> the module that holds it; a module is its own home.
@@ -86,6 +90,8 @@ _HOMES = {
     "simulate": "torseur.simulation.simulate",
     "Simulation": "torseur.simulation.simulation",
     "Study": "torseur.simulation.study",
+    "load_study": "torseur.simulation.study_file",
+    "write_study": "torseur.simulation.study_writer",
 }
 
 

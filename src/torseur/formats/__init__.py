@@ -18,7 +18,7 @@ from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.formats.faults import FileFault
 
-__all__ = ["Reading", "load", "read", "save"]
+__all__ = ["Reading", "contents", "load", "read", "replace_file", "save"]
 
 READABLE = (".yaml", ".yml", ".par", ".urdf", ".mu", ".txt")
 WRITABLE = (".yaml", ".yml", ".par", ".urdf")
@@ -69,7 +69,7 @@ def read(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KIND
             expected=f"one of {' '.join(READABLE)}",
             got=ending or "none",
         )
-    data = _contents(file)
+    data = contents(file)
     if ending in (".yaml", ".yml"):
         from torseur.formats.yaml_format import read_document
 
@@ -93,7 +93,7 @@ def _read_other(ending: str, data: bytes, name: str, where: str) -> Mechanism:
     return read_mu(data, name, where)
 
 
-def _contents(file: Path) -> bytes:
+def contents(file: Path) -> bytes:
     """What is in a file, of which not more is read than a model can need."""
     try:
         with file.open("rb") as stream:

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -31,10 +31,23 @@ from torseur.formats.yaml_forms import shape, shape_load
 from torseur.formats.yaml_messages import message
 from torseur.formats.yaml_nodes import Mark, Node, Source, parse, plain
 
-__all__ = ["VERSION", "VERSION_KEY", "Document", "read_document", "read_yaml"]
+__all__ = [
+    "STUDY_KEY",
+    "VERSION",
+    "VERSION_KEY",
+    "Document",
+    "document_of",
+    "find",
+    "read_document",
+    "read_yaml",
+    "take_down",
+    "validated",
+]
 
 VERSION = 1
 VERSION_KEY = "torseur"
+STUDY_KEY = "torseur_study"
+"""What files of studies begin with instead; their reader is in a higher layer."""
 MOST_ROUNDS = 20
 
 R = TypeVar("R", bound=Record)
@@ -64,9 +77,7 @@ def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, typ
         loads: the kinds of loads it may hold.
     """
     document = read_document(text, where, loads=loads)
-    for fault in document.faults:
-        if fault.severity is Severity.ERROR:
-            _take_down(document.source, document.root, fault)
+    take_down(document.faults, document.root, document.source)
     if document.source.faults:
         raise document.source.error()
     return document.mechanism
@@ -80,27 +91,41 @@ def read_document(text: str | bytes, where: str = "text", *, loads: Mapping[str,
     source = Source(where)
     root = parse(text, source)
     _check_version(root, source)
+    document = document_of(root, source, loads=loads)
+    if document is None:
+        raise source.error()
+    return document
+
+
+def document_of(root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS) -> Document | None:
+    """The mechanism in a tree, which may be part of a larger file; none if the file has faults of form.
+
+    Those of the mechanism are then taken down, with the structural ones of what can be read in spite of them.
+    """
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
     root = shape(Node(items, root.mark, root.path, root.keys), Mechanism, source)
     made = _loads(root, loads, source)
-    mechanism = _validated(Mechanism, _data(root, made), root, source)
+    mechanism = validated(Mechanism, _data(root, made), root, source)
     if source.faults or mechanism is None:
         rest = _rest(root, made, source)
-        for fault in [] if rest is None else faults(rest):
-            if fault.severity is Severity.ERROR and not _is_consequence(fault, source):
-                _take_down(source, root, fault)
-        raise source.error()
+        take_down([f for f in ([] if rest is None else faults(rest)) if not _is_consequence(f, source)], root, source)
+        return None
     return Document(mechanism, tuple(faults(mechanism)), source, root)
 
 
-def _take_down(source: Source, root: Node, fault: Fault) -> None:
-    mark, node = find(root, fault.path)
-    source.fault(mark, node.path, fault.what, expected=fault.expected, got=fault.got, remedy=fault.remedy)
+def take_down(found: Iterable[Fault], root: Node, source: Source) -> None:
+    """Note the errors among faults with their places in a tree."""
+    for fault in found:
+        if fault.severity is Severity.ERROR:
+            mark, node = find(root, fault.path)
+            source.fault(mark, node.path, fault.what, expected=fault.expected, got=fault.got, remedy=fault.remedy)
 
 
 def _check_version(root: Node, source: Source) -> None:
     if not isinstance(root.value, dict):
         source.stop(root.mark, "this is not a model", expected="a mapping that begins with 'torseur: 1'", got=root.kind)
+    if STUDY_KEY in root.items:
+        source.stop(root.keys[STUDY_KEY], "this is a study, not a model", remedy="load_study() or 'torseur simulate'")
     version = root.items.get(VERSION_KEY)
     if version is None:
         text = "the version of the format is missing"
@@ -120,7 +145,7 @@ def _loads(root: Node, kinds: Mapping[str, type[Load]], source: Source) -> dict[
         load = None
         if found is not None:
             kind, table.value[name] = found
-            load = _validated(kind, plain(table.value[name]), table.value[name], source)
+            load = validated(kind, plain(table.value[name]), table.value[name], source)
         if load is not None:
             made[name] = load
         else:
@@ -135,12 +160,18 @@ def _data(root: Node, loads: Mapping[str, Load]) -> Any:
     return data
 
 
-def _validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
+def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
+    """A record of data that came from a node; what is wrong with it is taken down with its place."""
     try:
         return kind.model_validate(data)
     except ValidationError as error:
+        told: set[int] = set()
         for fault in error.errors(include_url=False):
             mark, found = find(node, fault["loc"])
+            if id(found) in told:  # another way in which it could have been right
+                continue
+            if not isinstance(found.value, (dict, list)):
+                told.add(id(found))
             what, parts = message(fault)
             source.fault(mark, found.path, what, **parts)
         return None

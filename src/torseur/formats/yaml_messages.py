@@ -17,10 +17,19 @@ _EXPECTED = {
     "string_type": "text",
     "bool_type": "true or false",
     "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
     "dict_type": "a mapping of names",
     "tuple_type": "a list",
+}
+_BOUNDS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
 }
 
 
@@ -48,6 +57,9 @@ def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
         return f"the list is too {word}", parts
     if kind in ("literal_error", "enum"):
         return f"expected {context['expected']}", {"got": _got(value)}
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"expected {words} {context[key]:g}", {"got": _got(value)}
     if kind == "string_too_long":
         return "the text is too long", {"expected": f"at most {context['max_length']} characters"}
     if kind == "string_pattern_mismatch":

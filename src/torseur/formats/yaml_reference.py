@@ -18,7 +18,7 @@ from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
 from torseur.formats.yaml_text import flow
 from torseur.formats.yaml_writer import plain
 
-__all__ = ["reference"]
+__all__ = ["reference", "section"]
 
 _SYMBOLS = {
     Symbols.COORDINATES: "coordinates",
@@ -34,13 +34,13 @@ def reference(loads: Mapping[str, type[Load]] = KINDS) -> str:
     _collect(Mechanism, found)
     lines: list[str] = []
     for kind in found:
-        lines += _section(kind.__name__, kind)
+        lines += section(kind.__name__, kind)
         if kind is Mechanism:
             lines += ["The key `torseur: 1`, the version of the format, comes first.", ""]
     listed = ", ".join(f"`{name}`" for name in loads)
     lines += ["### Load", "", f"A mapping with exactly one key, the kind of the load: {listed}.", ""]
     for name, load in loads.items():
-        lines += _section(f"Load `{name}`", load)
+        lines += section(f"Load `{name}`", load)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -60,7 +60,8 @@ def _records(annotation: Any) -> Iterator[type[Record]]:
         yield from _records(inside)
 
 
-def _section(title: str, kind: type[Record]) -> list[str]:
+def section(title: str, kind: type[Record]) -> list[str]:
+    """The lines about one record: what it is, its short forms, its fields."""
     text = " ".join(line.strip() for line in (kind.__doc__ or "").split("\n") if line.strip())
     lines = [f"### {title}", "", text, "", *_short_forms(kind)]
     rows = [_row(name, field) for name, field in kind.model_fields.items()]
@@ -144,4 +145,4 @@ def _word(annotation: Any, thing: Thing | None) -> str:
         return " or ".join(f"`{member.value}`" for member in annotation)
     if thing is not None:
         return f"name of a {thing.value}"
-    return {str: "text", float: "number", bool: "`true` or `false`"}.get(annotation, "")
+    return {str: "text", float: "number", int: "whole number", bool: "`true` or `false`"}.get(annotation, "")

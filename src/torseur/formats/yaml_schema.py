@@ -15,7 +15,7 @@ from torseur.describe.place import Place
 from torseur.formats.yaml_format import VERSION, VERSION_KEY
 from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
 
-__all__ = ["schema"]
+__all__ = ["schema", "tidied"]
 
 Schema = dict[str, Any]
 
@@ -24,13 +24,15 @@ _SCALAR: Schema = {
     "anyOf": [{"type": "number"}, {"type": "string"}],
 }
 _NOTHING: Schema = {"type": "null"}
+_NOT_OF_SCHEMAS = ("title", "gt", "ge", "lt", "le")
+"""Titles say nothing that names do not; bounds of numbers that may be formulas are checked by the reader."""
 
 
 def schema(loads: Mapping[str, type[Load]] = KINDS) -> Schema:
     """The schema of a model file with some kinds of loads."""
     pairs = [(kind, "validation") for kind in (Mechanism, *loads.values())]
     _, made = models_json_schema(pairs)  # type: ignore[arg-type]
-    definitions: Schema = {name: _tidied(entry) for name, entry in made["$defs"].items()}
+    definitions: Schema = {name: tidied(entry) for name, entry in made["$defs"].items()}
     definitions["Scalar"] = _SCALAR
     definitions["Triple"] = _list_of(3, "three numbers or formulas")
     definitions["Load"] = _load(loads)
@@ -77,18 +79,18 @@ def _load(loads: Mapping[str, type[Load]]) -> Schema:
 # -- what pydantic makes, made readable --------------------------------------------------------------------------------
 
 
-def _tidied(entry: Any, *, is_schema: bool = True) -> Any:
-    """Scalars and triples by reference, no titles, no defaults that are records or nothing."""
+def tidied(entry: Any, *, is_schema: bool = True) -> Any:
+    """A schema of pydantic's: scalars and triples by reference, no titles, no defaults that are records or nothing."""
     if isinstance(entry, list):
-        return [_tidied(item) for item in entry]
+        return [tidied(item) for item in entry]
     if not isinstance(entry, dict):
         return entry
     if not is_schema:  # a table of properties: its keys are names
-        return {key: _tidied(item) for key, item in entry.items()}
-    dropped = {"title", *(["default"] if entry.get("default") in (None, [], {}) else [])}
+        return {key: tidied(item) for key, item in entry.items()}
+    dropped = {*_NOT_OF_SCHEMAS, *(["default"] if entry.get("default") in (None, [], {}) else [])}
     dropped |= {"default"} if isinstance(entry.get("default"), dict) else set()
     tidy = {
-        key: _tidied(item, is_schema=key not in ("properties", "patternProperties", "default"))
+        key: tidied(item, is_schema=key not in ("properties", "patternProperties", "default"))
         for key, item in entry.items()
         if key not in dropped
     }

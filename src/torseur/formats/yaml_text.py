@@ -54,6 +54,8 @@ def flow(value: Any) -> str:
 
 
 def _number(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
     text = repr(float(value))
     return text.removesuffix(".0") if text != "-0.0" else text
 

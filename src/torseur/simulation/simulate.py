@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.simulation.result import Run
 from torseur.simulation.simulation import Simulation
 from torseur.simulation.study import Study
+from torseur.simulation.study_file import read_study
 
 __all__ = ["simulate", "study_of"]
 
 
 def simulate(
-    what: Mechanism | Study,
+    what: Mechanism | Study | str | os.PathLike[str],
     *,
     until: float | None = None,
     start: Mapping[str, float] | None = None,
@@ -32,13 +34,13 @@ def simulate(
     """Simulate a mechanism or a study; whatever is given here takes the place of what the study says.
 
     Args:
-        what: a description, or a study.
+        what: a description, a study, or the file of one.
         until: the end, s.
         start: coordinates and speeds by name; the others as described, moved to where constraints allow.
         inputs: input -> number, formula, signal or block that drives it.
         controllers: further blocks by name: controllers, sensors, filters.
         solver: a method by name, or the fields of a `Solver`.
-        folder: where files that blocks read are looked for.
+        folder: where files that blocks read are looked for; by default the folder of the study's file.
         progress: called now and then with the time reached.
         more: other fields of a `Study`: every, friction, stops, parameters, outputs, changes, ...
 
@@ -54,8 +56,12 @@ def simulate(
     >>> [round(float(x), 9) for x in run["x"]]
     [0.0, 0.1875, 0.75, 1.6875, 3.0]
     """
-    study = study_of(what, until=until, start=start, inputs=inputs, blocks=controllers, solver=solver, **more)
-    return Simulation(study, folder).run(progress=progress)
+    given = {"until": until, "start": start, "inputs": inputs, "blocks": controllers, "solver": solver, **more}
+    if not isinstance(what, (str, os.PathLike)):
+        return Simulation(study_of(what, **given), folder).run(progress=progress)
+    file = read_study(what)
+    with file.told():
+        return Simulation(study_of(file.study, **given), folder or file.folder).run(progress=progress)
 
 
 def study_of(what: Mechanism | Study, **given: Any) -> Study:
@@ -69,7 +75,9 @@ def study_of(what: Mechanism | Study, **given: Any) -> Study:
         fields = {"model": what}
     else:
         raise ArgumentError(
-            "only a description or a study can be simulated", got=repr(what)[:80], remedy="simulate(load(path))"
+            "only a description or a study can be simulated",
+            got=repr(what)[:80],
+            remedy="simulate(path), or simulate(load(path))",
         )
     try:
         return Study.model_validate({**fields, **changed})

@@ -33,6 +33,7 @@ from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.starting import first_state
 from torseur.simulation.study import Study
+from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
 
 __all__ = ["Simulation"]
@@ -51,6 +52,7 @@ class Simulation:
     """
 
     def __init__(self, study: Study, folder: Path | None = None, *, audit: bool = True) -> None:
+        check_study(study)
         self.study = study
         self.method = method_of(study.solver.method)
         mechanism = study.model
@@ -64,29 +66,16 @@ class Simulation:
             folder,
         )
         self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings)
-        self._check_names()
+        self._check_events()
 
-    def _check_names(self) -> None:
-        known = [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+    def _check_events(self) -> None:
         events = [event.name for event in self.plant.parts.events]
-        faults = [("start", n, known, "coordinate or speed") for n in self.study.start if n not in known]
-        for k, change in enumerate(self.study.changes):
-            faults += [
-                (f"changes[{k}].set", n, self.model.free_parameters, "parameter")
-                for n in change.set
-                if n not in self.model.free_parameters
-            ]
-            if change.event is not None and change.event not in events:
-                faults.append((f"changes[{k}].event", change.event, events, "event"))
-        faults += [
-            ("inputs", n, list(self.plant.mechanism.inputs), "input")
-            for n in self.study.inputs
-            if n not in self.plant.mechanism.inputs
-        ]
         found = []
-        for where, name, names, what in faults:
-            expected, remedy = guess(name, names)
-            found.append(ModelError(f"no {what} '{name}'", where=where, expected=expected, remedy=remedy))
+        for k, change in enumerate(self.study.changes):
+            if change.event is not None and change.event not in events:
+                expected, remedy = guess(change.event, events)
+                text, where = f"no event '{change.event}'", f"changes[{k}].event"
+                found.append(ModelError(text, where=where, expected=expected, remedy=remedy))
         if found:
             raise ModelError.of(found)
 

@@ -10,26 +10,62 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializeAsAny, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from torseur.describe import Mechanism
 from torseur.describe.fields import FrozenDict, Number, Record, Table
+from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Output
+from torseur.errors import GraphError, ModelError
 from torseur.simulation.blocks import Block, block_of
 
-__all__ = ["Change", "FrictionChoice", "Solver", "StopChoice", "Study"]
+__all__ = ["Change", "FrictionChoice", "Solver", "StopChoice", "Study", "Value"]
+
+
+def _value(given: Any) -> Any:
+    """A formula without names, such as 30*deg, as its value."""
+    if not isinstance(given, (str, Formula)):
+        return given
+    try:
+        formula = given if isinstance(given, Formula) else Formula(given)
+        if formula.names:
+            names = ", ".join(sorted(formula.names))
+            raise PydanticCustomError(
+                "value", "expected a number or a formula without names, got {got}", {"got": names}
+            )
+        return formula.value()
+    except (ModelError, GraphError) as error:
+        raise PydanticCustomError("formula", "{text}", {"text": str(error), "error": error}) from error
+
+
+Value = Annotated[
+    Number,
+    BeforeValidator(_value),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "description": "a formula, e.g. 30*deg"}]}),
+]
+"""A number; a formula without names, such as 30*deg or pi/4, is read as one."""
 
 
 class Solver(Record):
     """How a study is integrated; which methods there are, `torseur.simulation.methods` says."""
 
-    method: str = Field("dop853", description="dop853, dopri5, rk4, rodas, newmark, generalised_alpha or hht")
-    step: Number | None = Field(None, gt=0.0, description="of a method with a given step, s; else the first one")
-    rtol: Number = Field(1e-9, ge=0.0, description="relative error allowed in a step")
-    atol: Number = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
-    longest: Number | None = Field(None, gt=0.0, description="longest step, s")
+    method: str = Field("dop853", description="dop853, dopri5, rk4, rodas, newmark, easydyn, hht or generalised_alpha")
+    step: Value | None = Field(None, gt=0.0, description="of a method with a given step, s; else the first one")
+    rtol: Value = Field(1e-9, ge=0.0, description="relative error allowed in a step")
+    atol: Value = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
+    longest: Value | None = Field(None, gt=0.0, description="longest step, s")
     steps: int = Field(10_000_000, gt=0, description="how many steps at most")
 
 
@@ -39,7 +75,7 @@ class FrictionChoice(Record):
     model: Literal["stick", "smooth", "sign"] = Field(
         "stick", description="stick: true stick and slip by events; smooth: tanh(rate/width); sign: as it stands"
     )
-    width: Number = Field(1e-3, gt=0.0, description="of the smooth one, m/s or rad/s")
+    width: Value = Field(1e-3, gt=0.0, description="of the smooth one, m/s or rad/s")
 
 
 class StopChoice(Record):
@@ -48,21 +84,21 @@ class StopChoice(Record):
     model: Literal["report", "hard", "ignore"] = Field(
         "report", description="report: passing one is an event; hard: they hold; ignore"
     )
-    restitution: Number = Field(0.0, ge=0.0, le=1.0, description="speed after a hard stop is hit over that before")
+    restitution: Value = Field(0.0, ge=0.0, le=1.0, description="speed after a hard stop is hit over that before")
 
 
 class Change(Record):
     """Parameters that change on the way: at a time, or whenever an event happens."""
 
-    at: Number | None = Field(None, description="time, s")
+    at: Value | None = Field(None, description="time, s")
     event: str | None = Field(None, description="name of an event")
-    set: Table[Number] = Field(FrozenDict(), description="parameters and their new values")
+    set: Table[Value] = Field(FrozenDict(), description="parameters and their new values")
     stop: bool = Field(False, strict=True, description="true: the run ends there")
 
     @model_validator(mode="after")
     def _one(self) -> Change:
         if (self.at is None) == (self.event is None):
-            raise ValueError("give exactly one of at, event")
+            raise PydanticCustomError("choice", "give exactly one of at, event")
         return self
 
 
@@ -72,23 +108,25 @@ class Study(Record):
     model: Mechanism = Field(description="what moves")
     name: str | None = Field(None, max_length=120, description="what the study is called")
     title: str | None = Field(None, max_length=500, description="what it is about, in words")
-    parameters: Table[Number] = Field(FrozenDict(), description="values in place of those of the model")
-    start: Table[Number] = Field(FrozenDict(), description="coordinates and speeds at the start, by name")
+    parameters: Table[Value] = Field(FrozenDict(), description="values in place of those of the model")
+    start: Table[Value] = Field(FrozenDict(), description="coordinates and speeds at the start, by name")
     start_from: Literal["assembled", "equilibrium", "given"] = Field(
         "assembled",
         description="assembled: the nearest state that constraints allow; equilibrium: at rest; given: as it is",
     )
     inputs: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="input -> signal or block that drives it")
     blocks: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="controllers, sensors, filters, signals")
-    begin: Number = Field(0.0, description="time at the start, s")
-    until: Number = Field(10.0, description="time at the end, s")
-    every: Number | None = Field(None, gt=0.0, description="time between records, s; by default a thousandth of all")
+    begin: Value = Field(0.0, description="time at the start, s")
+    until: Value = Field(10.0, validate_default=True, description="time at the end, s")
+    every: Value | None = Field(None, gt=0.0, description="time between records, s; by default a thousandth of all")
     solver: Solver = Field(Solver(), description="how it is integrated")
     friction: FrictionChoice = Field(FrictionChoice(), description="dry friction")
     stops: StopChoice = Field(StopChoice(), description="limits of coordinates")
     outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
     changes: tuple[Change, ...] = Field((), description="parameters that change on the way")
-    audit: Number = Field(1e-6, gt=0.0, description="share of the amounts exchanged that balances may be off by")
+    audit: Value | None = Field(
+        None, gt=0.0, description="share of the amounts exchanged that balances may be off by; by default the method's"
+    )
 
     @field_validator("inputs", "blocks", mode="before")
     @classmethod
@@ -96,14 +134,22 @@ class Study(Record):
         """Blocks in their short forms: a number, a formula, a mapping from a kind to its fields."""
         return {n: block_of(x, where=str(n)) for n, x in given.items()} if isinstance(given, dict) else given
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Study:
-        if not self.until > self.begin:
-            raise ValueError(f"the end ({self.until}) must come after the begin ({self.begin})")
-        twice = sorted(set(self.inputs) & set(self.blocks))
+    @field_validator("blocks")
+    @classmethod
+    def _once(cls, blocks: Any, info: ValidationInfo) -> Any:
+        twice = sorted(set(info.data.get("inputs", ())) & set(blocks))
         if twice:
-            raise ValueError(f"both an input and a block: {', '.join(twice)}")
-        return self
+            raise PydanticCustomError("twice", "both an input and a block: {names}", {"names": ", ".join(twice)})
+        return blocks
+
+    @field_validator("until")
+    @classmethod
+    def _in_order(cls, until: float, info: ValidationInfo) -> float:
+        begin = info.data.get("begin", -math.inf)
+        if not until > begin:
+            times = {"until": f"{until:g}", "begin": f"{begin:g}"}
+            raise PydanticCustomError("order", "the end ({until} s) must come after the begin ({begin} s)", times)
+        return until
 
     @property
     def called(self) -> str:

@@ -1,0 +1,113 @@
+"""What can be wrong with a study, found before anything is built: names that its model does not know.
+
+>>> from torseur.describe import Mechanism
+>>> from torseur.simulation.study import Study
+>>> cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+>>> study = Study(model=Mechanism(name="slide", bodies={"cart": cart}), start={"y": 1.0}, inputs={"f": "2*dz"})
+>>> [fault.what for fault in faults(study)]
+["no coordinate or speed 'y'", "no input 'f'", "unknown name 'dz'"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from torseur.describe.checks.fault import Fault, Path, guess, written
+from torseur.describe.checks.scope import Scope
+from torseur.describe.checks.walk import FoundFormula, FoundName, walk
+from torseur.describe.formulas import Formula
+from torseur.errors import ModelError
+from torseur.simulation.methods import METHODS
+from torseur.simulation.study import Study
+
+__all__ = ["check_study", "faults"]
+
+
+def check_study(study: Study) -> None:
+    """Raise all that is wrong with a study, at once."""
+    found = [
+        ModelError(f.what, where=written(f.path), expected=f.expected, got=f.got, remedy=f.remedy)
+        for f in faults(study)
+    ]
+    if found:
+        raise ModelError.of(found)
+
+
+def faults(study: Study) -> list[Fault]:
+    """All faults of a study that its model alone decides, in the order of the fields."""
+    scope = Scope(study.model)
+    return [
+        *_unknown(study.parameters, study.model.parameters, "parameter", ("parameters",)),
+        *_derived(study.parameters, study, ("parameters",)),
+        *_unknown(study.start, [*scope.coordinates, *scope.speeds], "coordinate or speed", ("start",)),
+        *_unknown(study.inputs, study.model.inputs, "input", ("inputs",)),
+        *_formulas(study, scope),
+        *_unknown([study.solver.method], METHODS, "method", ("solver", "method"), is_table=False),
+        *_outputs(study, scope),
+        *_changes(study),
+    ]
+
+
+def _unknown(
+    names: Iterable[str], known: Iterable[str], what: str, path: Path, *, is_table: bool = True
+) -> Iterator[Fault]:
+    listed = list(known)
+    for name in names:
+        if name not in listed:
+            expected, remedy = guess(name, listed)
+            yield Fault((*path, name) if is_table else path, f"no {what} '{name}'", expected, remedy=remedy)
+
+
+def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:
+    """Parameters that follow from others cannot be set."""
+    for name in given:
+        known = study.model.parameters.get(name)
+        if known is not None and isinstance(known.value, Formula):
+            text = f"the parameter '{name}' follows from others"
+            yield Fault((*path, name), text, got=known.value.text[:80], remedy="set those, or change the model")
+
+
+def _changes(study: Study) -> Iterator[Fault]:
+    for k, change in enumerate(study.changes):
+        path: Path = ("changes", k, "set")
+        yield from _unknown(change.set, study.model.parameters, "parameter", path)
+        yield from _derived(change.set, study, path)
+        if change.at is not None and change.at < study.begin:
+            text, expected = "a change before the study begins", f"at least {study.begin:g} s"
+            yield Fault(("changes", k, "at"), text, expected=expected, got=f"{change.at:g} s")
+
+
+def _formulas(study: Study, scope: Scope) -> Iterator[Fault]:
+    """Formulas of blocks use what the model has, and results of blocks; frames, coordinates and speeds exist."""
+    results = (*study.inputs, *study.blocks)
+    for table, blocks in (("inputs", study.inputs), ("blocks", study.blocks)):
+        for name, block in blocks.items():
+            if table == "blocks" and name in scope.symbols and name not in study.model.inputs:
+                got = scope.symbols[name].what
+                yield Fault((table, name), f"the name '{name}' is taken", got=got, remedy="call the block otherwise")
+            for found in walk(block, (table, name)):
+                yield from _name(found, scope) if isinstance(found, FoundName) else _formula(found, scope, results)
+
+
+def _name(found: FoundName, scope: Scope) -> Iterator[Fault]:
+    known = scope.named(found.thing)
+    if found.name not in known:
+        expected, remedy = guess(found.name, known)
+        yield Fault(found.path, f"no {found.thing.value} '{found.name}'", expected, remedy=remedy)
+
+
+def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
+    for name in sorted(found.formula.names - scope.symbols.keys()):
+        if not any(name == block or name.startswith(f"{block}_") for block in results):
+            expected, remedy = guess(name, [*scope.symbols, *results])
+            yield Fault(found.path, f"unknown name '{name}'", expected, found.formula.text[:80], remedy)
+
+
+def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
+    for name, output in study.outputs.items():
+        if name in scope.symbols:
+            got = scope.symbols[name].what
+            yield Fault(("outputs", name), f"the name '{name}' is taken", got=got, remedy="call the output otherwise")
+        for found in walk(output, ("outputs", name)):
+            if isinstance(found, FoundFormula):
+                yield from _formula(found, scope)
