@@ -63,6 +63,6 @@ def acceleration(tree: Tree, name: str, vdot: Sequence[Expr], axes: Axes = Axes.
     g, frame = tree.system.graph, Kinematics(tree).frame(name)
     if frame.link < 0:
         return [g.zero] * 6
-    m = motions(tree, vdot, zero_vector(g))[frame.link]
+    m = list(motions(tree, vdot, zero_vector(g)))[frame.link]
     linear = rotate_back(frame.offset.R, add(m.a, rotate(m.U, frame.offset.P)))
     return [*_in(axes, frame, linear), *_in(axes, frame, rotate_back(frame.offset.R, m.wd))]

@@ -16,7 +16,7 @@ All in the link's own axes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torseur.dynamics.tree import Link, Rotor, Tree
@@ -41,8 +41,12 @@ class LinkMotion:
     U: Matrix
 
 
-def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> list[LinkMotion]:
-    """The forward recursion: from the world, which accelerates upwards in place of gravity, to the tips."""
+def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> Iterator[LinkMotion]:
+    """The forward recursion: from the world, which accelerates upwards in place of gravity, to the tips.
+
+    Link by link, so that what a link's motion is for can be written beside it: code runs in the order it was written,
+    and of a long chain half as many values then wait in memory for the way back.
+    """
     g = tree.system.graph
     still = zero_vector(g)
     world = LinkMotion(still, still, minus(gravity), (still, still, still))
@@ -50,7 +54,7 @@ def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> list[LinkMotio
     for link in tree.links:
         before = world if link.parent < 0 else found[link.parent]
         found.append(_next(g, link, before, link.acceleration(vdot)))
-    return found
+        yield found[-1]
 
 
 def _next(g: Graph, link: Link, before: LinkMotion, rate: Motion) -> LinkMotion:
@@ -136,10 +140,11 @@ def joint_wrenches(
     tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
 ) -> tuple[list[Wrench], list[Expr]]:
     """What each link's parent must do to it (2.24), and what rotors ask of the joints they drive (nv,)."""
-    g, moved = tree.system.graph, motions(tree, vdot, gravity)
+    g = tree.system.graph
     drives: list[Expr] = [g.zero] * tree.nv
-    forces, moments = [], []
-    for k, (link, m) in enumerate(zip(tree.links, moved, strict=True)):
+    moved, forces, moments = [], [], []
+    for k, (link, m) in enumerate(zip(tree.links, motions(tree, vdot, gravity), strict=True)):
+        moved.append(m)
         F, N = inertial_wrench(link.inertia, m)
         given = external.get(k) if external else None
         forces.append(F if given is None else sub(F, given[0]))

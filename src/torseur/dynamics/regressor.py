@@ -183,7 +183,7 @@ def regressor(
     tree: Tree, parameters: Sequence[StandardParameter], vdot: Sequence[Expr], gravity: Vector
 ) -> list[list[Expr]]:
     """Y (nv, number of parameters): column i belongs to parameter i, all or some of `standard_parameters`."""
-    g, moved, reach = tree.system.graph, motions(tree, vdot, gravity), _reach(tree)
+    g, moved, reach = tree.system.graph, list(motions(tree, vdot, gravity)), _reach(tree)
     columns = []
     for parameter in parameters:
         column: list[Expr] = [g.zero] * tree.nv
