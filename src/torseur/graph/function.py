@@ -134,12 +134,18 @@ class Function:
     @cached_property
     def digest(self) -> str:
         """A fingerprint of everything that shapes the computation (and of no name)."""
-        index, blocks = self.index, {b.name: k for k, b in enumerate(self.inputs)}
+        blocks = {b.name: k for k, b in enumerate(self.inputs)}
         codes = bytes([_CODE[node.op] for node in self.nodes])
-        args = [index[a.id] for node in self.nodes for a in node.args]
-        numbers = [node.data for node in self.nodes if node.op is ops.CONST]
+        # Every warm start waits for this: 11 ms for 47 000 nodes, 20 with a dictionary from ids to places.
+        ids = np.array([node.id for node in self.nodes], np.intp)
+        place = np.empty(ids.max(initial=-1) + 1, np.int32)
+        place[ids] = np.arange(len(ids))
+        args = place[np.array([a.id for node in self.nodes for a in node.args], np.intp)]
+        results = place[np.array([e.id for e in self.results], np.intp)]
+        special = [node for node in self.nodes if node.data is not None]
+        numbers = [node.data for node in special if node.op is ops.CONST]
         rest: list[object] = []
-        for node in self.nodes:
+        for node in special:
             if node.op is ops.SYMBOL:
                 rest.append((blocks[node.data[0]], node.data[1]))
             elif node.op is ops.CALL:
@@ -147,9 +153,7 @@ class Function:
             elif node.op is ops.PIECEWISE or node.op is ops.ITEM or node.op is ops.TRUTH:
                 rest.append(node.data)
         interface = [(b.shape, b.role.value) for b in self.inputs], [(o.shape, len(o.exprs)) for o in self.outputs]
-        results = [index[e.id] for e in self.results]
-        others = repr((rest, interface, results)).encode()
-        parts = codes, np.array(args, np.int32).tobytes(), np.array(numbers).tobytes(), others
+        parts = codes, args.tobytes(), results.tobytes(), np.array(numbers).tobytes(), repr((rest, interface)).encode()
         return hashlib.sha256(b"".join(len(p).to_bytes(8, "little") + p for p in parts)).hexdigest()
 
 
