@@ -150,11 +150,13 @@ def _plan(nodes: list[Node]) -> _Plan:
         for node in chunk:
             for a in node.args:
                 if a.id in last:
-                    last[a.id] = max(last[a.id], k)
+                    last[a.id] = k
+    # A chunk loads a value when it first needs it; if it is the last chunk to do so, the slot is free from there on.
     free: list[int] = []
-    ending: list[list[int]] = [[] for _ in chunks]
+    ending: list[dict[int, int]] = [{} for _ in chunks]
     for k, chunk in enumerate(chunks):
         for node in chunk:
+            free += [ending[k].pop(a.id) for a in node.args if a.id in ending[k]]
             if isinstance(node, Bundle):
                 plan.frame[node.id] = plan.take(len(node))
                 plan.arguments = max(plan.arguments, len(node.args))
@@ -163,8 +165,7 @@ def _plan(nodes: list[Node]) -> _Plan:
                 plan.angles[k, node.args[0].id] = plan.take(2)
             if last[node.id] > k and node.op not in (ops.ITEM, ops.SIN, ops.COS):
                 slot = plan.frame[node.id] = free.pop() if free else plan.take(1)
-                ending[last[node.id]].append(slot)
-        free += ending[k]
+                ending[last[node.id]][node.id] = slot
     return plan
 
 
