@@ -1,7 +1,7 @@
 """The report on native code: it is made, it has its lines, and its counting is right."""
 
 import re
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +71,19 @@ def test_the_first_torque_of_a_chain_at_rest_is_that_of_its_weight():
     about_axis = first[:3, 2] @ (moment - np.cross(first[:3, 3], weight))
     tau = compile(workloads.inverse_dynamics(arm))(q, zero, zero)
     assert tau[0] == pytest.approx(about_axis, rel=1e-12)
+
+
+def _most_waiting(function):
+    """The most values that are computed and still needed at any time, in the order of the code."""
+    last = {a.id: node.id for node in function.nodes for a in node.args if a.args}
+    changes = sorted([(born, 1) for born in last] + [(died, -1) for died in last.values()])
+    return max(accumulate(change for _, change in changes))
+
+
+def test_on_the_way_back_each_joint_of_a_chain_adds_a_dozen_values_that_wait():
+    """Force, moment, and what turns them: sine and cosine, by themselves and by those of the fixed angle."""
+    twelve, twenty = (_most_waiting(workloads.random_chain(n)) for n in (12, 20))
+    assert twenty - twelve == 8 * 12
 
 
 def test_native_and_reference_agree_on_the_chains():

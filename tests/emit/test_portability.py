@@ -7,7 +7,7 @@ import pytest
 from strategies import showcase
 from torseur.emit import HEUN, float_flags
 from torseur.emit.ir import Lanes
-from torseur.emit.jit import Machine, Tier, assemble, host
+from torseur.emit.jit import Machine, Tier, assemble, assembly, host
 from torseur.emit.native import module_text
 from torseur.emit.run_loop import run_text
 from torseur.graph import Function, Graph
@@ -72,3 +72,30 @@ def test_the_number_of_lanes_follows_the_processor(features, width):
 def test_this_machine_is_described():
     assert host().triple
     assert host().lanes.width in (2, 4, 8)
+
+
+@pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="only x86-64 has registers this wide")
+def test_wide_registers_are_spilled_to_whole_cache_lines():
+    machine = Machine(host().triple, "", "+avx,+avx2,+fma,+avx512f")
+    g = Graph()
+    x = g.block("x", 80)
+    squares = [e * e for e in x]  # far more than there are registers, each needed twice
+    total, product = squares[0], squares[-1]
+    for first, last in zip(squares[1:], squares[-2::-1], strict=True):
+        total, product = total + first, product * last
+    text, *_ = module_text(Function("f", [x], {"y": [total, product]}), machine.lanes)
+    spills = re.findall(r"^\tvmov(\w)p.*%zmm.*\(%rsp\)", assembly(text, machine), flags=re.MULTILINE)
+    assert set(spills) == {"a"}  # aligned; "u" would be unaligned
+
+
+@pytest.mark.parametrize(
+    ("triple", "one_piece"),
+    [
+        ("x86_64-unknown-linux-gnu", True),
+        ("arm64-apple-macosx11.0", True),
+        ("x86_64-pc-windows-msvc", False),
+        ("s390x-unknown-linux-gnu", False),
+    ],
+)
+def test_code_and_constants_are_linked_side_by_side_where_llvm_can(triple, one_piece):
+    assert Machine(triple, "", "").in_one_piece is one_piece
