@@ -20,7 +20,8 @@ __all__ = ["reaction_of"]
 
 
 def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> list[Expr]:
-    """Force and moment (6,) of a joint on its body, at the body's origin in its axes; of a loop, on its second frame.
+    """Force and moment (6,) of a joint on its body, at the body's origin in its axes; of a loop on its second frame,
+    there, in the axes of the first.
 
     Args:
         w: the mechanism.
@@ -31,9 +32,7 @@ def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequ
     for cut in w.constraints.cuts:
         if cut.name == name:
             force, torque = cut_wrench(cut, multipliers)
-            turn = cut.b.pose.R
-            back = [rotate_back(turn, rotate(cut.a.pose.R, x)) for x in (force, torque)]
-            return [*back[0], *back[1]]
+            return [*force, *torque]
     body = w.true_tree.home.get(name)
     if body is None or body[0] < 0 or w.true_tree.links[body[0]].name != name:
         raise ModelError(f"'{name}' has no joint whose force could be told", expected="a body that moves on a joint")

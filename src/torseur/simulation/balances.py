@@ -5,7 +5,8 @@
 
 The right-hand sides are integrated along with the motion by the same method, so that each balance has two sides that
 were computed in two ways (Llibre, Mampey & Chretien 1983, IV.2: the seven quantities). Springs and gravity are in U.
-Momenta are watched where the base floats: elsewhere the ground takes what it has to.
+Momenta are watched where the base floats: elsewhere the ground takes what it has to. Angular momentum is not, where a
+drive is known by its inertia at the joint only or stands on the ground: nobody knows what its reaction turns.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Balances:
     Attributes:
         energy: T + U.
         works: their integrals add up to what the energy gains.
-        momenta: p and L (6,), or none.
+        momenta: p and L (6,), p alone (3,), or none.
         impulses: the flow of each.
     """
 
@@ -74,7 +75,8 @@ def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr
         Flow(f"angular_impulse_{axis}", "N m s", f"of all external forces about {axis} of the world origin", n)
         for axis, n in zip(_AXES, moment, strict=True)
     ]
-    return Balances(whole, tuple(works), (*p, *L), tuple(impulses))
+    kept = 3 if any(rotor.link < 0 for rotor in w.tree.rotors) else 6
+    return Balances(whole, tuple(works), (*p, *L)[:kept], tuple(impulses[:kept]))
 
 
 def _loads(w: Workbench) -> list[Flow]:

@@ -161,18 +161,18 @@ class Records:
 
     def _jumps(self, trajectory: Trajectory, problem: Problem, u: Array, p: Array) -> list[dict[str, Array]]:
         """Energy and momenta just before and just after every event."""
-        events = trajectory.events
+        events, width = trajectory.events, len(self._momenta)
         found = []
         for states in ([e.before for e in events], [e.after for e in events]):
             if not events:
-                found.append({"energy": np.zeros(0), "momenta": np.zeros((0, 6))})
+                found.append({"energy": np.zeros(0), "momenta": np.zeros((0, width))})
                 continue
             times = np.array([e.time for e in events])
             m = np.zeros((len(events), len(self.plant.parts.held)))
             rows = self._evaluated(problem, times, np.array(states), u, m, p[:1])
             items = {item.name: rows["items"][:, k] for k, item in enumerate(self._items)}
             whole = items["kinetic_energy"] + items["potential_energy"]
-            found.append({"energy": whole, "momenta": rows.get("momenta", np.zeros((len(events), 6)))})
+            found.append({"energy": whole, "momenta": rows.get("momenta", np.zeros((len(events), width)))})
         return found
 
 

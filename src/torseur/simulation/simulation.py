@@ -300,6 +300,8 @@ class Simulation:
     def result(self, trajectory: Trajectory, log: Log, events: Sequence[Event] = ()) -> Run:
         """A trajectory with all that is recorded of it, and its audit."""
         study, plant = self.study, self.plant
+        if not len(trajectory.times):
+            raise NumericalError("the run cannot begin", where="start", got=self._reason(trajectory))
         m, p = log.at(trajectory.times)
         rows = self.records.of(trajectory, self.problem, log.u, m, p)
         channels = [*rows.states, *rows.channels]
@@ -326,6 +328,8 @@ class Simulation:
         if rows.momenta is not None and rows.impulses is not None and rows.momentum_jumps is not None:
             for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
                 has = rows.momenta[:, part]
+                if not has.size:
+                    continue
                 pushed = {"forces": rows.impulses[:, part], "impacts": rows.momentum_jumps[:, part]}
                 size = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
                 balances.append(Balance(f"{name} momentum", unit, has, pushed, size))

@@ -1,0 +1,184 @@
+"""Whole simulations: audits that hold and audits that must fail, starts, changes, samples, batches, reactions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torseur as ts
+from example_files import FILES
+from mechanisms import mechanism_of, random_plan
+from torseur.describe import Effort, Mechanism, SpringDamper
+from torseur.simulation.batch import simulate_many
+from torseur.simulation.blocks import PythonBlock
+
+ROD = {"M": 1.0, "MX": 0.5, "XX": 0.0, "YY": 1.0 / 3.0, "ZZ": 1.0 / 3.0}
+
+
+def pendulum(**more):
+    return Mechanism(
+        name="pendulum",
+        gravity=(9.81, 0.0, 0.0),
+        bodies={"rod": {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": ROD}},
+        **more,
+    )
+
+
+def row(run, balance):
+    return next(r for r in run.audit().table if r["balance"] == balance)
+
+
+# -- the audit ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", [1, 2])
+def test_energy_and_momenta_of_random_free_mechanisms_are_kept(seed):
+    rng = np.random.default_rng(seed)
+    mechanism = mechanism_of(random_plan(rng, 2, base="floating", kinds=("revolute", "prismatic", "spherical")))
+    mechanism = mechanism.model_copy(update={"gravity": (0.0, 0.0, 0.0), "loads": {}})
+    start = {x.name: float(0.5 * rng.normal()) for x in mechanism.v}
+    run = ts.simulate(mechanism, until=0.5, every=0.05, start=start, solver={"rtol": 1e-12, "atol": 1e-13})
+    assert run.complete, run.reason
+    for balance in ("energy", "linear momentum", "angular momentum"):
+        assert row(run, balance)["relative"] <= 1e-10, run.audit()
+
+
+@pytest.mark.parametrize("seed", [9016, 8])
+def test_energy_and_momenta_follow_every_load(seed):
+    rng = np.random.default_rng(seed)
+    mechanism = mechanism_of(random_plan(rng, 3, base="floating", loads=4))
+    smooth = {"model": "smooth", "width": 0.1}
+    run = ts.simulate(mechanism, until=0.3, every=0.05, friction=smooth, solver="dopri5")
+    assert run.complete, run.reason
+    assert run.audit().holds, run.audit()
+
+
+def test_the_work_of_a_given_force_is_force_times_way():
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 2.0}}
+    pushed = Mechanism(
+        name="cart", bodies={"cart": cart}, gravity=(0, 0, 0), loads={"push": Effort(coordinate="x", value=3.0)}
+    )
+    run = ts.simulate(pushed, until=1.0, every=0.1)
+    np.testing.assert_allclose(run["work_push"], 3.0 * run["x"], atol=1e-12)
+
+
+def test_a_step_that_is_too_long_fails_the_audit_and_the_table_says_when():
+    run = ts.simulate(pendulum(), until=5.0, start={"a": 3.0}, every=0.1, solver={"method": "rk4", "step": 0.1})
+    audit = run.audit()
+    assert not audit.holds
+    assert "FAILS: energy off by" in audit.verdict
+    error = audit.channels[0].values
+    assert row(run, "energy")["error"] == pytest.approx(error.max())
+    assert row(run, "energy")["at"] == pytest.approx(run.time[error.argmax()])
+
+
+def test_a_driven_constraint_does_the_work_that_the_energy_gains():
+    """A pendulum turned at a given rate: the multiplier is the torque it takes."""
+    turned = pendulum(constraints={"turned": {"prescribed": {"coordinate": "a", "equals": "0.3 + 2*t + t^2"}}})
+    run = ts.simulate(turned, until=1.0, every=0.1)
+    assert run.audit().holds, run.audit()
+    a = 0.3 + 2 * run.time + run.time**2
+    np.testing.assert_allclose(run["a"], a, atol=1e-12)
+    np.testing.assert_allclose(run["lambda_turned"], 2.0 / 3.0 + 0.5 * 9.81 * np.sin(a), rtol=1e-10)
+
+
+# -- starts, changes, samples ------------------------------------------------------------------------------------------
+def test_an_input_that_steers_a_constraint_hands_on_its_rates():
+    steered = pendulum(
+        inputs={"angle": {}}, constraints={"turned": {"prescribed": {"coordinate": "a", "equals": "angle"}}}
+    )
+    run = ts.simulate(steered, until=1.0, every=0.1, inputs={"angle": "sin(3*t)"})
+    np.testing.assert_allclose(run["da"], 3.0 * np.cos(3.0 * run.time), atol=1e-12)
+    np.testing.assert_allclose(run["dda"], -9.0 * np.sin(3.0 * run.time), atol=1e-10)
+
+
+def test_a_controller_cannot_steer_a_constraint():
+    steered = pendulum(
+        inputs={"angle": {}}, constraints={"turned": {"prescribed": {"coordinate": "a", "equals": "angle"}}}
+    )
+    with pytest.raises(ts.ModelError, match="cannot drive a constraint"):
+        ts.simulate(steered, inputs={"angle": "0.1*da"})
+
+
+def test_a_parameter_that_changes_on_the_way_changes_the_motion_there():
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+    pushed = Mechanism(
+        name="cart",
+        bodies={"cart": cart},
+        gravity=(0, 0, 0),
+        parameters={"f": {"value": 1.0}},
+        loads={"push": Effort(coordinate="x", value="f")},
+    )
+    run = ts.simulate(pushed, until=2.0, every=0.5, changes=[{"at": 1.0, "set": {"f": -1.0}}])
+    np.testing.assert_allclose(run["dx"], [0.0, 0.5, 1.0, 0.5, 0.0], atol=1e-12)
+
+
+def test_a_python_block_is_called_at_its_period():
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+    pushed = Mechanism(
+        name="cart",
+        bodies={"cart": cart},
+        gravity=(0, 0, 0),
+        inputs={"f": {}},
+        loads={"push": Effort(coordinate="x", value="f")},
+    )
+    calls = []
+
+    def law(t, x):
+        calls.append(t)
+        return 1.0 if t < 0.45 else -1.0
+
+    run = ts.simulate(pushed, until=1.0, every=0.5, inputs={"f": PythonBlock(function=law, inputs=("x",), period=0.1)})
+    np.testing.assert_allclose(calls, 0.1 * np.arange(10), atol=1e-12)
+    assert run["dx"][-1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_start_that_constraints_do_not_allow_is_moved_to_one_they_do():
+    run = ts.simulate(ts.load(FILES["four_bar"]), until=0.1, start={"q1": 0.4, "dq1": 1.0}, every=0.1)
+    assert run["q1"][0] == pytest.approx(0.4, abs=1e-12)
+    assert run["dq1"][0] == pytest.approx(1.0, abs=1e-12)
+    assert run.audit().table[-1]["error"] <= 1e-12
+
+
+def test_names_that_do_not_exist_are_all_told_at_once():
+    with pytest.raises(ts.ModelError) as error:
+        ts.simulate(pendulum(), start={"b": 1.0}, inputs={"f": 1.0}, changes=[{"at": 1.0, "set": {"g": 2.0}}])
+    for part in ("no coordinate or speed 'b'", "no input 'f'", "no parameter 'g'"):
+        assert part in str(error.value)
+
+
+def test_what_was_computed_is_kept_where_a_run_fails():
+    """x' = 1 + x^2 as a force law: it reaches infinity at a finite time."""
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+    wild = Mechanism(
+        name="wild", bodies={"cart": cart}, gravity=(0, 0, 0), loads={"push": Effort(coordinate="x", value="6*x^2")}
+    )
+    run = ts.simulate(wild, until=5.0, start={"x": 1.0, "dx": 2.0}, every=0.05)  # x = 1/(1 - t)^2
+    assert not run.complete
+    assert "at t = " in run.reason
+    assert 0.9 < run.time[-1] < 1.0 + 1e-6
+    np.testing.assert_allclose(run["x"][:10], 1.0 / (1.0 - run.time[:10]) ** 2, rtol=1e-6)
+
+
+# -- batches -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", [{"method": "rk4", "step": 0.01}, {"method": "dopri5"}])
+def test_a_batch_is_its_runs_one_by_one(solver):
+    swing = pendulum(parameters={"c": {"value": 0.1}}, loads={"air": SpringDamper(coordinate="a", damping="c")})
+    many = simulate_many(
+        swing, starts={"a": [0.1, 0.5, 1.0]}, parameters={"c": [0.0, 0.2, 0.4]}, until=1.0, every=0.25, solver=solver
+    )
+    for k, (a, c) in enumerate(((0.1, 0.0), (0.5, 0.2), (1.0, 0.4))):
+        one = ts.simulate(swing, start={"a": a}, parameters={"c": c}, until=1.0, every=0.25, solver=solver)
+        np.testing.assert_allclose(many["a"][k], one["a"], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(many.run(k)["da"], one["da"], rtol=0, atol=1e-13)
+        assert many.run(k).audit().holds
+
+
+# -- forces in joints --------------------------------------------------------------------------------------------------
+def test_the_force_in_the_joint_of_a_swinging_rod_is_that_of_the_closed_form():
+    run = ts.simulate(
+        pendulum(), until=1.0, start={"a": 1.0}, every=0.1, controllers={"pin": {"force_sensor": {"joint": "rod"}}}
+    )
+    a, w, wd = run["a"], run["da"], run["dda"]
+    along = -(0.5 * w**2 + 9.81 * np.cos(a))
+    across = 0.5 * wd + 9.81 * np.sin(a)
+    np.testing.assert_allclose(run["pin_fx"], along, atol=1e-9)
+    np.testing.assert_allclose(run["pin_fy"], across, atol=1e-9)
