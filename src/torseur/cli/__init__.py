@@ -3,8 +3,9 @@
 Each command is a module of this folder and is imported when it is called; ``torseur --help`` reads only the table
 ``COMMANDS``.
 
-Exit codes: 0 done, 1 an error of ours (printed in full), 2 wrong usage, 130 interrupted. An exception that is not ours
-is a defect and shows its traceback.
+Exit codes: 0 done, 1 an error of ours (printed in full) or a comparison or audit that fails, 2 wrong usage, 3 a run
+that failed on the way, 130 interrupted; after 3 and 130 what `simulate` had computed is saved. An exception that is not
+ours is a defect and shows its traceback.
 """
 
 from __future__ import annotations
@@ -24,10 +25,15 @@ __all__ = ["COMMANDS", "main", "run"]
 COMMANDS = {
     "bench": Command("torseur.cli.bench", "Measure this machine beside the peers that are installed."),
     "check": Command("torseur.cli.check", "Say what is in a model file, and what is wrong with it."),
+    "compare": Command("torseur.cli.compare", "Say where two runs differ most, channel by channel."),
     "convert": Command("torseur.cli.convert", "Convert a model file from one format to another."),
     "draw": Command("torseur.cli.draw", "Draw the kinematic scheme of a mechanism."),
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
-    "schema": Command("torseur.cli.schema", "Print the JSON Schema of model files, for editors."),
+    "schema": Command("torseur.cli.schema", "Print the JSON Schema of model or study files, for editors."),
+    "simulate": Command(
+        "torseur.cli.simulate", "Simulate a study: results, figures, playback, and whether they can be trusted."
+    ),
+    "view": Command("torseur.cli.view", "Show a run or a mechanism in 3-D, live in the browser, until Ctrl-C."),
     "cache": Command("torseur.cli.cache", "Look at the compiled code kept on disk, or remove it."),
 }
 

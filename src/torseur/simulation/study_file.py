@@ -26,7 +26,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,10 @@ class StudyFile:
             steps[0] = next((t for t in _TABLES if steps[1] in getattr(self.study, t)), steps[0])
         mark, node = find(self.root, tuple(steps))
         return self.source.place(mark, node.path)
+
+    def with_study(self, study: Study) -> StudyFile:
+        """The same file with another study made of it."""
+        return replace(self, study=study)
 
     @property
     def anchored(self) -> Study:

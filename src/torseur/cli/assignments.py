@@ -1,0 +1,67 @@
+"""``NAME=VALUE`` on the command line: parameters, starts and inputs of a study, told apart by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torseur.describe.checks.fault import guess
+from torseur.describe.formulas import Formula
+from torseur.errors import ArgumentError, GraphError, ModelError
+from torseur.simulation.study import Study
+
+__all__ = ["assigned", "pair"]
+
+
+def pair(text: str) -> tuple[str, str]:
+    """The two sides of ``name=value``."""
+    name, mark, value = (part.strip() for part in text.partition("="))
+    if not mark or not name or not value:
+        raise ArgumentError("not a pair", where="--set", expected="NAME=VALUE", got=text)
+    return name, value
+
+
+def assigned(study: Study, given: Iterable[str]) -> dict[str, Any]:
+    """Fields of a study with the pairs put in: its tables of parameters, starts and inputs, where they change.
+
+    >>> from torseur.describe import Mechanism
+    >>> model = Mechanism(name="m", parameters={"l": {"value": 2.0}}, inputs={"u": {}})
+    >>> assigned(Study(model=model), ["l=1/4", "u=sin(t)"])
+    {'parameters': {'l': 0.25}, 'inputs': {'u': 'sin(t)'}}
+    """
+    tables: dict[str, dict[str, Any]] = {}
+    for name, value in map(pair, given):
+        field = _field_of(study, name)
+        table = tables.setdefault(field, dict(getattr(study, field)))
+        table[name] = _formula(name, value) if field == "inputs" else _number(name, value)
+    return dict(tables)
+
+
+def _field_of(study: Study, name: str) -> str:
+    model = study.model
+    variables = [x.name for x in (*model.q, *model.v)]
+    for field, names in (("parameters", model.parameters), ("start", variables), ("inputs", model.inputs)):
+        if name in names:
+            return field
+    expected, remedy = guess(name, [*variables, *model.inputs, *model.parameters])
+    text = f"'{name}' is no parameter, coordinate, speed or input"
+    raise ArgumentError(text, where="--set", expected=expected, remedy=remedy)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        formula = Formula(text)
+        if not formula.names:
+            return formula.value()
+    except (ModelError, GraphError) as error:
+        raise ArgumentError(f"the value of '{name}' is no number", where="--set", got=f"{text}: {error}") from error
+    names = ", ".join(sorted(formula.names))
+    raise ArgumentError(f"the value of '{name}' is no number", where="--set", got=f"{text}, which needs {names}")
+
+
+def _formula(name: str, text: str) -> str:
+    try:
+        Formula(text)
+    except ModelError as error:
+        raise ArgumentError(f"the value of '{name}' is no formula", where="--set", got=f"{text}: {error}") from error
+    return text

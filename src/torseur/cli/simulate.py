@@ -1,0 +1,215 @@
+"""``torseur simulate``: a study from its file to a folder of results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torseur.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from torseur.cli.results import Written
+    from torseur.simulation.result import Audit, Event, Run
+    from torseur.simulation.study import Study
+    from torseur.simulation.study_file import StudyFile
+
+__all__ = ["FAILED", "INTERRUPTED", "command"]
+
+FAILED, INTERRUPTED = 3, 130
+MOST_EVENTS = 12
+
+
+@click.command("simulate")
+@click.argument("file", metavar="STUDY", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; STUDY_results by default.")
+@click.option("--until", type=float, metavar="S", help="End of the run, s.")
+@click.option("--every", type=float, metavar="S", help="Time between records, s.")
+@click.option("--solver", metavar="NAME", help="Method of integration, such as dop853, rk4, rodas or newmark.")
+@click.option("--step", type=float, metavar="S", help="Step of a method that takes a given one, s.")
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter, a coordinate or speed at the start, an input.",
+)
+@click.option(
+    "--format", "formats", default="nc", show_default=True, help="Of the run: nc, csv, res; several by commas."
+)
+@click.option("--no-figures", is_flag=True, help="Do not draw figures.")
+@click.option("--no-playback", is_flag=True, help="Do not write the 3-D playback.")
+@click.option("--strict", is_flag=True, help="End with 1 if the audit does not hold.")
+def command(
+    file: Path,
+    output: Path | None,
+    until: float | None,
+    every: float | None,
+    solver: str | None,
+    step: float | None,
+    pairs: tuple[str, ...],
+    formats: str,
+    no_figures: bool,
+    no_playback: bool,
+    strict: bool,
+) -> None:
+    """Simulate a study: results, figures, playback, and whether they can be trusted.
+
+    STUDY is a study file, or a model file, which is a study with defaults. Whatever is computed is kept: after a
+    failure (code 3) and after Ctrl-C (code 130) the results so far are written too.
+    """
+    from torseur.cli.results import Wanted, prepare, write_results
+    from torseur.simulation.study_file import read_study
+
+    endings = _endings(formats)
+    read = read_study(file)
+    study = _changed(read, until=until, every=every, solver=solver, step=step, pairs=pairs)
+    folder = output or Path(f"{file.stem}_results")
+    prepare(folder)
+    run = _run(read, study)
+    _report(run)
+    click.echo("writing results ...", err=True)
+    wanted = Wanted(endings, not no_figures, not no_playback, read.folder)
+    written = write_results(run, read.with_study(study).anchored, folder, wanted)
+    _tell(written, folder)
+    _end(run, strict)
+
+
+def _endings(formats: str) -> tuple[str, ...]:
+    from torseur.simulation.result_files import ENDINGS
+
+    found = tuple(dict.fromkeys(f".{part.strip().lstrip('.').lower()}" for part in formats.split(",") if part.strip()))
+    wrong = [ending[1:] for ending in found if ending not in ENDINGS]
+    if wrong or not found:
+        expected = ", ".join(ending[1:] for ending in ENDINGS)
+        raise ArgumentError("runs are not written in this format", where="--format", expected=expected, got=formats)
+    return found
+
+
+def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step: float | None, **given: Any) -> Study:
+    """The study with what the command line says in place of its own fields."""
+    from torseur.cli.assignments import assigned
+    from torseur.simulation.methods import method_of
+    from torseur.simulation.simulate import study_of
+
+    if solver is not None:
+        method_of(solver)
+    new = {"method": solver, "step": step}
+    changed = {key: value for key, value in new.items() if value is not None}
+    if changed:
+        given["solver"] = {**read.study.solver.model_dump(), **changed}
+    return study_of(read.study, **given, **assigned(read.study, pairs))
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+def _run(read: StudyFile, study: Study) -> Run:
+    from torseur.simulation.simulation import Simulation
+
+    with read.told():
+        click.echo(f"building {study.called} ...", err=True)
+        simulation = Simulation(study, read.folder)
+        with _progress(study) as report:
+            return simulation.run(progress=report)
+
+
+@contextmanager
+def _progress(study: Study) -> Iterator[Callable[[float], None]]:
+    """A bar on the terminal: simulated time, and how much faster than real time it goes."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(None),
+        TextColumn("{task.fields[reached]}"),
+        TextColumn("{task.fields[pace]}"),
+        TimeRemainingColumn(),
+    ]
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(study.called, total=study.until - study.begin, reached="", pace="")
+        began = time.perf_counter()
+
+        def report(t: float) -> None:
+            passed, took = t - study.begin, max(time.perf_counter() - began, 1e-9)
+            reached = f"{t:.4g} of {study.until:g} s"
+            bar.update(task, completed=passed, reached=reached, pace=f"{passed / took:.3g} x real time")
+
+        yield report
+
+
+# -- what is said ------------------------------------------------------------------------------------------------------
+
+
+def _report(run: Run) -> None:
+    info, span = run.info, float(run.time[-1] - run.time[0])
+    click.secho(f"{run.name}: {run.time[0]:g} to {run.time[-1]:g} s, {len(run)} instants", bold=True)
+    wall = max(float(info["wall_time"]), 1e-9)
+    rejected = f" ({info['rejected']} refused)" if info["rejected"] else ""
+    click.echo(f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {span / wall:.3g} x real time")
+    _print_events(run.events)
+    if run.audited is not None:
+        _print_audit(run.audited)
+
+
+def _print_events(events: Sequence[Event]) -> None:
+    for event in events[:MOST_EVENTS]:
+        click.echo(f"  {event.time:12.6g} s  {event.name}: {event.what}")
+    if len(events) > MOST_EVENTS:
+        click.echo(f"  ... {len(events) - MOST_EVENTS} events more")
+
+
+def _print_audit(audit: Audit) -> None:
+    click.secho(audit.verdict, fg="green" if audit.holds else "red", bold=True)
+    for line in audit_lines(audit):
+        click.echo(f"  {line}")
+
+
+def audit_lines(audit: Audit) -> list[str]:
+    """The table of an audit as lines of text."""
+    if not audit.table:
+        return []
+    width = max(7, *(len(str(row["balance"])) for row in audit.table))
+    lines = [f"{'balance':<{width}}  holds  largest error  unit          at s   relative"]
+    for row in audit.table:
+        relative = f"{row['relative']:9.1e}" if "relative" in row else ""
+        holds = "yes" if row["holds"] else "NO"
+        numbers = f"{row['error']:13.3e}  {row['unit']:<6}  {row['at']:10.5g}  {relative}"
+        lines.append(f"{row['balance']:<{width}}  {holds:<5}  {numbers}".rstrip())
+    return lines
+
+
+def _tell(written: Written, folder: Path) -> None:
+    click.echo(f"written to {folder}:")
+    figures = [name for name in written.files if name.startswith("figures/")]
+    for name, size in written.files.items():
+        if name not in figures:
+            click.echo(f"  {name:<24} {_size(size):>9}")
+    if figures:
+        names = ", ".join(Path(name).stem for name in figures)
+        click.echo(f"  {'figures/*.png':<24} {_size(sum(written.files[f] for f in figures)):>9}  {names}")
+    for note in written.notes:
+        click.secho(f"note: {note}", fg="yellow")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
+
+
+def _end(run: Run, strict: bool) -> None:
+    """Say how it ended if it did not end well, and end the program accordingly."""
+    if run.reason is not None:
+        is_interrupted = run.info["outcome"] == "INTERRUPTED"
+        head, _, remedy = run.reason.partition("; ")
+        click.secho(f"{'interrupted' if is_interrupted else 'failed'}: {head}", fg="red", bold=True, err=True)
+        if remedy:
+            click.echo(f"  {remedy}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED if is_interrupted else FAILED)
+    if strict and run.audited is not None and not run.audited.holds:
+        raise click.exceptions.Exit(1)
