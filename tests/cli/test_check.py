@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def test_everything_is_shown(capsys):
         assert variable.meaning in printed
     for heading in ("coordinates q (35)", "speeds v (33)", "parameters set (3)", "parameters without a value (2)"):
         assert f"\n{heading}\n" in printed
-    assert "degrees of freedom they leave is not computed yet" in printed
+    assert "degrees of freedom not computed: no value for" in printed
     assert "from -pi to pi" in printed
     assert "written by hand" in printed
 
@@ -111,10 +112,10 @@ def test_everything_is_shown(capsys):
 def test_json_holds_the_same(capsys):
     assert main(["check", str(EVERYTHING), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert set(data) == {"file", "mechanism", "faults"}
+    assert set(data) == {"file", "mechanism", "mobility", "faults"}
     assert set(data["mechanism"]) == {
         *("name", "title", "gravity", "base", "bodies", "coordinates", "speeds", "loops", "constraints", "loads"),
-        *("inputs", "outputs", "parameters", "notes", "degrees_of_freedom"),
+        *("inputs", "outputs", "parameters", "notes"),
     }
     mechanism = torseur.load(EVERYTHING)
     assert [entry["name"] for entry in data["mechanism"]["coordinates"]] == [variable.name for variable in mechanism.q]
@@ -126,7 +127,7 @@ def test_json_holds_the_same(capsys):
         "name": "half", "value": 0.25, "formula": "l/2", "unit": None, "description": None,
     }  # fmt: skip
     assert data["mechanism"]["loops"] == [{"name": "cut", "joint": "spherical", "between": ["tip", "kite"], "rows": 3}]
-    assert data["mechanism"]["degrees_of_freedom"] is None
+    assert data["mobility"] is None  # some parameters have no value
     assert data["faults"] == []
 
 
@@ -224,3 +225,62 @@ def test_the_schema_is_printed_or_written(here, capsys):
     assert json.loads(capsys.readouterr().out) == schema()
     assert main(["schema", "-o", "torseur.json"]) == 0
     assert json.loads((here / "torseur.json").read_text()) == schema()
+
+
+# -- what takes numbers ------------------------------------------------------------------------------------------------
+FOUR_BAR = EVERYTHING.parents[3] / "examples" / "four_bar" / "four_bar.yaml"
+
+
+def changed(tmp_path, old, new):
+    """The four-bar linkage with a change."""
+    text = FOUR_BAR.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "linkage.yaml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def test_degrees_of_freedom_are_counted(capsys):
+    assert main(["check", str(FOUR_BAR), "--json"]) == 0
+    mobility = json.loads(capsys.readouterr().out)["mobility"]
+    assert (mobility["degrees_of_freedom"], mobility["rank"], mobility["singular"]) == (1, 2, False)
+    assert main(["check", str(FOUR_BAR)]) == 0
+    assert "1 degree of freedom: 3 speeds, 2 equations of which 2 independent" in capsys.readouterr().out
+
+
+def test_a_loop_that_cannot_close_is_an_error_at_its_line(tmp_path, capsys):
+    path = changed(tmp_path, "ground: {value: 1.4,", "ground: {value: 4.0,")
+    path.write_text(re.sub(r"value: acos.*", "value: 1.5", path.read_text()))
+    line = next(k for k, text in enumerate(path.read_text().splitlines(), 1) if text.startswith("  pin:"))
+    assert main(["check", str(path)]) == 1
+    printed = capsys.readouterr().out
+    assert f"{path}:{line}:3: loops.pin" in printed
+    assert "open by 0.8 m" in printed
+
+
+def test_a_singular_start_is_a_warning_that_says_what_stays_possible(tmp_path, capsys):
+    path = changed(tmp_path, "crank: {value: 0.5,", "crank: {value: 1.2,")
+    text = path.read_text().replace("coupler: {value: 1.5,", "coupler: {value: 1.4,")
+    text = text.replace("start: at_crank", "start: 0").replace("start: pi - at_rocker", "start: 0")
+    path.write_text(text)
+    assert main(["check", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "it starts in a singular position" in printed
+    assert "2 motions are possible at this instant, 1 more than beside it" in printed
+    assert main(["check", str(path), "--strict"]) == 1
+
+
+def test_redundant_rows_are_said_not_complained_about(tmp_path, capsys):
+    twice = "  pin: {joint: revolute, between: [coupler_end, rocker_end]}\n"
+    path = changed(tmp_path, twice, twice + twice.replace("pin", "again"))
+    assert main(["check", str(path), "--strict"]) == 0
+    assert "redundant here: loops.again (x, y); their forces are not unique" in capsys.readouterr().out
+
+
+def test_constraints_that_contradict_each_other_are_an_error(tmp_path, capsys):
+    rows = "".join(
+        f"  {n}: {{speeds: {{coefficients: {{dq1: 1}}, equals: {k}}}}}\n" for k, n in enumerate(("slow", "fast"))
+    )
+    path = changed(tmp_path, "loads:\n", f"constraints:\n{rows}\nloads:\n")
+    assert main(["check", str(path)]) == 1
+    assert "contradict each other: no speeds meet constraints.slow; constraints.fast" in capsys.readouterr().out

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from torseur.describe.overview import overview
 from torseur.errors import ModelError
 from torseur.formats import Reading, read
 from torseur.formats.faults import printable
+from torseur.model.findings import Findings, findings
 
 __all__ = ["command"]
 
@@ -36,16 +39,44 @@ def command(file: Path, as_json: bool, strict: bool) -> None:
             raise
         _print_json({"file": str(file), "mechanism": None, "faults": [_error(one) for one in error.faults or (error,)]})
         raise click.exceptions.Exit(1) from error
+    found = None if reading.errors else findings(reading.mechanism)
+    if found is not None:
+        reading = replace(reading, faults=(*reading.faults, *found.faults))
     if as_json:
         faults = [{"severity": fault.severity.value, **_parts(reading.error(fault))} for fault in reading.faults]
-        _print_json({"file": str(file), "mechanism": overview(reading.mechanism), "faults": faults})
+        data = {"file": str(file), "mechanism": overview(reading.mechanism), "mobility": _mobility(found)}
+        _print_json({**data, "faults": faults})
     else:
-        for line in map(printable, summary(reading.mechanism)):
+        lines = [*summary(reading.mechanism), *_freedom(found)]
+        for line in map(printable, lines):
             click.echo(click.style(line, bold=True) if line and not line.startswith(" ") else line)
         _print_faults(reading)
     bad = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     if any(fault.severity in bad for fault in reading.faults):
         raise click.exceptions.Exit(1)
+
+
+def _freedom(found: Findings | None) -> Iterator[str]:
+    """What can move, under a heading."""
+    if found is not None:
+        yield from ("", "mobility at the start")
+        yield from (f"  {line}" for line in found.lines)
+
+
+def _mobility(found: Findings | None) -> dict[str, Any] | None:
+    if found is None or found.mobility is None:
+        return None
+    mobility = found.mobility
+    return {
+        "degrees_of_freedom": mobility.freedoms,
+        "independent_coordinates": mobility.free_coordinates,
+        "rows": [row.name for row in mobility.rows],
+        "rank": mobility.rank,
+        "redundant": [row.name for row in mobility.redundant],
+        "contradictory": [row.name for row in mobility.contradictory],
+        "singular": mobility.is_singular,
+        "massless": list(mobility.massless),
+    }
 
 
 def _print_faults(reading: Reading) -> None:

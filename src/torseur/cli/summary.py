@@ -128,8 +128,6 @@ def _closures(data: dict[str, Any]) -> Iterator[str]:
     yield from _list(f"loops ({len(loops)})", _columns(loops))
     rows = [[entry["name"], entry["kind"], _fields(entry["fields"])] for entry in data["constraints"]]
     yield from _list(f"constraints ({len(rows)})", _columns(rows))
-    if loops or rows:
-        yield "  how many degrees of freedom they leave is not computed yet"
     rows = [[entry["name"], entry["kind"], _fields(entry["fields"])] for entry in data["loads"]]
     yield from _list(f"loads ({len(rows)})", _columns(rows))
 

@@ -55,7 +55,6 @@ def overview(mechanism: Mechanism) -> Data:
         ],
         "parameters": _parameters(scope),
         "notes": list(mechanism.notes),
-        "degrees_of_freedom": None,  # what loops and constraints leave is found by a later step
     }
 
 
