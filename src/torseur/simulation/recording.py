@@ -13,7 +13,7 @@ from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["Recorder"]
 
-_MANY = 16
+_MANY = 128
 """Times in one step from which on a batch is quicker than one call each."""
 
 
