@@ -40,7 +40,7 @@ def first_order(rate, n=1, events=None, held=0):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE, **NAMED)
-@pytest.mark.parametrize("count", [2, 11, 400])
+@pytest.mark.parametrize("count", [2, 11, 4000])
 def test_output_times_are_met_by_dense_output(method, count):
     times = np.linspace(0.0, 2.0, count)
     run = integrate(driven(), [1.0], (0.0, 2.0), method=method, output=times, tolerance=Tolerance(1e-9, 1e-9))
