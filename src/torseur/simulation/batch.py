@@ -188,7 +188,7 @@ def _in_lanes(
 
 def _run_of(simulation: Simulation, time: Array, states: Array, held: Held) -> Run:
     """A run from states that were computed among many."""
-    good = np.isfinite(states).all(axis=1)
+    good = np.asarray(np.isfinite(states).all(axis=1))
     last = len(good) if good.all() else int(np.argmin(good))
     outcome, end = (Outcome.COMPLETE if good.all() else Outcome.NOT_FINITE), max(last - 1, 0)
     trajectory = Trajectory(time[:last], states[:last], (), outcome, float(time[end]), states[end], None, Counts())
@@ -203,8 +203,8 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
     x0, _ = simulation.start()
     x = np.tile(x0, (variants.count, 1))
     names = [v.name for v in (*model.coordinates, *model.speeds)]
-    for n, values in variants.starts.items():
-        x[:, names.index(n)] = values
+    for n, wanted in variants.starts.items():
+        x[:, names.index(n)] = wanted
     values: dict[str, Any] = {"t": study.begin, "u": variants.u, "p": variants.p}
     values["m"] = np.zeros(len(simulation.plant.parts.held))
 

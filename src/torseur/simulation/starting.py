@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.describe.constraints import Contact, Rolling
@@ -35,7 +36,7 @@ def first_state(
     if study.start_from == "given":
         return coordinates_from(model, q), speeds_from(model, v)
     closed = build(_two_sided(model.mechanism), parameters=dict(study.parameters))
-    keywords = {"t": study.begin, "inputs": inputs, "parameters": p}
+    keywords: dict[str, Any] = {"t": study.begin, "inputs": inputs, "parameters": p}
     if study.start_from == "equilibrium":
         rest = closed.equilibrium(q or None, hold=list(q), **keywords)
         return rest.q, speeds_from(closed, v)
@@ -43,7 +44,7 @@ def first_state(
     return found.q, found.v
 
 
-def _assembled(model: Model, q: dict[str, float], v: dict[str, float], keywords: dict[str, object]) -> Assembled:
+def _assembled(model: Model, q: dict[str, float], v: dict[str, float], keywords: dict[str, Any]) -> Assembled:
     try:
         return model.assemble(q, speeds=v, hold=[*q, *v] if model.constraint_rows else (), **keywords)
     except NumericalError:
