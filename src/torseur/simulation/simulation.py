@@ -17,7 +17,7 @@ import numpy as np
 from torseur import __version__
 from torseur.describe.checks.fault import guess
 from torseur.emit import NativeFunction, compile
-from torseur.errors import ArgumentError, ModelError
+from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import Balance, Gap, audit_of
