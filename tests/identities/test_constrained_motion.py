@@ -73,14 +73,14 @@ def assert_as_plain(plan, cuts, forms):
 
 
 @pytest.mark.parametrize("cut", CUTS)
-@settings(max_examples=2)
+@settings(max_examples=1)
 @given(seed=st.integers(0, 2**31))
 def test_loops_of_every_joint_kind_move_as_with_multipliers_in_numpy(cut, seed):
     assert_as_plain(roomy(seed, least=least(cut)), (cut,), ())
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=2)
+@settings(max_examples=1)
 @given(seed=st.integers(0, 2**31))
 def test_constraints_of_every_form_move_as_with_multipliers_in_numpy(form, seed):
     assert_as_plain(roomy(seed, loads=1, least=3), (), (form,))
@@ -141,7 +141,7 @@ def test_what_constraints_do_is_the_work_of_their_drives_alone(seed, cut, form):
 
 # -- forces in loops ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("cut", CUTS)
-@settings(max_examples=2)
+@settings(max_examples=1)
 @given(seed=st.integers(0, 2**31))
 def test_the_open_mechanism_moves_as_the_closed_one_under_the_wrench_of_the_cut(cut, seed):
     c, call, tau = tied(roomy(seed, least=least(cut)), (cut,))
