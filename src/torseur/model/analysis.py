@@ -126,7 +126,8 @@ def equilibrium(
         mechanism: a description, or the model built from it.
         guess: coordinates (nq,), or some of them by name; by default those of the description.
         speeds: of a steady motion: some by name, the others follow; or all of them (nv,). At rest by default.
-        hold: names of coordinates that keep their values; what holds them supplies the force, unless free inputs do.
+        hold: names of coordinates that keep their values. What holds them supplies the force, unless free inputs or the
+            free speeds of a steady motion can.
         free_inputs: names of inputs that are sought too (trim).
         tau: generalised forces (nv) beside those of the loads.
         balance: tolerances and patience.

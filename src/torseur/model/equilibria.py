@@ -71,11 +71,12 @@ class Equilibrium:
         q, v: the state; v is zero unless a steady motion was asked for.
         multipliers: of the rows of loops and constraints: what they do to the bodies (the shortest, if not unique).
         inputs: all inputs by name; those that were free at their values.
-        holding: generalised forces (nv) that hold the held coordinates, where no free input does.
+        holding: generalised forces (nv) that hold the held coordinates, where no free input or speed does.
         residual: the largest force left, N or N m.
         iterations: steps it took.
         indifferent: displacements that change no force: the equilibrium is one of many along them.
-        stability: what small disturbances do; None where coordinates are held, for what holds them decides.
+        stability: what small disturbances do; None where coordinates are held, for what holds them decides, and at
+            singular positions.
     """
 
     q: Array
@@ -163,6 +164,11 @@ class _Search:
     tau: Array
     keywords: dict[str, Any]
 
+    @property
+    def is_clamped(self) -> bool:
+        """Whether something from outside holds the held coordinates, for nothing else is free to do it."""
+        return bool(self.held) and not self.free_inputs and not self.free_speeds
+
     def at(self, quantity: str, x: _State, *args: Array) -> Any:
         return self.model.function(quantity)(*args, **self._given(x))
 
@@ -172,14 +178,19 @@ class _Search:
     def loops(self, x: _State) -> Loops:
         return Loops(self.model, Closing(), self.held, self._given(x))
 
-    def point(self, x: _State) -> _Point:
-        return _Point(self, x)
+    def start(self, x: _State) -> _Point:
+        """The first point; the forces that take part there, and those of small changes, measure all others."""
+        point = _Point(self, x, 1.0)
+        gravity, pulls = np.asarray(self.at("gravity", x, x.q)), point.A.T * point.lam
+        acting = [np.abs(part).max(initial=0.0) for part in (point.f, gravity, pulls, 1e-3 * point.stiffness[0])]
+        return replace(point, size=max(float(max(acting)), 1e-9))
 
     # -- the solution --------------------------------------------------------------------------------------------------
     def found(self, x: _State) -> Equilibrium:
-        point, count = self.newton(self.point(x))
-        if not point.is_balanced and not self.free_inputs and not np.any(x.v):
-            near, more = self.relaxed(self.point(x))
+        start = self.start(x)
+        point, count = self.newton(start)
+        if not point.is_balanced and not self.free_inputs and not np.any(x.v) and point.steps.size:
+            near, more = self.relaxed(start)
             point, last = self.newton(near)
             count += more + last
         if not point.is_balanced:
@@ -229,7 +240,7 @@ class _Search:
             if not attempt.closed[0]:
                 return None
             q = attempt.q
-        there = self.point(_State(q[0], v, u))
+        there = _Point(self, _State(q[0], v, u), point.size)
         return there if np.isfinite(there.merit) else None
 
     def result(self, point: _Point, count: int) -> Equilibrium:
@@ -237,10 +248,13 @@ class _Search:
         inputs = {n: float(value) for n, value in zip(names, x.u, strict=True)}
         left = float(np.abs(point.forces).max(initial=0.0))
         found = Equilibrium(x.q, x.v, point.lam, inputs, point.holding, left, count, point.indifferent, None)
-        if self.held and not self.free_inputs:
+        if self.is_clamped:
             return found
         values = {"input_values": x.u} if x.u.size else {}
-        linear = self.model.linearise(found, inputs=(), outputs=(), tau=self.tau, **values, **self.keywords)
+        try:
+            linear = self.model.linearise(found, inputs=(), outputs=(), tau=self.tau, **values, **self.keywords)
+        except NumericalError:  # a singular position, or no inertia along some motion
+            return found
         return replace(found, stability=linear.stability)
 
 
@@ -250,6 +264,8 @@ class _Point:
 
     search: _Search
     x: _State
+    size: float
+    """Of the forces that take part, by which those left are measured."""
 
     @property
     def model(self) -> Model:
@@ -275,7 +291,7 @@ class _Point:
     @cached_property
     def holding(self) -> Array:
         """What holds the held coordinates."""
-        if not self.search.held or self.search.free_inputs:
+        if not self.search.is_clamped:
             return np.zeros(self.model.nv)
         S = held_matrix(self.model, self.x.q, self.search.held)
         both = np.vstack([self.A, S])
@@ -290,18 +306,12 @@ class _Point:
     @cached_property
     def free(self) -> Array:
         """A basis of the motions along which forces must balance."""
-        return null_space(self.A, self.model.nv) if self.search.free_inputs else self.steps
+        return self.steps if self.search.is_clamped else null_space(self.A, self.model.nv)
 
     @property
     def forces(self) -> Array:
         """What is left along the free motions (nv)."""
         return np.asarray(self.free @ (self.free.T @ self.f))
-
-    @cached_property
-    def size(self) -> float:
-        """The forces that take part, by which those left are measured."""
-        weights = np.asarray(self.search.at("gravity", self.x, self.x.q))
-        return float(max(np.abs(self.f).max(initial=0.0), np.abs(weights).max(initial=0.0), 1e-3))
 
     @cached_property
     def rows(self) -> Array:
