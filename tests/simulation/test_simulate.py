@@ -182,3 +182,22 @@ def test_the_force_in_the_joint_of_a_swinging_rod_is_that_of_the_closed_form():
     across = 0.5 * wd + 9.81 * np.sin(a)
     np.testing.assert_allclose(run["pin_fx"], along, atol=1e-9)
     np.testing.assert_allclose(run["pin_fy"], across, atol=1e-9)
+
+
+# -- redundant rows ----------------------------------------------------------------------------------------------------
+def test_bricards_linkage_swings_though_it_has_a_row_too_many():
+    """Its stages are a little off closure, where the rows would lock it; at closure they repeat each other."""
+    inertia = {"M": 1.0, "MX": 0.4, "XX": 0.1, "YY": 0.5, "ZZ": 0.5, "MY": 0.05, "XY": -0.02}
+    turns = [{"mdh": {"d": 1.0, "alpha": sign * np.pi / 2}} for sign in (1, -1)]
+    bodies, parent = {}, "base"
+    for k in range(5):
+        bodies[f"b{k}"] = {"parent": parent, "joint": "revolute", "inertia": inertia, "place": turns[k % 2]}
+        parent = f"b{k}"
+    bodies["b4"]["frames"] = {"end": {"place": turns[1]}}
+    loop = {"last": {"joint": "revolute", "between": ("base", "end")}}
+    linkage = Mechanism.model_validate({"name": "bricard", "bodies": bodies, "loops": loop})
+    start = {f"q_b{k}": 1.9 * (-1) ** k + 0.1 for k in range(5)}
+    run = ts.simulate(linkage, until=1.0, every=0.1, start=start, solver={"method": "rk4", "step": 2e-3})
+    assert run.audit().holds, run.audit()
+    assert np.ptp(run["q_b0"]) > 0.5, "it does not move: the test shows nothing"
+    assert len([n for n in run.channels if n.startswith("lambda_last")]) == 5

@@ -62,11 +62,13 @@ class Switching:
         friction: the law of dry friction.
         switches: owner of a constraint -> an expression that is 1 while it holds and 0 while not.
         rows: beside those of the description; `friction` may add to them while forces are built.
+        without: names of rows that others make idle, and that are left out.
     """
 
     friction: FrictionLaw = coulomb
     switches: dict[str, Expr] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    without: frozenset[str] = frozenset()
 
 
 class Workbench:
@@ -148,6 +150,13 @@ class Workbench:
     @cached_property
     def constraints(self) -> Constraints:
         _ = self.forces  # friction that sticks adds its rows
+        return Constraints(self.tree, self.switching.switches, self.switching.rows, self.switching.without)
+
+    @cached_property
+    def all_constraints(self) -> Constraints:
+        """With the rows that others make idle."""
+        if not self.switching.without:
+            return self.constraints
         return Constraints(self.tree, self.switching.switches, self.switching.rows)
 
     @cached_property

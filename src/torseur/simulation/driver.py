@@ -227,6 +227,7 @@ class _Drive:
         if reply.held is not None:
             self.stepper.hold(reply.held)
         if reply.stop:
+            self.recorder.close(self.t, self.x)
             raise _End(Outcome.STOPPED)
         return reply.state is not None or reply.held is not None
 
@@ -337,6 +338,7 @@ class _Drive:
         if self._crowded > self.CROWD:
             raise _End(Outcome.CHATTERING)
         if any(reply.stop for reply in replies):
+            self.recorder.close(time, arrived)
             raise _End(Outcome.STOPPED)
         self.recorder.begin(time, self.x)
         self._restart(fired=tuple(c.event for c in group))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from torseur.emit import Tableau, integrator
+from torseur.simulation.kept import kept
 from torseur.simulation.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.problem import Array, Held, Problem
 
@@ -55,7 +56,7 @@ def native_run(
     progress: Callable[[float], object] | None,
 ) -> Trajectory:
     """The run; it ends early where the state is no longer finite, or on an interruption."""
-    run = integrator(problem.rate, tableau, correct=problem.correct)
+    run = kept(problem, tableau, lambda: integrator(problem.rate, tableau, correct=problem.correct))
     out = tuple(np.full((course.rows + 1, *b.shape), np.nan) for b in problem.states)
     given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
     given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}

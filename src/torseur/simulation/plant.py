@@ -13,6 +13,7 @@ from pathlib import Path
 from torseur.describe import Mechanism
 from torseur.describe.fields import names_in
 from torseur.dynamics.closed_motion import corrected, motion
+from torseur.dynamics.constrained import Allowed
 from torseur.dynamics.kinematics import displaced, rates
 from torseur.dynamics.reactions import reaction_of
 from torseur.dynamics.workbench import Options, Workbench
@@ -38,12 +39,14 @@ class Settings:
         friction: how dry friction is computed.
         stops: what limits of coordinates do.
         audit: whether integrals for the audit run along.
+        idle: names of constraint rows that repeat others: they take no part in the motion.
         folder: where files that blocks read are looked for.
     """
 
     friction: Friction = field(default_factory=Friction)
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
+    idle: frozenset[str] = frozenset()
     folder: Path | None = None
 
 
@@ -62,6 +65,7 @@ class Plant:
         self.mechanism, self.settings = mechanism, settings or Settings()
         self.bench = bench = Workbench(mechanism, Options())
         self.system = bench.system
+        bench.switching.without = self.settings.idle
         context = Context(bench, self.settings.folder)
         given = dict(blocks or {})
         early = {name: block for name, block in given.items() if self._is_signal(name, block)}
@@ -136,6 +140,14 @@ class Plant:
     def _in(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
         return substitute(list(exprs), self._known) if exprs else []
+
+    def all_multipliers(self) -> list[Expr]:
+        """Of all rows, idle ones included: the shortest that hold the motion."""
+        w = self.bench
+        if w.all_constraints is w.constraints:
+            return self.lam
+        vdot, f = motion(w, self._forces)
+        return self._in(Allowed(w.all_constraints, w.matrix).multipliers(vdot, f))
 
     def settled(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench, accelerations and multipliers included, in terms of t, q, v, z, u, m, p."""

@@ -81,6 +81,11 @@ class Recorder:
             self._row(upto, end)
         self._advance(last)
 
+    def close(self, t: float, x: Array) -> None:
+        """The last instant of a run that ends before its time, on the grid or not."""
+        if self._grid is not None and (not self._times or self._times[-1] < t):
+            self._row(t, x.copy())
+
     def _row(self, t: float, x: Array) -> None:
         self._times.append(t)
         self._rows.append(x)

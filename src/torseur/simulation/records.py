@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torseur.dynamics import energy
-from torseur.emit import compile
+from torseur.emit import NativeFunction, compile
 from torseur.graph import Expr, Function
 from torseur.simulation.outcome import Trajectory
 from torseur.simulation.plant import Plant
@@ -73,7 +73,7 @@ class Records:
         values = plant.settled([system.scalar(o.value) for o in formulas.values()])
         for (name, output), value in zip(formulas.items(), values, strict=True):
             found.append(_Item(name, output.unit or "", output.description or "", value, Role.OUTPUT))
-        for row, lam in zip(plant.bench.constraints.rows, plant.lam, strict=True):
+        for row, lam in zip(plant.bench.all_constraints.rows, plant.all_multipliers(), strict=True):
             found.append(_Item(f"lambda_{row.name}", row.unit, f"multiplier of {row.owner}", lam, Role.MULTIPLIER))
         w = plant.bench
         parts = energy.kinetic_energy(w.true_tree), energy.potential_energy(w.true_tree, w.gravity)
@@ -89,7 +89,7 @@ class Records:
 
     @cached_property
     def _native(self) -> Any:
-        plant, rows = self.plant, self.plant.bench.constraints
+        plant, rows = self.plant, self.plant.bench.all_constraints
         outputs = {
             "vdot": plant.vdot,
             "inputs": self._inputs,
@@ -100,11 +100,15 @@ class Records:
         }
         return compile(Function("record", plant.blocks, {n: x for n, x in outputs.items() if x}))
 
+    @cached_property
+    def _native_inputs(self) -> NativeFunction:
+        return compile(Function("inputs", self.plant.blocks, {"inputs": self._inputs}), lanes=1)
+
     def inputs_at(self, t: float, u: Array, p: Array) -> Array:
         """The inputs at the start, as far as time decides them; those of controllers as if nothing moved."""
         if not self._inputs:
             return np.zeros(0)
-        native = compile(Function("inputs", self.plant.blocks, {"inputs": self._inputs}), lanes=1)
+        native = self._native_inputs
         sizes = {b.name: b.size for b in self.plant.blocks}
         given = {"t": t, "u": u, "p": p}
         return np.ravel(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))

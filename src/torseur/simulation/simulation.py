@@ -31,7 +31,7 @@ from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
-from torseur.simulation.starting import first_state
+from torseur.simulation.starting import first_state, idle_rows
 from torseur.simulation.study import Study
 from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
@@ -63,6 +63,7 @@ class Simulation:
             Friction(FrictionModel(study.friction.model), study.friction.width),
             Stops(StopModel(study.stops.model), study.stops.restitution),
             audit,
+            idle_rows(self.model, study),
             folder,
         )
         self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torseur.describe import Mechanism
 from torseur.describe.constraints import Contact, Rolling
 from torseur.errors import NumericalError
 from torseur.model import Model, build
@@ -13,7 +12,7 @@ from torseur.model.assembly import Assembled, coordinates_from, speeds_from
 from torseur.simulation.problem import Array
 from torseur.simulation.study import Study
 
-__all__ = ["first_state"]
+__all__ = ["first_state", "idle_rows"]
 
 
 def first_state(
@@ -35,13 +34,32 @@ def first_state(
     v = {n: x for n, x in wanted.items() if n not in names}
     if study.start_from == "given":
         return coordinates_from(model, q), speeds_from(model, v)
-    closed = build(_two_sided(model.mechanism), parameters=dict(study.parameters))
+    closed = _two_sided(model, study)
     keywords: dict[str, Any] = {"t": study.begin, "inputs": inputs, "parameters": p}
     if study.start_from == "equilibrium":
         rest = closed.equilibrium(q or None, hold=list(q), **keywords)
         return rest.q, speeds_from(closed, v)
     found = _assembled(closed, q, v, keywords)
     return found.q, found.v
+
+
+def idle_rows(model: Model, study: Study) -> frozenset[str]:
+    """Rows that repeat others wherever the mechanism goes (Bricard's linkage).
+
+    Off closure by the error of a stage they would not repeat them any more and lock what can move: they are left out.
+    At a singular position nothing is: rows that repeat others there may not do so beside it.
+    """
+    model = _closed(model, study)
+    if len(model.constraint_rows) < 2:
+        return frozenset()
+    names = {x.name for x in model.coordinates}
+    guess = {n: x for n, x in study.start.items() if n in names}
+    try:
+        q = model.assemble(guess, t=study.begin).q
+    except NumericalError:
+        return frozenset()  # the start itself will say why
+    found = model.mobility(q, t=study.begin)
+    return frozenset() if found.is_singular else frozenset(row.name for row in found.redundant)
 
 
 def _assembled(model: Model, q: dict[str, float], v: dict[str, float], keywords: dict[str, Any]) -> Assembled:
@@ -51,10 +69,14 @@ def _assembled(model: Model, q: dict[str, float], v: dict[str, float], keywords:
         return model.assemble(q, speeds=v, **keywords)
 
 
-def _two_sided(mechanism: Mechanism) -> Mechanism:
+def _closed(model: Model, study: Study) -> Model:
+    """Without what may open."""
+    constraints = model.mechanism.constraints
     kept = {
         n: c
-        for n, c in mechanism.constraints.items()
+        for n, c in constraints.items()
         if not isinstance(c.form, Contact) and not (isinstance(c.form, Rolling) and c.form.lifts)
     }
-    return mechanism.model_copy(update={"constraints": kept})
+    if len(kept) == len(constraints):
+        return model
+    return build(model.mechanism.model_copy(update={"constraints": kept}), parameters=dict(study.parameters))

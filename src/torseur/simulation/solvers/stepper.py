@@ -17,6 +17,7 @@ import numpy as np
 
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Function, tangents
+from torseur.simulation.kept import kept
 from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
@@ -76,23 +77,23 @@ def _at(problem: Problem, terms: int) -> Function:
     return sheet.function("dense_output", [*x, *g, *slopes])
 
 
+def _compiled(method: Method, problem: Problem) -> tuple[Pieces, dict[str, NativeFunction]]:
+    """What a method gives for a problem, and its functions as native code."""
+    pieces = method.pieces(problem)
+    at = _at(problem, pieces.terms or pieces.layout.terms)
+    functions = {"step": pieces.step, "at": at, "begin": pieces.begin, "extend": pieces.extend}
+    return pieces, {name: compile(f, lanes=1) for name, f in functions.items() if f is not None}
+
+
 class Stepper:
     """A method bound to a problem and its held numbers. It has a state: where it is, and the step tried last."""
 
     def __init__(self, method: Method, problem: Problem, held: Held, tolerance: Tolerance) -> None:
         self.method, self.problem = method, problem
-        pieces = method.pieces(problem)
+        pieces, self._native = kept(problem, method, lambda: _compiled(method, problem))
         self.layout, self.evaluations, self.iterates = pieces.layout, pieces.evaluations, pieces.iterates
         self._now, self._theta = np.zeros(NOW), np.zeros(1)
         self._tolerance = tolerance.array(problem.size)
-        terms = pieces.terms or pieces.layout.terms
-        self._native = {
-            "step": compile(pieces.step, lanes=1),
-            "at": compile(_at(problem, terms), lanes=1),
-            **{
-                k: compile(f, lanes=1) for k, f in (("begin", pieces.begin), ("extend", pieces.extend)) if f is not None
-            },
-        }
         self._first, self._stop = pieces.layout.dense.start, pieces.layout.dense.stop
         self.hold(held)
         self._record = self._new = np.zeros(pieces.layout.size)
