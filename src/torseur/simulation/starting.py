@@ -34,7 +34,7 @@ def first_state(
     v = {n: x for n, x in wanted.items() if n not in names}
     if study.start_from == "given":
         return coordinates_from(model, q), speeds_from(model, v)
-    closed = _two_sided(model, study)
+    closed = _closed(model, study)
     keywords: dict[str, Any] = {"t": study.begin, "inputs": inputs, "parameters": p}
     if study.start_from == "equilibrium":
         rest = closed.equilibrium(q or None, hold=list(q), **keywords)
