@@ -18,19 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.errors import ArgumentError, NumericalError
-from torseur.model.assembly import Closing, Loops, coordinates_from, held_matrix
-from torseur.model.freedoms import null_space
+from torseur.model.assembly import Closing, Loops, coordinates_from
+from torseur.model.balance import Point, State
 from torseur.model.function import check_names
-from torseur.model.linearisation import displacement_names
 from torseur.model.modes import Stability
-from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:
     from torseur.model.build import Model
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Balance", "Equilibrium", "equilibrium_of"]
 
 Array = NDArray[np.float64]
-
-SINGULAR = 1e-9
-"""Singular values below this part of the largest are zeros."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,7 @@ def equilibrium_of(
     check_names(dict.fromkeys(free_inputs), signals, "input")
     keywords = {"t": t, "inputs": inputs, "parameters": parameters}
     v, free_speeds = _speeds(model, guess, speeds, hold, keywords)
-    search = _Search(
+    search = Search(
         model,
         balance or Balance(),
         [names.index(n) for n in hold],
@@ -118,7 +112,7 @@ def equilibrium_of(
         np.zeros(model.nv) if tau is None else np.asarray(tau, dtype=float),
         {"t": t, "parameters": parameters},
     )
-    start = _State(coordinates_from(model, guess), v, _input_values(model, inputs))
+    start = State(coordinates_from(model, guess), v, _input_values(model, inputs))
     return search.found(replace(start, q=search.loops(start).closed_one(start.q).q[0]))
 
 
@@ -146,14 +140,7 @@ def _input_values(model: Model, inputs: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class _State:
-    q: Array
-    v: Array
-    u: Array
-
-
-@dataclass(frozen=True)
-class _Search:
+class Search:
     """The equations of an equilibrium and their solution; unknowns are motions along Z, free speeds, free inputs."""
 
     model: Model
@@ -169,24 +156,24 @@ class _Search:
         """Whether something from outside holds the held coordinates, for nothing else is free to do it."""
         return bool(self.held) and not self.free_inputs and not self.free_speeds
 
-    def at(self, quantity: str, x: _State, *args: Array) -> Any:
+    def at(self, quantity: str, x: State, *args: Array) -> Any:
         return self.model.function(quantity)(*args, **self._given(x))
 
-    def _given(self, x: _State) -> dict[str, Any]:
+    def _given(self, x: State) -> dict[str, Any]:
         return self.keywords | ({"inputs": x.u} if x.u.size else {})
 
-    def loops(self, x: _State) -> Loops:
+    def loops(self, x: State) -> Loops:
         return Loops(self.model, Closing(), self.held, self._given(x))
 
-    def start(self, x: _State) -> _Point:
+    def start(self, x: State) -> Point:
         """The first point; the forces that take part there, and those of small changes, measure all others."""
-        point = _Point(self, x, 1.0)
+        point = Point(self, x, 1.0)
         gravity, pulls = np.asarray(self.at("gravity", x, x.q)), point.A.T * point.lam
         acting = [np.abs(part).max(initial=0.0) for part in (point.f, gravity, pulls, 1e-3 * point.stiffness[0])]
         return replace(point, size=max(float(max(acting)), 1e-9))
 
     # -- the solution --------------------------------------------------------------------------------------------------
-    def found(self, x: _State) -> Equilibrium:
+    def found(self, x: State) -> Equilibrium:
         start = self.start(x)
         point, count = self.newton(start)
         if not point.is_balanced and not self.free_inputs and not np.any(x.v) and point.steps.size:
@@ -197,7 +184,7 @@ class _Search:
             raise point.failure()
         return self.result(point, count)
 
-    def newton(self, point: _Point) -> tuple[_Point, int]:
+    def newton(self, point: Point) -> tuple[Point, int]:
         """As far as the forces that are left get less."""
         for count in range(self.settings.iterations):
             d, dv, du = point.newton_step()
@@ -213,7 +200,7 @@ class _Search:
                 return point, count + 1
         return point, self.settings.iterations
 
-    def relaxed(self, point: _Point) -> tuple[_Point, int]:
+    def relaxed(self, point: Point) -> tuple[Point, int]:
         """Follow the motion in implicit steps that lose their speed."""
         s, none = 0.05, (np.zeros(len(self.free_speeds)), np.zeros(len(self.free_inputs)))
         for count in range(2 * self.settings.iterations):
@@ -227,7 +214,7 @@ class _Search:
                 return point, count + 1
         return point, 2 * self.settings.iterations
 
-    def moved(self, point: _Point, d: Array, dv: Array, du: Array) -> _Point | None:
+    def moved(self, point: Point, d: Array, dv: Array, du: Array) -> Point | None:
         """After a step, loops closed; None where they do not close."""
         x = point.x
         v, u = x.v.copy(), x.u.copy()
@@ -240,10 +227,10 @@ class _Search:
             if not attempt.closed[0]:
                 return None
             q = attempt.q
-        there = _Point(self, _State(q[0], v, u), point.size)
+        there = Point(self, State(q[0], v, u), point.size)
         return there if np.isfinite(there.merit) else None
 
-    def result(self, point: _Point, count: int) -> Equilibrium:
+    def result(self, point: Point, count: int) -> Equilibrium:
         x, names = point.x, list(self.model.mechanism.inputs)
         inputs = {n: float(value) for n, value in zip(names, x.u, strict=True)}
         left = float(np.abs(point.forces).max(initial=0.0))
@@ -256,151 +243,3 @@ class _Search:
         except NumericalError:  # a singular position, or no inertia along some motion
             return found
         return replace(found, stability=linear.stability)
-
-
-@dataclass(frozen=True)
-class _Point:
-    """A state on the way, with closed loops, and what acts there."""
-
-    search: _Search
-    x: _State
-    size: float
-    """Of the forces that take part, by which those left are measured."""
-
-    @property
-    def model(self) -> Model:
-        return self.search.model
-
-    @cached_property
-    def A(self) -> Array:
-        if not self.model.constraint_rows:
-            return np.zeros((0, self.model.nv))
-        return np.asarray(self.search.at("constraint_jacobian", self.x, self.x.q))
-
-    @cached_property
-    def f(self) -> Array:
-        """bias - tau (nv)."""
-        return np.asarray(self.search.at("bias", self.x, self.x.q, self.x.v)) - self.search.tau
-
-    @cached_property
-    def lam(self) -> Array:
-        if not len(self.A):
-            return np.zeros(0)
-        return np.asarray(np.linalg.pinv(self.A.T, rcond=SINGULAR) @ (self.f - self.holding))
-
-    @cached_property
-    def holding(self) -> Array:
-        """What holds the held coordinates."""
-        if not self.search.is_clamped:
-            return np.zeros(self.model.nv)
-        S = held_matrix(self.model, self.x.q, self.search.held)
-        both = np.vstack([self.A, S])
-        return np.asarray(S.T @ (np.linalg.pinv(both.T, rcond=SINGULAR) @ self.f)[len(self.A) :])
-
-    @cached_property
-    def steps(self) -> Array:
-        """A basis of the displacements that may be."""
-        held = held_matrix(self.model, self.x.q, self.search.held) if self.search.held else self.A[:0]
-        return null_space(np.vstack([self.A, held]), self.model.nv)
-
-    @cached_property
-    def free(self) -> Array:
-        """A basis of the motions along which forces must balance."""
-        return self.steps if self.search.is_clamped else null_space(self.A, self.model.nv)
-
-    @property
-    def forces(self) -> Array:
-        """What is left along the free motions (nv)."""
-        return np.asarray(self.free @ (self.free.T @ self.f))
-
-    @cached_property
-    def rows(self) -> Array:
-        """What is left of the rows of speeds and accelerations."""
-        if not len(self.A):
-            return np.zeros(0)
-        names = ("constraint_rates", "constraint_bias")
-        return np.concatenate([self.search.at(name, self.x, self.x.q, self.x.v) for name in names])
-
-    @cached_property
-    def merit(self) -> float:
-        return float(np.linalg.norm([*(self.free.T @ self.f) / self.size, *self.rows]))
-
-    @property
-    def is_balanced(self) -> bool:
-        fast = max(1.0, float(np.abs(self.x.v).max(initial=0.0)) ** 2)
-        good = np.abs(self.forces).max(initial=0.0) <= self.search.settings.tolerance * self.size
-        return bool(good and np.abs(self.rows).max(initial=0.0) <= 1e-9 * fast)
-
-    # -- steps ---------------------------------------------------------------------------------------------------------
-    @cached_property
-    def stiffness(self) -> tuple[Array, Array]:
-        """K (nv, nv), and df/dv (nv, nv)."""
-        x, rest = self.x, np.zeros(self.model.nv)
-        by_q, by_v = map(np.asarray, self.search.at("inverse_dynamics_derivatives", x, x.q, x.v, rest))
-        if len(self.A):
-            by_q = by_q - np.asarray(self.search.at("constraint_stiffness", x, x.q, self.lam))
-        return by_q, by_v
-
-    def newton_step(self) -> tuple[Array, Array, Array]:
-        """Displacement, speeds and inputs: the shortest change that solves the linearised equations."""
-        search, x, Z = self.search, self.x, self.steps
-        K, by_v = self.stiffness
-        blocks = [K @ Z, by_v[:, search.free_speeds]]
-        if search.free_inputs:
-            by_u = np.asarray(search.at("inverse_dynamics_by_inputs", x, x.q, x.v, np.zeros(self.model.nv)))
-            blocks.append(by_u[:, search.free_inputs] * self.size)
-        J = self.free.T @ np.hstack(blocks) / self.size
-        if len(self.A):
-            dr_dq, db_dq, db_dv = map(np.asarray, search.at("constraint_derivatives", x, x.q, x.v))
-            by_speeds = np.vstack([self.A, db_dv])[:, search.free_speeds]
-            lower = np.hstack([np.vstack([dr_dq, db_dq]) @ Z, by_speeds])
-            J = np.vstack([J, np.pad(lower, ((0, 0), (0, J.shape[1] - lower.shape[1])))])
-        right = np.concatenate([self.free.T @ self.f / self.size, self.rows])
-        step = -np.linalg.pinv(J, rcond=SINGULAR) @ right
-        a, b = Z.shape[1], Z.shape[1] + len(search.free_speeds)
-        d = self._cut(Z @ step[:a])
-        return d, step[a:b], step[b:] * self.size
-
-    def falling_step(self, s: float) -> Array:
-        """(M / s^2 + K) d = -f along the free motions; s is taken less where that would not go with the forces."""
-        Z, K = self.steps, self.stiffness[0]
-        M = Z.T @ np.asarray(self.search.at("mass_matrix", self.x, self.x.q)) @ Z
-        soft = Z.T @ (K + K.T) @ Z / 2.0
-        for _ in range(60):
-            stiff = M / s**2 + soft
-            if np.linalg.eigvalsh(stiff)[0] > 0.0:
-                break
-            s *= 0.5
-        return self._cut(-Z @ (np.linalg.pinv(stiff) @ (Z.T @ self.f)))
-
-    def _cut(self, d: Array) -> Array:
-        turns = [k for k, x in enumerate(self.model.speeds) if x.quantity is Quantity.ANGULAR_SPEED]
-        return d * min(1.0, self.search.settings.largest_turn / max(float(np.abs(d[turns]).max(initial=0.0)), 1e-300))
-
-    # -- words ---------------------------------------------------------------------------------------------------------
-    @property
-    def indifferent(self) -> tuple[str, ...]:
-        """Displacements without influence on the forces."""
-        Z = self.steps
-        if not Z.shape[1]:
-            return ()
-        _, s, Vt = np.linalg.svd(Z.T @ self.stiffness[0] @ Z)
-        loose = Z @ Vt[s <= SINGULAR * max(float(s.max()), self.size)].T
-        share = np.linalg.norm(loose, axis=1)
-        return tuple(n for n, part in zip(displacement_names(self.model), share, strict=True) if part > 1e-6)
-
-    def failure(self) -> NumericalError:
-        """What pushes on, or what keeps the constraints moving."""
-        push, model = -self.forces, self.model
-        names = [f"{v.name} {p:.4g}" for v, p in zip(model.speeds, push, strict=True)]
-        large = np.abs(push) > 0.1 * max(float(np.abs(push).max(initial=0.0)), 1e-300)
-        words = ", ".join(n for n, is_large in zip(names, large, strict=True) if is_large)
-        there = ", ".join(f"{c.name} = {y:.5g}" for c, y in zip(model.coordinates, self.x.q, strict=True))
-        moving = [row.name for row, r in zip(model.constraint_rows, self.rows, strict=False) if abs(r) > 1e-9]
-        return NumericalError(
-            "no equilibrium was found" + (f": constraints move or slip ({', '.join(moving)})" if moving else ""),
-            where=model.mechanism.name,
-            got=f"at {there}" + (f", forces are left along {words}" if words else ""),
-            expected=f"forces of at most {self.search.settings.tolerance * self.size:.3g} N or N m",
-            remedy="give a guess nearer to it, something that holds what still moves, or free_inputs that can",
-        )
