@@ -25,9 +25,12 @@ help:
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=directory the virtual environment."
 
-demo: $(VENV)/.with-plots
+demo: $(VENV)/.with-plots,results,scene
 	$(RUN) examples/rx90/run.py
+	$(RUN) -m torseur simulate examples/rx90/studies/motion.yaml -o build/rx90
+	$(RUN) -m torseur simulate examples/double_pendulum/studies/swing.yaml -o build/double_pendulum
 	$(RUN) examples/double_pendulum/run.py
+	@echo "Open build/rx90/playback.html and build/double_pendulum/playback.html in a browser; figures are beside them."
 
 test: $(VENV)/.with-test
 	$(PYTEST)
@@ -39,9 +42,12 @@ test-oracles: $(VENV)/.with-oracles
 	@$(PYTEST) -m oracle -rs; status=$$?; \
 	if [ $$status -eq 5 ]; then echo "There are no oracle tests yet: nothing was checked."; else exit $$status; fi
 
+# A Chromium or Chrome of this machine is used if there is one, else playwright brings its own.
+BROWSERS = chromium chromium-browser google-chrome google-chrome-stable
+
 test-browser: $(VENV)/.with-browser
-	@$(PYTEST) -m browser -rs; status=$$?; \
-	if [ $$status -eq 5 ]; then echo "There are no browser tests yet: nothing was checked."; else exit $$status; fi
+	@for name in $(BROWSERS); do command -v $$name && exit 0; done; $(RUN) -m playwright install chromium
+	$(RUN) -m pytest -m browser -rs tests/browser
 
 FUZZ ?= 20000
 

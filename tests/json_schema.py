@@ -12,12 +12,14 @@ TYPES = {
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
+    "integer": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value),
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "null": lambda value: value is None,
 }
 KEYWORDS = {
     *("$ref", "anyOf", "oneOf", "type", "enum", "const", "pattern", "minLength", "maxLength", "items", "prefixItems"),
     *("minItems", "maxItems", "properties", "patternProperties", "additionalProperties", "required", "minProperties"),
+    *("propertyNames", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     *("maxProperties", "description", "default", "title", "$schema", "$defs"),
 }
 
@@ -38,6 +40,8 @@ def fits(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> bool:
         return False
     if isinstance(value, str):
         return _text_fits(value, schema)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _number_fits(value, schema)
     if isinstance(value, list):
         return _list_fits(value, schema, root)
     return not isinstance(value, dict) or _table_fits(value, schema, root)
@@ -46,6 +50,12 @@ def fits(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> bool:
 def _text_fits(value: str, schema: dict[str, Any]) -> bool:
     is_short = schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
     return is_short and re.search(schema.get("pattern", ""), value) is not None
+
+
+def _number_fits(value: float, schema: dict[str, Any]) -> bool:
+    is_in = schema.get("minimum", value) <= value <= schema.get("maximum", value)
+    above = "exclusiveMinimum" not in schema or value > schema["exclusiveMinimum"]
+    return is_in and above and ("exclusiveMaximum" not in schema or value < schema["exclusiveMaximum"])
 
 
 def _list_fits(value: list[Any], schema: dict[str, Any], root: dict[str, Any]) -> bool:
@@ -60,6 +70,8 @@ def _table_fits(value: dict[str, Any], schema: dict[str, Any], root: dict[str, A
     if not set(schema.get("required", ())) <= value.keys():
         return False
     if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
+        return False
+    if not all(fits(key, schema.get("propertyNames", {}), root) for key in value):
         return False
     for key, item in value.items():
         kinds = [schema["properties"][key]] if key in schema.get("properties", {}) else []
