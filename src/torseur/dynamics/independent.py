@@ -40,7 +40,7 @@ class Independent:
 
 def independent_speeds(w: Workbench) -> Independent:
     """Those of the options, checked, or a choice."""
-    sampled = SampledRows(w.constraints)
+    sampled = SampledRows(w)
     if w.options.independent is None:
         return _parsed(w, [w.system.v.names[k] for k in _chosen(w, sampled)])
     found = _parsed(w, w.options.independent)

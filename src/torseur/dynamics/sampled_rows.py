@@ -1,8 +1,8 @@
 """Constraint rows in numbers, at a few states that the constraints allow: what rank and choices are judged by.
 
 The states are near the start of the description, with a little chance in every coordinate and input, so that no
-special position passes for the rule. Holonomic rows are closed by Newton's method with the shortest steps. Parameters
-without a value get one by chance.
+special position passes for the rule. Holonomic rows are closed by Newton's method with the shortest steps; a joint that
+closes upside down does not count. Parameters without a value get one by chance.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.constraints import Constraints
+from torseur.dynamics.closing_sides import sides_of
 from torseur.dynamics.kinematics import displaced
+from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, evaluate
 
 __all__ = ["RANK_TOLERANCE", "SampledRows", "rank_of"]
@@ -22,7 +23,7 @@ __all__ = ["RANK_TOLERANCE", "SampledRows", "rank_of"]
 RANK_TOLERANCE = 1e-7
 """Singular values below this fraction of the largest are zero: states are closed to about 1e-10."""
 
-_STATES, _TRIALS, _STEPS = 3, 12, 60
+_STATES, _TRIALS, _STEPS = 3, 30, 40
 _CLOSED = 1e-10
 _LONGEST = 0.5
 
@@ -50,9 +51,9 @@ class _State:
 class SampledRows:
     """Rows at allowed states; there is none where no closed position was found near the start."""
 
-    def __init__(self, constraints: Constraints, seed: int = 5) -> None:
-        self.constraints, self._rng = constraints, np.random.default_rng(seed)
-        system = constraints.system
+    def __init__(self, w: Workbench, seed: int = 5) -> None:
+        self.w, self.constraints, self._rng = w, w.constraints, np.random.default_rng(seed)
+        system = w.system
         self._blocks = [b for b in (system.q, system.v, system.graph.blocks["t"], system.u, system.p) if b.size]
 
     @cached_property
@@ -60,7 +61,7 @@ class SampledRows:
         """The first is the start itself, if it can be closed; the others are near it."""
         found: list[_State] = []
         for trial in range(_TRIALS):
-            state = self._closed(self._near_start(0.0 if trial == 0 else 0.3))
+            state = self._closed(self._near_start(0.0 if trial == 0 else 0.2 + 0.05 * trial))
             if state is not None:
                 found.append(state)
             if len(found) == _STATES:
@@ -107,18 +108,20 @@ class SampledRows:
     @cached_property
     def _closing(self) -> Function:
         rows = self.constraints
-        return Function("closing", self._blocks, {"A": [rows.A[k] for k in rows.holonomic], "h": rows.h})
+        sides = [side for cut in rows.cuts for side in sides_of(self.w, cut)]
+        outputs = {"A": [rows.A[k] for k in rows.holonomic], "h": rows.h, "sides": [*sides, self.w.system.graph.one]}
+        return Function("closing", self._blocks, outputs)
 
     def _closed(self, state: _State) -> _State | None:
         """The state with its holonomic rows met; None if that fails."""
         if not self.constraints.holonomic:
             return state
         for _ in range(_STEPS):
-            A, h = self._evaluated(self._closing, state)
+            A, h, sides = self._evaluated(self._closing, state)
             if not (np.isfinite(A).all() and np.isfinite(h).all()):
                 return None
             if np.abs(h).max() < _CLOSED:
-                return state
+                return state if sides.min() > 0.0 else None
             step = np.asarray(-np.linalg.lstsq(A, h, rcond=1e-9)[0], dtype=np.float64)
             step *= min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
             state = _State(self._moved(state, step), state.u, state.p)

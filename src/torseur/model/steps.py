@@ -6,7 +6,7 @@ is not installed, as listings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 from typing import Any
@@ -21,14 +21,15 @@ from torseur.graph import Block, Expr, Function, count, ops
 from torseur.graph.function import reachable
 from torseur.model.checked import checked
 from torseur.model.closed import LARGEST, Closed, closed_form
+from torseur.model.swelling import terms_of
 
 __all__ = ["KaneSteps", "Line", "Step", "kane_steps"]
 
 _WIDEST = 110
 """Characters beyond which a matrix is written entry by entry."""
 
-_LONGEST = 400
-"""Characters beyond which what follows from the lines before is not written out."""
+_MANY, _FEW = 600, 60
+"""Terms up to which expressions are multiplied out; the fewer for what follows from the lines before."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,8 @@ class KaneSteps:
         pieces = [f"Kane's method (DeSantis 1996, section 5): {self.name}"]
         for number, step in enumerate(self.steps, 1):
             head = f"{number}. {step.title}" if number <= 10 else step.title
-            body = [indent(words, "   ") for words in step.words]
-            body += [indent(text, "   ") for line in step.lines if _is_worth(line, text := self._text_of(line))]
-            pieces.append("\n".join([head, *body]))
+            body = [*step.words, *self._written(number, step, _matrix_text, to_listing)]
+            pieces.append("\n".join([head, *(indent(text, "   ") for text in body)]))
         return "\n\n".join(pieces) + "\n"
 
     def latex(self) -> str:
@@ -83,54 +83,70 @@ class KaneSteps:
         for number, step in enumerate(self.steps, 1):
             head = rf"\paragraph{{{f'{number}. ' if number <= 10 else ''}{_plain_latex(step.title)}}}"
             words = " ".join(_plain_latex(words) + "." for words in step.words)
-            lines = [text for line in step.lines if _is_worth(line, text := self._latex_of(line))]
-            pieces += [f"{head} {words}".rstrip(), *lines]
+            pieces += [f"{head} {words}".rstrip(), *self._written(number, step, _matrix_latex, to_latex)]
         return "\n".join(pieces) + "\n"
 
     def __str__(self) -> str:
         return self.text()
 
-    # -- one line ------------------------------------------------------------------------------------------------------
-    def _function(self, line: Line) -> Function:
+    def _written(
+        self, number: int, step: Step, write: Callable[[Line, Closed], str], listing: Callable[[Function], str]
+    ) -> Iterator[str]:
+        """The lines of a step: first those that can be written out, then one listing of the others."""
+        left = []
+        for line in step.lines:
+            function = self._function(line.name, [line])
+            closed = self._closed(function, _FEW if line.follows else _MANY)
+            if closed is not None:
+                yield write(line, closed)
+            elif not line.follows:
+                left.append(line)
+        if left:
+            yield listing(self._function(f"step_{number}" if number <= 10 else "reactions", left)).rstrip()
+
+    def _function(self, name: str, lines: Sequence[Line]) -> Function:
         flat: list[Expr] = []
-        collect(line.value, flat)
+        collect([line.value for line in lines], flat)
         used = {node.data[0] for node in reachable(flat) if node.op is ops.SYMBOL}
         names = {"q", "v"} | used  # a speed is printed as the rate of its coordinate, which must be known
-        return Function(line.name, [b for b in self.blocks if b.name in names], {line.name: line.value})
+        return Function(name, [b for b in self.blocks if b.name in names], {line.name: line.value for line in lines})
 
-    def _closed(self, function: Function) -> Closed | None:
-        if count(function).total > LARGEST:
+    def _closed(self, function: Function, most: int) -> Closed | None:
+        if terms_of(function) > most or count(function).total > LARGEST:
             return None
         try:
             return closed_form(function, tangents=True)
         except (MissingExtra, CompileError):
             return None
 
-    def _text_of(self, line: Line) -> str:
-        function = self._function(line)
-        closed = self._closed(function)
-        if closed is None:
-            return to_listing(function).rstrip()
-        rows = closed.written(line.name)
-        wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        if len(line.name) + sum(wide) + 2 * len(wide) > _WIDEST:
-            return "\n".join(_entry_by_entry(line.name, rows))
-        lead = f"{line.name} = "
-        if len(rows) == len(rows[0]) == 1:
-            return lead + rows[0][0]
-        padded = [f"[{'  '.join(x.ljust(w) for x, w in zip(row, wide, strict=True))}]" for row in rows]
-        return lead + ("\n" + " " * len(lead)).join(padded)
 
-    def _latex_of(self, line: Line) -> str:
-        function = self._function(line)
-        closed = self._closed(function)
-        if closed is None:
-            return to_latex(function).rstrip()
-        rows = closed.written(line.name, latex=True)
-        body = " \\\\\n".join(" & ".join(row) for row in rows)
-        if len(rows) > 1 or len(rows[0]) > 1:
-            body = f"\\begin{{pmatrix}}\n{body}\n\\end{{pmatrix}}"
-        return f"\\[\n{line.latex} = {body}\n\\]"
+def _matrix_text(line: Line, closed: Closed) -> str:
+    rows = closed.written(line.name)
+    wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lead = f"{line.name} = "
+    if len(lead) + sum(wide) + 2 * len(wide) > _WIDEST:
+        return "\n".join(_entry_by_entry(line.name, rows))
+    if len(rows) == len(rows[0]) == 1:
+        return lead + rows[0][0]
+    padded = [f"[{'  '.join(x.ljust(w) for x, w in zip(row, wide, strict=True))}]" for row in rows]
+    return lead + ("\n" + " " * len(lead)).join(padded)
+
+
+def _entry_by_entry(name: str, rows: list[list[str]]) -> Iterator[str]:
+    """All that is not zero."""
+    for i, row in enumerate(rows, 1):
+        for k, text in enumerate(row, 1):
+            place = "" if len(rows) == len(row) == 1 else f"[{i}]" if len(row) == 1 else f"[{i},{k}]"
+            if text != "0":
+                yield f"{name}{place} = {text}"
+
+
+def _matrix_latex(line: Line, closed: Closed) -> str:
+    rows = closed.written(line.name, latex=True)
+    body = " \\\\\n".join(" & ".join(row) for row in rows)
+    if len(rows) > 1 or len(rows[0]) > 1:
+        body = f"\\begin{{pmatrix}}\n{body}\n\\end{{pmatrix}}"
+    return f"\\[\n{line.latex} = {body}\n\\]"
 
 
 def kane_steps(mechanism: Mechanism, *, independent: Sequence[str] | None = None, loads: bool = True) -> KaneSteps:
@@ -187,19 +203,6 @@ def _line(name: str, of: str, value: Any) -> Line:
     subscript = rf"\mathrm{{{_plain_latex(of)}}}"
     spelled = f"{latex[:-1]},{subscript}}}" if latex.endswith("}") and "_{" in latex else f"{latex}_{{{subscript}}}"
     return Line(f"{word}_{of}", spelled, value)
-
-
-def _entry_by_entry(name: str, rows: list[list[str]]) -> Iterator[str]:
-    """All that is not zero."""
-    for i, row in enumerate(rows, 1):
-        for k, text in enumerate(row, 1):
-            place = "" if len(rows) == len(row) == 1 else f"[{i}]" if len(row) == 1 else f"[{i},{k}]"
-            if text != "0":
-                yield f"{name}{place} = {text}"
-
-
-def _is_worth(line: Line, text: str) -> bool:
-    return not line.follows or len(text) <= _LONGEST
 
 
 def _plain_latex(text: str) -> str:
