@@ -27,7 +27,7 @@ from torseur.emit.jit import host
 from torseur.formats import load
 from torseur.model import Model, build
 
-__all__ = ["Effort", "measure"]
+__all__ = ["Effort", "machine", "measure"]
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class _Case:
 def measure(progress: Callable[[str], object] = lambda line: None, effort: Effort | None = None) -> Report:
     """Measure everything; `progress` is told what is being done. Takes a few minutes by default."""
     effort = effort or Effort()
-    sections = [Section("machine", tuple(_machine()))]
+    sections = [Section("machine", tuple(machine()))]
     for name in effort.mechanisms:
         progress(f"measuring {name}")
         with resources.as_file(resources.files("torseur.bench") / "models" / f"{name.split()[0]}.urdf") as path:
@@ -64,7 +64,8 @@ def measure(progress: Callable[[str], object] = lambda line: None, effort: Effor
     return Report(tuple(sections))
 
 
-def _machine() -> Rows:
+def machine() -> Rows:
+    """The processor, and the versions of everything that is compared."""
     yield "processor", f"{host().cpu}, {host().lanes.width} lanes, {os.cpu_count()} processors, one thread used"
     peers = []
     for package in ("numpy", "llvmlite", "pin", "mujoco"):

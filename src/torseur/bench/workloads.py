@@ -14,7 +14,16 @@ from torseur.describe import Mechanism
 from torseur.dynamics.quantities import function_of
 from torseur.graph import Expr, Function, Graph, Role, sin
 
-__all__ = ["chain_arm", "inverse_dynamics", "pendulum", "random_chain", "random_mix", "rx90", "rx90_arm"]
+__all__ = [
+    "chain_arm",
+    "inverse_dynamics",
+    "numbered_rx90",
+    "pendulum",
+    "random_chain",
+    "random_mix",
+    "rx90",
+    "rx90_arm",
+]
 
 _Fields = Mapping[str, object]
 _STANDARD = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
@@ -27,6 +36,26 @@ def rx90_arm() -> Mechanism:
     inertias = [{word: f"{word}{j}" for word in _STANDARD} for j in range(1, len(rows) + 1)]
     names = ["D3", "RL4", *(name for inertia in inertias for name in inertia.values())]
     return _serial("rx90", rows, inertias, names)
+
+
+_RX90 = (
+    (0.6884, -0.024, -0.0048, 0.6196, -0.016, 0.2948, 0.24, 0.8, -2.48, 30.0),
+    (0.4263, -0.0048, -0.4455, 1.451, -0.018, 1.1, 3.39, 0.12, 2.72, 20.0),
+    (0.1097, -0.005, 0.00105, 0.06162, -0.0075, 0.1067, 0.23, 0.5, -0.015, 14.0),
+    (0.166, -0.00025, 0.00075, 0.1655, 0.00475, 0.01198, 0.025, 0.05, -0.875, 7.5),
+    (0.002895, 0.0001, -1e-05, 0.001695, 0.00018, 0.003067, 0.0025, -0.04, 0.012, 2.5),
+    (0.004776, 6.6e-06, -0.000261, 0.004803, 2.25e-05, 0.0004684, 0.0034, -0.0001, 0.0625, 0.9),
+)
+
+
+def numbered_rx90() -> Mechanism:
+    """The same arm with numbers for its parameters, those of the example of that name, without its friction."""
+    arm = rx90_arm()
+    values = {"D3": 0.45, "RL4": 0.45}
+    for j, row in enumerate(_RX90, 1):
+        values |= {f"{word}{j}": x for word, x in zip(_STANDARD, row, strict=True)}
+    given = {name: record.model_copy(update={"value": values[name]}) for name, record in arm.parameters.items()}
+    return arm.model_copy(update={"parameters": type(arm.parameters)(given)})
 
 
 def chain_arm(joints: int, seed: int = 0) -> Mechanism:

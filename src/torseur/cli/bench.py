@@ -9,13 +9,17 @@ __all__ = ["command"]
 
 @click.command("bench")
 @click.option("--native", is_flag=True, help="Measure the expression graph, the compiler and the native code instead.")
-def command(native: bool) -> None:
+@click.option("--simulate", is_flag=True, help="Measure whole simulations alone.")
+def command(native: bool, simulate: bool) -> None:
     """Measure this machine beside the peers that are installed.
 
-    The dynamics of a few mechanisms, against Pinocchio and MuJoCo, in one run on one thread.
+    The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, then whole simulations of two arms:
+    steps, steps by error, batches.
     """
     from torseur.bench import native as ours
-    from torseur.bench import peers
+    from torseur.bench import peers, simulation
 
-    measure = ours.measure if native else peers.measure
-    click.echo(measure(lambda line: click.echo(line, err=True)).text())
+    chosen = [m for m, wanted in ((ours.measure, native), (simulation.measure, simulate)) if wanted]
+    for k, measure in enumerate(chosen or [peers.measure, simulation.measure]):
+        text = measure(lambda line: click.echo(line, err=True)).text()
+        click.echo(f"\n{text}" if k else text)

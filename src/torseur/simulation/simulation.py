@@ -190,7 +190,7 @@ class Simulation:
             (study.begin, study.until),
             method=self.method.method,
             held=held,
-            tolerance=self._tolerance(),
+            tolerance=self.tolerance,
             output=self.grid,
             handler=handler,
             breaks=self._breaks(held.p),
@@ -207,7 +207,9 @@ class Simulation:
             return self.study.solver.step
         return min(1e-3, self.study.interval)
 
-    def _tolerance(self) -> Tolerance:
+    @property
+    def tolerance(self) -> Tolerance:
+        """Of each state; those that only the audit reads do not count."""
         solver, states = self.study.solver, self.plant.parts.states
         watched = {flow.name for flow in self.plant.balances.flows} if self.plant.balances else set()
         n = self.problem.size - len(states)

@@ -1,0 +1,60 @@
+"""The report on simulations: it is made, it has its lines, and it measures what it says."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from click.testing import CliRunner
+
+from torseur.bench import peers, simulation, workloads
+from torseur.bench.report import Report, Section
+from torseur.bench.simulation import Effort, measure
+from torseur.cli.bench import command
+from torseur.formats import load
+from torseur.model import build
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_report_has_its_lines():
+    told = []
+    tiny = Effort(arms=("ur5",), methods=("dopri5",), until=0.05, runs=20, steps=2, budget=1e-3)
+    report = measure(told.append, tiny)
+    assert len(told) == 3
+    assert [s.title.partition(":")[0] for s in report.sections] == ["machine", *["ur5"] * 3]
+    text = report.text()
+    for words in (
+        "versions",
+        "with its audit",
+        "times real time",
+        "% in the model's code",
+        "us above the native step",
+        "us above its 6 rates alone",
+        "1 lane, 1 thread",
+        "2 threads",
+        "million steps a second",
+    ):
+        assert words in text
+    compared = find_spec("mujoco") is not None  # on the same motion: the bench refuses to compare different ones
+    assert ("mj_step by Euler" in text) == ("mj_step by Runge-Kutta 4" in text) == compared
+
+
+def test_the_numbered_arm_has_the_inertia_of_the_example_without_its_rotors():
+    """Beside the same geometry and the same six bodies, the example has loads: rotors and friction."""
+    example = load(ROOT / "examples" / "rx90" / "rx90.yaml")
+    bare = example.model_copy(update={"loads": {}, "inputs": {}, "outputs": {}})
+    q = np.array([0.3, -0.4, 0.5, -0.6, 0.7, -0.8])
+    np.testing.assert_allclose(
+        build(workloads.numbered_rx90()).mass_matrix(q), build(bare).mass_matrix(q), rtol=1e-12, atol=1e-14
+    )
+
+
+def test_the_whole_bench_measures_dynamics_and_then_simulations(monkeypatch):
+    for module, title in ((peers, "dynamics"), (simulation, "simulations")):
+        fake = Report((Section(title, (("label", "value"),)),))
+        monkeypatch.setattr(module, "measure", lambda progress, fake=fake: fake)
+    whole = CliRunner().invoke(command, []).output
+    assert whole.index("dynamics") < whole.index("simulations")
+    alone = CliRunner().invoke(command, ["--simulate"]).output
+    assert "simulations" in alone
+    assert "dynamics" not in alone
