@@ -111,11 +111,15 @@ def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step:
 def _run(read: StudyFile, study: Study) -> Run:
     from torseur.simulation.simulation import Simulation
 
-    with read.told():
-        click.echo(f"building {study.called} ...", err=True)
-        simulation = Simulation(study, read.folder)
-        with _progress(study) as report:
-            return simulation.run(progress=report)
+    click.echo(f"building {study.called} ...", err=True)
+    try:
+        with read.told():
+            simulation = Simulation(study, read.folder)
+            with _progress(study) as report:
+                return simulation.run(progress=report)
+    except KeyboardInterrupt:  # the run itself keeps what it has and returns it
+        click.secho("interrupted before the run began: there is nothing to save", fg="red", bold=True, err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 @contextmanager

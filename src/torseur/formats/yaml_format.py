@@ -92,21 +92,24 @@ def read_document(text: str | bytes, where: str = "text", *, loads: Mapping[str,
     root = parse(text, source)
     _check_version(root, source)
     document = document_of(root, source, loads=loads)
-    if document is None:
+    if document is not None and source.faults:
+        take_down(document.faults, document.root, source)
+    if document is None or source.faults:
         raise source.error()
     return document
 
 
 def document_of(root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS) -> Document | None:
-    """The mechanism in a tree, which may be part of a larger file; none if the file has faults of form.
+    """The mechanism in a tree, which may be part of a larger file; none if it has faults of form.
 
-    Those of the mechanism are then taken down, with the structural ones of what can be read in spite of them.
+    They are then taken down, with the structural ones of what can be read in spite of them.
     """
+    before = len(source.faults)
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
     root = shape(Node(items, root.mark, root.path, root.keys), Mechanism, source)
     made = _loads(root, loads, source)
     mechanism = validated(Mechanism, _data(root, made), root, source)
-    if source.faults or mechanism is None:
+    if len(source.faults) > before or mechanism is None:
         rest = _rest(root, made, source)
         take_down([f for f in ([] if rest is None else faults(rest)) if not _is_consequence(f, source)], root, source)
         return None

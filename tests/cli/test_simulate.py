@@ -1,0 +1,329 @@
+"""``torseur simulate`` and ``compare``: what they print and write, how they end, and that nothing is half there."""
+
+import json
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import torseur as ts
+from torseur.cli import main, results, simulate
+from torseur.errors import MissingExtra
+
+SLIDE = """\
+torseur_study: 1
+name: push
+model:
+  name: slide
+  gravity: [0, 0, 0]
+  parameters: {m: 2}
+  inputs: {f: {unit: N}}
+  bodies: {cart: {joint: {kind: prismatic, coordinate: x}, inertia: {M: m}}}
+  loads: {push: {effort: {coordinate: x, value: f}}}
+inputs: {f: 4}
+until: 1
+every: 0.1
+"""
+PENDULUM = Path(__file__).resolve().parents[2] / "examples" / "double_pendulum" / "double_pendulum.yaml"
+BARE = ("--no-figures", "--no-playback")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "push.yaml").write_text(SLIDE)
+    return tmp_path
+
+
+def names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def summary(folder: Path) -> dict:
+    return json.loads((folder / "summary.json").read_text())
+
+
+# -- what is written ---------------------------------------------------------------------------------------------------
+
+
+def test_the_results_are_those_of_the_study(here, capsys):
+    assert main(["simulate", "push.yaml", "-o", "a/b", *BARE]) == 0
+    assert names(here / "a" / "b") == {"run.nc", "study.yaml", "summary.json"}
+    run = ts.open_run(here / "a" / "b" / "run.nc")
+    assert run["x"][-1] == pytest.approx(1.0)  # f t^2 / (2 m)
+    printed = capsys.readouterr()
+    assert "push: 0 to 1 s, 11 instants" in printed.out
+    assert "audit holds: energy" in printed.out
+    assert "written to a/b:" in printed.out
+
+
+def test_the_study_that_is_written_gives_the_same_run(here):
+    (here / "force.csv").write_text("0, 1\n1, 3\n")
+    (here / "push.yaml").write_text(SLIDE.replace("{f: 4}", "{f: {table: {file: force.csv}}}"))
+    main(["simulate", "push.yaml", "-o", "a", "--set", "m=3", "--until", "2", *BARE])
+    main(["simulate", "a/study.yaml", "-o", "b", *BARE])
+    assert main(["compare", "a", "b", "--tolerance", "0"]) == 0
+
+
+def test_figures_are_drawn_and_a_later_run_without_them_leaves_none(here, capsys):
+    pytest.importorskip("matplotlib")
+    (here / "a").mkdir()
+    (here / "a" / "mine.txt").write_text("kept")
+    (here / "a" / "figures").mkdir()
+    (here / "a" / "figures" / "mine.png").write_bytes(b"kept")
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-playback"]) == 0
+    assert {"figures/coordinates.png", "figures/energies.png", "figures/audit.png"} <= names(here / "a")
+    assert main(["simulate", "push.yaml", "-o", "a", "--format", "csv,res", *BARE]) == 0
+    kept = {"mine.txt", "figures/mine.png"}
+    assert names(here / "a") == {"run.csv", "run.res", "study.yaml", "summary.json"} | kept
+    assert "figures" not in capsys.readouterr().out.rpartition("written to")[2]
+
+
+def test_the_playback_is_one_page(here):
+    pytest.importorskip("viser")
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-figures"]) == 0
+    assert "<html" in (here / "a" / "playback.html").read_text(encoding="utf-8")[:500].lower()
+
+
+def test_by_default_the_folder_is_called_after_the_file(here):
+    assert main(["simulate", "push.yaml", *BARE]) == 0
+    assert names(here / "push_results") >= {"run.nc", "summary.json"}
+
+
+def test_a_model_alone_is_simulated(here):
+    assert main(["simulate", str(PENDULUM), "-o", "a", "--until", "0.1", *BARE]) == 0
+    assert summary(here / "a")["audit"]["holds"]
+
+
+# -- what the command line changes -------------------------------------------------------------------------------------
+
+
+def test_set_finds_parameters_starts_and_inputs_by_name(here):
+    pairs = ["m=1/2", "x=-pi", "dx=0.5", "f=2*cos(t)"]
+    main(["simulate", "push.yaml", "-o", "a", *BARE, *(part for pair in pairs for part in ("--set", pair))])
+    study = ts.load_study(here / "a" / "study.yaml")
+    assert study.parameters == {"m": 0.5}
+    assert study.start == {"x": -3.141592653589793, "dx": 0.5}
+    assert study.inputs["f"].value.text == "2*cos(t)"
+
+
+def test_until_every_solver_and_step_take_the_place_of_the_file(here):
+    options = ["--until", "0.5", "--every", "0.25", "--solver", "rk4", "--step", "0.05"]
+    main(["simulate", "push.yaml", "-o", "a", *BARE, *options])
+    run = ts.open_run(here / "a" / "run.nc")
+    assert list(run.time) == [0.0, 0.25, 0.5]
+    assert (run.info["step"], run.info["steps"]) == (0.05, 10)
+
+
+WRONG = [
+    (["--set", "y=1"], "'y' is no parameter, coordinate, speed or input"),
+    (["--set", "x"], "not a pair"),
+    (["--set", "x=t"], "the value of 'x' is no number"),
+    (["--set", "x=2*("], "the value of 'x' is no number"),
+    (["--set", "f=2*("], "the value of 'f' is no formula"),
+    (["--solver", "rk5"], "did you mean 'rk4'?"),
+    (["--format", "mat"], "expected: nc, csv, res"),
+    (["--format", ","], "expected: nc, csv, res"),
+    (["--until", "-1"], "must come after the begin"),
+    (["--every", "0"], "greater than 0"),
+    (["-o", "push.yaml"], "the folder of results cannot be written to"),
+    (["-o", "push.yaml/a"], "the folder of results cannot be written to"),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), WRONG, ids=[" ".join(options) for options, _ in WRONG])
+def test_a_wrong_option_ends_with_1_says_why_and_writes_nothing(options, expected, here, capsys):
+    assert main(["simulate", "push.yaml", *BARE, *options]) == 1
+    assert expected in capsys.readouterr().err
+    assert names(here) == {"push.yaml"}
+
+
+def test_faults_of_the_study_are_told_with_their_lines(here, capsys):
+    text = SLIDE + "start: {y: 3}\nevery: 2\n"
+    (here / "push.yaml").write_text(text)
+    assert main(["simulate", "push.yaml", *BARE]) == 1
+    printed = capsys.readouterr().err
+    assert "push.yaml:13:12: start.y: no coordinate or speed 'y'" in printed
+    assert "push.yaml:14:1: every: this key is already given" in printed
+
+
+def test_faults_that_show_when_it_is_built_are_told_with_their_lines(here, capsys):
+    (here / "push.yaml").write_text(SLIDE + "changes: [{event: bang, stop: true}]\n")
+    assert main(["simulate", "push.yaml", *BARE]) == 1
+    assert "push.yaml:13:19: changes[0].event: no event 'bang'" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_named(here, capsys):
+    assert main(["simulate", "absent.yaml"]) == 1
+    assert "absent.yaml" in capsys.readouterr().err
+
+
+# -- runs that do not reach their end ----------------------------------------------------------------------------------
+
+
+def test_a_run_that_fails_is_saved_and_ends_with_3(here, capsys):
+    (here / "push.yaml").write_text(SLIDE.replace("{f: 4}", "{f: -1/x^2}") + "start: {x: 0.1}\n")
+    assert main(["simulate", "push.yaml", "-o", "a", "--every", "0.01", *BARE]) == 3
+    run = ts.open_run(here / "a" / "run.nc")
+    assert not run.complete
+    assert run.time[-1] == pytest.approx(0.04)
+    said = capsys.readouterr().err
+    assert "failed: at t = 0.049672941" in said  # pi/2 sqrt(m x0^3/2) = 0.04967294
+    assert "dx: the step became too small" in said
+    assert "try a stiff method" in said
+    assert summary(here / "a")["reason"] == run.reason
+
+
+@contextmanager
+def interrupting(study):
+    def report(t: float) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    yield report
+
+
+@pytest.mark.parametrize("solver", ["dop853", "rk4"])
+def test_ctrl_c_saves_what_was_computed_and_ends_with_130(solver, here, capsys, monkeypatch):
+    monkeypatch.setattr(simulate, "_progress", interrupting)
+    options = ["--until", "1e5", "--every", "0.01", "--solver", solver, *BARE]
+    assert main(["simulate", str(PENDULUM), "-o", "a", *options]) == 130
+    run = ts.open_run(here / "a" / "run.nc")
+    assert not run.complete
+    assert run.time[-1] < 1e5
+    assert run.info["outcome"] == "INTERRUPTED"
+    assert "interrupted: at t = " in capsys.readouterr().err
+
+
+def test_ctrl_c_before_the_run_begins_ends_with_130_too(here, capsys, monkeypatch):
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ts.Simulation, "__init__", interrupted)
+    assert main(["simulate", "push.yaml", "-o", "a", *BARE]) == 130
+    assert "interrupted before the run began" in capsys.readouterr().err
+    assert names(here / "a") == set()
+
+
+def test_an_audit_that_fails_is_told_and_counts_if_asked(here, capsys):
+    options = ["--until", "5", "--solver", "rk4", "--step", "0.2", "--every", "0.2", *BARE]
+    assert main(["simulate", str(PENDULUM), "-o", "a", *options]) == 0
+    assert "audit FAILS: energy off by" in capsys.readouterr().out
+    assert main(["simulate", str(PENDULUM), "-o", "a", "--strict", *options]) == 1
+
+
+# -- nothing is half there ---------------------------------------------------------------------------------------------
+
+
+def test_a_failure_while_writing_leaves_the_earlier_results(here, capsys, monkeypatch):
+    main(["simulate", "push.yaml", "-o", "a", *BARE])
+    before = {name: (here / "a" / name).read_bytes() for name in names(here / "a")}
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results, "_save_summary", full)
+    assert main(["simulate", "push.yaml", "-o", "a", "--until", "2", *BARE]) == 1
+    assert "No space left on device" in capsys.readouterr().err
+    assert {name: (here / "a" / name).read_bytes() for name in names(here / "a")} == before
+    assert not [path for path in (here / "a").iterdir() if path.name.startswith(".new-")]
+
+
+def test_a_summary_from_elsewhere_makes_nothing_disappear(here):
+    (here / "a").mkdir()
+    (here / "precious.png").write_text("kept")
+    (here / "a" / "notes.yaml").write_text("kept")
+    listed = ["../precious.png", "notes.yaml", "figures/../../precious.png", 3, "figures/x.png"]
+    (here / "a" / "summary.json").write_text(json.dumps({"files": listed}))
+    assert main(["simulate", "push.yaml", "-o", "a", *BARE]) == 0
+    assert (here / "precious.png").exists()
+    assert (here / "a" / "notes.yaml").exists()
+
+
+# -- packages that are not there ---------------------------------------------------------------------------------------
+
+
+def test_without_optional_packages_it_says_so_and_goes_on(here):
+    code = """
+        import sys
+
+        for name in ("matplotlib", "viser", "xarray", "h5netcdf"):
+            sys.modules[name] = None
+        from torseur.cli import main
+
+        sys.exit(main(["simulate", "push.yaml", "-o", "a"]))
+        """
+    from processes import start
+
+    process = start(code)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert names(here / "a") == {"run.csv", "study.yaml", "summary.json"}
+    for extra in ("results", "plots", "scene"):
+        assert f"pip install 'torseur[{extra}]'" in out
+
+
+def test_only_what_is_missing_is_left_out(here, monkeypatch, capsys):
+    def missing(*arguments: object) -> None:
+        raise MissingExtra("matplotlib", extra="plots", purpose="figures")
+
+    monkeypatch.setattr(results, "_save_figures", missing)
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-playback"]) == 0
+    assert names(here / "a") == {"run.nc", "study.yaml", "summary.json"}
+    assert "note: without figures: figures needs the package 'matplotlib'" in capsys.readouterr().out
+
+
+# -- comparing ---------------------------------------------------------------------------------------------------------
+
+
+def test_compare_ends_with_1_beyond_the_tolerance(here, capsys):
+    main(["simulate", "push.yaml", "-o", "a", *BARE])
+    main(["simulate", "push.yaml", "-o", "b", "--set", "f=4.04", "--format", "csv", *BARE])
+    capsys.readouterr()
+    assert main(["compare", "a", "b"]) == 0
+    assert "largest difference" in capsys.readouterr().out
+    assert main(["compare", "a/run.nc", "b/run.csv", "--tolerance", "0.02"]) == 0
+    assert "within 0.02" in capsys.readouterr().out
+    assert main(["compare", "a", "b", "--tolerance", "0.005"]) == 1
+    assert "beyond 0.005: x, dx" in capsys.readouterr().out
+
+
+def test_compare_draws_both(here):
+    pytest.importorskip("matplotlib")
+    main(["simulate", "push.yaml", "-o", "a", *BARE])
+    assert main(["compare", "a", "a", "--figure", "both.png"]) == 0
+    assert (here / "both.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("other", ["absent.nc", "empty", "push.yaml"])
+def test_compare_names_what_is_no_run(other, here, capsys):
+    (here / "empty").mkdir()
+    main(["simulate", "push.yaml", "-o", "a", *BARE])
+    assert main(["compare", "a", other]) == 1
+    assert other in capsys.readouterr().err
+
+
+# -- the terminal ------------------------------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_the_bar_shows_time_and_pace(here, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    study = ts.load_study("push.yaml")
+    with simulate._progress(study) as report:
+        report(0.25)
+    printed = capsys.readouterr().err
+    assert "0.25 of 1 s" in printed
+    assert "x real time" in printed
+
+
+def test_schema_of_studies_is_printed(capsys):
+    assert main(["schema", "--of", "study"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Torseur study"
+    assert main(["schema", "--of", "study", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("### Study")
+
+
+def test_view_names_what_it_cannot_show(here, capsys):
+    assert main(["view", "absent.yaml"]) == 1
+    assert "absent.yaml" in capsys.readouterr().err
