@@ -27,12 +27,15 @@ exclude_patterns = ["_build", "_static"]
 def draw_schemes(app: object) -> None:
     """The kinematic schemes of the examples, from the files as they are now."""
     from torseur.formats import load
+    from torseur.formats.yaml_format import STUDY_KEY
     from torseur.views.scheme import draw_scheme
 
     here = Path(__file__).resolve().parent
     target = here / "_static" / "schemes"
     target.mkdir(exist_ok=True)
     for file in sorted((here.parent / "examples").glob("*/*.yaml")):
+        if f"\n{STUDY_KEY}:" in f"\n{file.read_text(encoding='utf-8')}":
+            continue
         (target / f"{file.stem}.svg").write_text(draw_scheme(load(file)).svg, encoding="utf-8", newline="\n")
 
 

@@ -1,4 +1,4 @@
-"""The model files of examples/, with numbers for what they say: starts, gaps of loops, rows of constraints.
+"""The files of examples/: studies, and models with numbers for what they say: starts, gaps of loops, rows.
 
 Rows are built from Jacobians of frames and gradients of the written formulas, in the order of the file: enough to ask
 whether a mechanism rests where it starts. Multipliers are what the constraints do to the bodies.
@@ -22,15 +22,18 @@ from torseur.dynamics.kinematics import body_poses, frame_pose
 from torseur.dynamics.system import System
 from torseur.formats import read
 from torseur.formats.symoro import read_par
+from torseur.formats.yaml_format import STUDY_KEY
 from torseur.graph import Function, evaluate
 
-__all__ = ["EXAMPLES", "FILES", "Example", "par_twin", "standard_parameters", "with_values"]
+__all__ = ["EXAMPLES", "FILES", "STUDIES", "Example", "par_twin", "standard_parameters", "with_values"]
 
 Array = NDArray[np.float64]
 
 DATA = Path(__file__).resolve().parent / "data"
 EXAMPLES = DATA.parent.parent / "examples"
-FILES = {path.stem: path for path in sorted(EXAMPLES.glob("*/*.yaml"))}
+_EVERY = sorted(EXAMPLES.glob("*/*.yaml"))
+STUDIES = {f"{p.parent.name}/{p.stem}": p for p in _EVERY if f"\n{STUDY_KEY}:" in f"\n{p.read_text(encoding='utf-8')}"}
+FILES = {path.stem: path for path in _EVERY if path not in STUDIES.values()}
 TEN = tuple(StandardInertia.model_fields)
 STEP = 1e-3
 

@@ -1,11 +1,11 @@
 """Files: the ending says the format, what comes in is bounded, what is wrong in any format is found alike."""
 
 import pickle
-from pathlib import Path
 
 import pytest
 
 import torseur
+from example_files import FILES
 from torseur.describe import Mechanism
 from torseur.describe.checks import Severity
 from torseur.errors import ModelError
@@ -115,7 +115,7 @@ def test_faults_of_files_survive_a_process_border(tmp_path):
 
 # -- the examples ------------------------------------------------------------------------------------------------------
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*/*.yaml"))
+EXAMPLES = list(FILES.values())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from example_files import FILES as EXAMPLES
 from torseur.describe import (
     Base,
     Body,
@@ -41,7 +42,7 @@ from torseur.views.scheme.view import best_view
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = [path for folder in ("symoro", "par", "urdf", "cagem") for path in sorted((DATA / folder).iterdir())]
-FILES += sorted(DATA.parent.parent.glob("examples/*/*.yaml"))
+FILES += EXAMPLES.values()
 
 
 def at(x: float, y: float, z: float, rpy: tuple[float, float, float] | None = None) -> Place:
