@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -72,10 +72,23 @@ def _opened(annotation: Any, value: Any, marks: list[Any]) -> tuple[Any, list[An
         elif get_origin(annotation) in (Union, UnionType) and value is not None and type(None) in get_args(annotation):
             inside = [member for member in get_args(annotation) if member is not type(None)]
             if len(inside) > 1:
-                return annotation, marks
+                return _table_of(inside, value) or annotation, marks
             annotation = inside[0]
+        elif get_origin(annotation) in (Union, UnionType):
+            return _table_of(get_args(annotation), value) or annotation, marks
         else:
             return annotation, marks
+
+
+def _table_of(members: Sequence[Any], value: Any) -> Any:
+    """Of several forms, such as one gain or gains by name, the one a table has."""
+    if not isinstance(value, dict):
+        return None
+    for member in members:
+        bare = get_args(member)[0] if get_origin(member) is Annotated else member
+        if isinstance(get_origin(bare), type) and issubclass(get_origin(bare), Mapping):
+            return bare
+    return None
 
 
 def records(record: Record, path: Path = ()) -> Iterator[tuple[Path, Record]]:
