@@ -7,13 +7,14 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -n auto
 
-.PHONY: help demo test test-oracles test-browser install-oracles fuzz bench lint format docs clean
+.PHONY: help demo test test-slow test-oracles test-browser install-oracles fuzz bench lint format docs clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          the best that exists so far, in one run"
 	@echo "make test          the test suite, documentation examples included"
+	@echo "make test-slow     benchmarks that compile for minutes"
 	@echo "make test-oracles  comparisons with other programs (installs them: large)"
 	@echo "make test-browser  tests that need a web browser"
 	@echo "make fuzz          tens of thousands of broken model files (FUZZ=20000 of each kind)"
@@ -38,6 +39,9 @@ test: $(VENV)/.with-test
 install-oracles: $(VENV)/.with-oracles
 
 # pytest ends with status 5 when it has found no test.
+test-slow: $(VENV)/.with-test
+	@$(PYTEST) -m slow
+
 test-oracles: $(VENV)/.with-oracles
 	@$(PYTEST) -m oracle -rs; status=$$?; \
 	if [ $$status -eq 5 ]; then echo "There are no oracle tests yet: nothing was checked."; else exit $$status; fi

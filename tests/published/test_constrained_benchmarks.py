@@ -151,8 +151,9 @@ def windows(n: int) -> Mechanism:
     return Mechanism(name="windows", gravity=(0, -p["g"], 0), bodies=bodies, loops=loops)
 
 
-def test_two_windows_swing_through_their_singular_positions_as_published() -> None:
-    n, rate = 2, WINDOWS["initial_state"]["crank_rate"]
+@pytest.mark.parametrize("n", [2, pytest.param(40, marks=pytest.mark.slow)])
+def test_windows_swing_through_their_singular_positions_as_published(n: int) -> None:
+    rate = WINDOWS["initial_state"]["crank_rate"]
     start = {f"da{k}": rate for k in range(n + 1)} | {f"db{k}": -rate for k in range(n)}
     until = float(WINDOWS["parameters"]["t_end"][str(n)])
     run = ts.simulate(windows(n), until=until, every=0.5, start=start, solver={"method": "rk4", "step": 1e-3})

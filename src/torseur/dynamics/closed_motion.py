@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torseur.dynamics.constrained import project
+from torseur.dynamics.constrained import Allowed, project
 from torseur.dynamics.constraints import Constraints, cut_wrench
 from torseur.dynamics.kinematics import displaced, rates
 from torseur.dynamics.system import System
@@ -71,7 +71,7 @@ def multipliers(w: Workbench) -> dict[str, Any]:
     """lambda with M vdot + bias = tau + A' lambda, the shortest if it is not unique; and the rank of A."""
     _rows(w)
     vdot, f = motion(w)
-    return {"multipliers": w.allowed.multipliers(vdot, f), "rank": w.allowed.projection.rank}
+    return {"multipliers": w.allowed.multipliers(vdot, f), "rank": w.allowed.rank}
 
 
 def loop_wrenches(w: Workbench) -> dict[str, Any]:
@@ -91,6 +91,10 @@ def loop_wrenches(w: Workbench) -> dict[str, Any]:
 def assembly_step(w: Workbench) -> dict[str, Any]:
     """The shortest step along the speeds that closes the linearised position rows; and their rank."""
     rows = _rows(w)
+    if not isinstance(w.allowed, Allowed):
+        h = iter(rows.h)
+        misses = [w.system.graph.zero if row.position is None else -next(h) for row in rows.rows]
+        return {"step": w.allowed.met(misses), "rank": w.allowed.rank}
     A = [rows.A[k] for k in rows.holonomic]
     places = {k: i for i, k in enumerate(rows.holonomic)}
     groups = [([places[k] for k in some if k in places], speeds) for some, speeds in rows.components]

@@ -111,6 +111,11 @@ class Allowed:
         except ZeroPivot as pivot:
             raise self.constraints.tree.without_mass(pivot.place) from None
 
+    @property
+    def rank(self) -> Expr:
+        """Of A."""
+        return self.projection.rank
+
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         """x with the least 1/2 x' M x - f' x under A x = b."""
         P, n = self.projection.P, len(self.M)

@@ -115,6 +115,10 @@ class Reduction:
         right = [self._vdot(i) if i in self._kept else -x for i, x in enumerate(fall)]
         return self._solver.solve([r - dot(row, self.n) for r, row in zip(right, self._row_rates, strict=True)])
 
+    def particular(self, b: Sequence[Expr]) -> list[Expr]:
+        """x with A x = b and independent parts of zero."""
+        return self._solver.solve([*b, *([self.graph.zero] * self.k)])
+
     def multipliers(self, f: Sequence[Expr]) -> list[Expr]:
         """lambda with A' lambda = f, for an f that allowed motions feel nothing of; the shortest if not unique."""
         if not self._solver.is_square:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 from torseur.graph import Expr, Graph, pseudo_inverse, solve
 
@@ -102,7 +103,7 @@ class RowSolver:
         groups = self._groups(rows, unknowns)
         for group in groups:
             if len(groups) == 1 and not last and len(group[0]) == len(group[1]):
-                self.parts.append(_Part(tuple(sorted(group[0])), tuple(sorted(group[1]))))
+                self.parts += self._in_turn(sorted(group[0]), sorted(group[1]))
             else:
                 self._plan_group(*group)
         self.parts += reversed(last)
@@ -122,6 +123,31 @@ class RowSolver:
                     found = True
         return last
 
+    def _in_turn(self, rows: list[int], unknowns: list[int]) -> list[_Part]:
+        """A square group cut into parts that follow from each other: its block triangular form (Duff & Reid 1978).
+
+        Each row is matched with an unknown; rows that need each other's unknowns in a circle are one part.
+        """
+        if len(rows) <= 3:
+            return [_Part(tuple(rows), tuple(unknowns))]
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
+        place = {j: k for k, j in enumerate(unknowns)}
+        pairs = [(a, place[j]) for a, i in enumerate(rows) for j in self._support[i] if j in place]
+        ones = [1] * len(pairs)
+        shape = (len(rows), len(unknowns))
+        pattern = csr_array((ones, ([a for a, _ in pairs], [b for _, b in pairs])), shape=shape)
+        owner = maximum_bipartite_matching(pattern, perm_type="row").tolist()  # of each unknown, its row
+        if min(owner) < 0:
+            raise Undetermined([unknowns[b] for b, a in enumerate(owner) if a < 0])
+        needs = csr_array((ones, ([a for a, _ in pairs], [owner[b] for _, b in pairs])), shape=shape)
+        _, label = connected_components(needs, directed=True, connection="strong")
+        order = _after_needs(label.tolist(), [(a, owner[b]) for a, b in pairs])
+        own = {a: unknowns[b] for b, a in enumerate(owner)}
+        members = {c: [a for a in range(len(rows)) if label[a] == c] for c in order}
+        return [_Part(tuple(rows[a] for a in members[c]), tuple(sorted(own[a] for a in members[c]))) for c in order]
+
     def _groups(self, rows: Iterable[int], unknowns: set[int]) -> list[tuple[set[int], set[int]]]:
         """What has to do with each other; rows without any unknown left are dropped."""
         groups: list[tuple[set[int], set[int]]] = []
@@ -137,6 +163,15 @@ class RowSolver:
                     apart.append(group)
             groups = [*apart, (mine, own)]
         return groups
+
+
+def _after_needs(label: Sequence[int], needs: Sequence[tuple[int, int]]) -> list[int]:
+    """The parts, each after those whose unknowns it needs."""
+    waits: dict[int, set[int]] = {c: set() for c in label}
+    for a, b in needs:
+        if label[a] != label[b]:
+            waits[label[a]].add(label[b])
+    return list(TopologicalSorter(waits).static_order())
 
 
 def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torseur.describe import Mechanism
 from torseur.dynamics.articulated_body import articulated_solve
@@ -22,7 +22,13 @@ from torseur.errors import ArgumentError
 from torseur.graph import Block, Expr, Function, Role, count
 from torseur.spatial.vectors import Vector
 
+if TYPE_CHECKING:
+    from torseur.dynamics.partitioned import Partitioned
+
 __all__ = ["FEW", "MANY", "Options", "Switching", "Workbench", "collect", "operations"]
+
+MANY_ROWS = 12
+"""More rows that hang together are solved along the loops: the dense way, unrolled, grows with their cube."""
 
 FEW, MANY = 8, 40
 """Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
@@ -160,9 +166,20 @@ class Workbench:
         return Constraints(self.tree, self.switching.switches, self.switching.rows)
 
     @cached_property
-    def allowed(self) -> Allowed:
-        """The motions that loops and constraints allow."""
-        return Allowed(self.constraints, self.matrix)
+    def allowed(self) -> Allowed | Partitioned:
+        """The motions that loops and constraints allow.
+
+        Densely and with the rank found, as long as rows that hang together are few or may be switched off; along the
+        loops where they are many.
+        """
+        rows = self.constraints
+        if any(row.switch is not None for row in rows.rows) or all(
+            len(some) <= MANY_ROWS for some, _ in rows.components
+        ):
+            return Allowed(rows, self.matrix)
+        from torseur.dynamics.partitioned import Partitioned  # which is built on a workbench
+
+        return Partitioned(self)
 
     @cached_property
     def factors(self) -> Factors:

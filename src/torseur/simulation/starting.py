@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from torseur.describe.constraints import Contact, Rolling
 from torseur.errors import NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Assembled, coordinates_from, speeds_from
+from torseur.model.freedoms import rank_of
 from torseur.simulation.problem import Array
 from torseur.simulation.study import Study
 
@@ -58,6 +61,9 @@ def idle_rows(model: Model, study: Study) -> frozenset[str]:
         q = model.assemble(guess, t=study.begin).q
     except NumericalError:
         return frozenset()  # the start itself will say why
+    A = np.asarray(model.function("constraint_jacobian")(q, t=study.begin))
+    if rank_of(A) == len(A):
+        return frozenset()
     found = model.mobility(q, t=study.begin)
     return frozenset() if found.is_singular else frozenset(row.name for row in found.redundant)
 

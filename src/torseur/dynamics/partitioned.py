@@ -1,0 +1,69 @@
+"""Motion under many constraints, by independent speeds: what `constrained` does densely, along the loops.
+
+With x = N z + x_b, A N = 0 and A x_b = b, the least of 1/2 x' M x - f' x under A x = b is
+
+    (N' M N) z = N' (f - M x_b),   A' lambda = M x - f
+
+(Maakaroun 2.39-2.40). N and x_b follow from loop to loop, so the work grows with the number of loops and not with its
+cube. Ranks are not found here: rows must be independent, and the choice of speeds good, which `independent` sees to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from torseur.dynamics.constrained import Matrix
+from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.reduction import Reduction, dot, times, transposed
+from torseur.dynamics.workbench import Workbench
+from torseur.errors import ModelError
+from torseur.graph import Expr
+
+__all__ = ["Partitioned"]
+
+
+class Partitioned:
+    """The motions that constraints allow; the same questions as `constrained.Allowed`."""
+
+    def __init__(self, w: Workbench) -> None:
+        self.w, self.M = w, w.matrix
+        self._found = Reduction(w)
+
+    @property
+    def rank(self) -> Expr:
+        return self.w.system.graph.number(float(len(self.w.constraints.rows)))
+
+    def met(self, b: Sequence[Expr]) -> list[Expr]:
+        """An x with A x = b, the independent speeds zero."""
+        return self._found.particular(b)
+
+    @cached_property
+    def _factors(self) -> tuple[Matrix, Factors]:
+        columns = transposed(self._found.N)
+        carried = [times(self.M, column) for column in columns]
+        k = len(columns)
+        D = [[dot(columns[i], carried[j]) for j in range(k)] for i in range(k)]
+        try:
+            return columns, factorise(D, range(k), [i - 1 for i in range(k)])
+        except ZeroPivot as zero:
+            raise ModelError(
+                f"{self._found.independent.names[zero.place]} moves no mass: the reduced inertia matrix is singular",
+                where=self.w.system.mechanism.name,
+                remedy="give what it moves an inertia, or prescribe the motion",
+            ) from None
+
+    def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+        """x with the least 1/2 x' M x - f' x under A x = b."""
+        start = self.met(b)
+        if not self._found.k:
+            return start
+        columns, factors = self._factors
+        rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
+        k = len(columns)
+        z = solve_with(factors, [dot(column, rest) for column in columns], range(k), [i - 1 for i in range(k)])
+        return [s + dot(row, z) for s, row in zip(start, self._found.N, strict=True)]
+
+    def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
+        """lambda with M x = f + A' lambda."""
+        return self._found.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])
