@@ -38,10 +38,10 @@ test: $(VENV)/.with-test
 
 install-oracles: $(VENV)/.with-oracles
 
-# pytest ends with status 5 when it has found no test.
 test-slow: $(VENV)/.with-test
-	@$(PYTEST) -m slow
+	$(PYTEST) -m slow
 
+# pytest ends with status 5 when it has found no test.
 test-oracles: $(VENV)/.with-oracles
 	@$(PYTEST) -m oracle -rs; status=$$?; \
 	if [ $$status -eq 5 ]; then echo "There are no oracle tests yet: nothing was checked."; else exit $$status; fi
