@@ -1,7 +1,8 @@
 """The audit of a run: two sides of every balance, computed in two ways, and how far apart they are.
 
 A balance holds when its largest error stays below a share (`tolerance`) of the largest amount that was exchanged or
-present; gaps of loops are told in metres (or radians) and hold below `closure`.
+present, or is no more than the rounding of the amounts that are subtracted (a mechanism at rest exchanges nothing).
+Gaps of loops are told in metres (or radians) and hold below `closure`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ class Balance:
         gain = np.max(np.abs(self.has - self.has[:1]), initial=0.0)
         return float(max([self.scale, gain, *moved]))
 
+    @property
+    def rounding(self) -> float:
+        """What is left of equal amounts when they are subtracted, at most: some units in the last place of each."""
+        return float(64.0 * np.finfo(float).eps * np.max(np.abs(self.has), initial=0.0))
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -69,7 +75,7 @@ def audit_of(
         error = balance.error
         worst = int(np.argmax(error)) if error.size else 0
         largest, amount = float(error[worst]), balance.amount
-        holds = bool(largest <= tolerance * amount or largest == 0.0)
+        holds = bool(largest <= max(tolerance * amount, balance.rounding))
         relative = largest / amount if amount > 0.0 else 0.0
         rows.append(
             {
