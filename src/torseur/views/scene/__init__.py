@@ -1,0 +1,8 @@
+"""Mechanisms in motion in space: a file that plays by itself, a live view in the browser, still pictures."""
+
+from torseur.views.scene.film import Arrow
+from torseur.views.scene.live import view
+from torseur.views.scene.playback import animate
+from torseur.views.scene.snapshot import snapshot
+
+__all__ = ["Arrow", "animate", "snapshot", "view"]

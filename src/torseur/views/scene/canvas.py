@@ -1,0 +1,121 @@
+"""A picture drawn triangle by triangle into a depth buffer: perspective, one light, lines of even width.
+
+Screen coordinates are x to the right and y down, in fine pixels (several to one of the picture, for smooth edges); the
+third is 1/depth, which is linear on the screen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.views.scene.film import Camera
+from torseur.views.scene.meshes import Triangles
+from torseur.views.scene.parts import Array
+
+__all__ = ["Canvas"]
+
+FINE = 2
+"""Fine pixels along each side of a pixel."""
+NEAR = 0.02
+"""What is nearer to the eye than this share of the reach is not drawn."""
+LIGHT = np.array([0.25, -0.45, 0.86])
+"""Direction towards the light, along ahead, left and up."""
+
+
+class Canvas:
+    """An empty picture from a camera's place."""
+
+    def __init__(self, camera: Camera, size: tuple[int, int], field_of_view: float) -> None:
+        """Prepare.
+
+        Args:
+            camera: from where one looks.
+            size: width and height, pixels.
+            field_of_view: angle from top to bottom, rad.
+        """
+        self.width, self.height = FINE * size[0], FINE * size[1]
+        self._colours = np.ones((self.height, self.width, 3))
+        self._nearness = np.zeros((self.height, self.width))
+        forward = camera.look_at - camera.position
+        forward = forward / np.linalg.norm(forward)
+        right = np.cross(forward, camera.basis[2])
+        right /= np.linalg.norm(right)
+        self._eye, self._axes = camera.position, np.stack([right, -np.cross(right, forward), forward])
+        self._focus = 0.5 * self.height / np.tan(0.5 * field_of_view)
+        self._near = NEAR * camera.reach
+        light = LIGHT @ camera.basis
+        self._light = light / np.linalg.norm(light)
+
+    def on_screen(self, points: Array) -> tuple[Array, Array]:
+        """Points (n, 3) on the screen, and which of them are in front of the eye."""
+        x, y, depth = (self._axes @ (points - self._eye).T).astype(float)
+        ahead = depth > self._near
+        inverse = 1.0 / np.where(ahead, depth, 1.0)
+        columns = (0.5 * self.width + self._focus * x * inverse, 0.5 * self.height + self._focus * y * inverse, inverse)
+        return np.stack(columns, axis=1), ahead
+
+    # -- solids --------------------------------------------------------------------------------------------------------
+    def solid(self, shape: Triangles, colour: Array) -> None:
+        """Draw a shape in the world, its colour (3,) from 0 to 1 brightened by the light."""
+        corners, faces = shape.corners, shape.faces
+        normals = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
+        smooth = np.zeros_like(corners)
+        for k in range(3):
+            np.add.at(smooth, faces[:, k], normals)
+        smooth /= np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)
+        shade = 0.66 + 0.42 * np.clip(smooth @ self._light, -0.55, 1.0)
+        facing = np.einsum("ij,ij->i", normals, self._eye - corners[faces[:, 0]]) > 0.0
+        self._draw(corners, faces[facing], np.clip(np.outer(shade, colour), 0.0, 1.0))
+
+    def shadow(self, shape: Triangles, up: Array, ground: float, colour: Array) -> None:
+        """Draw the shadow of a shape on the ground, where there is nothing yet."""
+        heights = shape.corners @ up - ground
+        fallen = shape.corners - np.outer(heights / max(float(self._light @ up), 0.1), self._light)
+        self._draw(fallen, shape.faces, np.broadcast_to(colour, fallen.shape))
+
+    def _draw(self, corners: Array, faces: NDArray[np.int64], colours: Array) -> None:
+        screen, ahead = self.on_screen(corners)
+        for face in faces[ahead[faces].all(axis=1)]:
+            self._triangle(screen[face], colours[face])
+
+    def _triangle(self, corners: Array, colours: Array) -> None:
+        """Fill a triangle on the screen (3, 3) where it is nearer than what is there."""
+        (x0, y0, _), (x1, y1, _), (x2, y2, _) = corners
+        left, right = max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 2, self.width)
+        top, bottom = max(int(min(y0, y1, y2)), 0), min(int(max(y0, y1, y2)) + 2, self.height)
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        if left >= right or top >= bottom or abs(area) < 1e-9:
+            return
+        x, y = np.arange(left, right) + 0.5, (np.arange(top, bottom) + 0.5)[:, None]
+        b = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) / area
+        c = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) / area
+        a = 1.0 - b - c
+        nearness = a * corners[0, 2] + b * corners[1, 2] + c * corners[2, 2]
+        region = (slice(top, bottom), slice(left, right))
+        inside = np.minimum(np.minimum(a, b), c) >= -1e-9
+        drawn = np.logical_and(inside, nearness > self._nearness[region])
+        if drawn.any():
+            self._nearness[region][drawn] = nearness[drawn]
+            weights = np.stack([a[drawn], b[drawn], c[drawn]], axis=1)
+            self._colours[region][drawn] = weights @ colours
+
+    # -- lines ---------------------------------------------------------------------------------------------------------
+    def line(self, points: Array, colour: Array, width: float) -> None:
+        """Draw straight lines along points (n, 3) in the world, `width` pixels wide whatever their distance."""
+        screen, ahead = self.on_screen(points)
+        flat = np.broadcast_to(colour, (3, 3))
+        for k in np.flatnonzero(ahead[:-1] & ahead[1:]):
+            a, b = screen[k], screen[k + 1]
+            along = b[:2] - a[:2]
+            length = float(np.hypot(*along))
+            if length < 1e-9:
+                continue
+            side = 0.5 * FINE * width / length * np.array([-along[1], along[0], 0.0])
+            self._triangle(np.stack([a + side, b + side, b - side]), flat)
+            self._triangle(np.stack([a + side, b - side, a - side]), flat)
+
+    def pixels(self) -> Array:
+        """The picture (height, width, 3), from 0 to 1."""
+        fine = self._colours.reshape(self.height // FINE, FINE, self.width // FINE, FINE, 3)
+        return np.asarray(fine.mean(axis=(1, 3)))

@@ -1,0 +1,119 @@
+"""A run or a mechanism live in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import webbrowser
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from torseur.describe import Mechanism
+from torseur.errors import ArgumentError
+from torseur.simulation.result import Run
+from torseur.spatial.joints import Quantity
+from torseur.views.scene.drawing import start_of
+from torseur.views.scene.playback import scene_of
+from torseur.views.scene.stage import Stage, server_on
+
+__all__ = ["view"]
+
+SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5", "10")
+
+
+def view(
+    shown: Run | Mechanism,
+    *,
+    port: int | None = None,
+    parameters: dict[str, float] | None = None,
+    browser: bool = True,
+    ready: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+    **options: Any,
+) -> None:
+    """Open a run (play, pause, speed, time) or a mechanism (a slider per coordinate) in the browser, until Ctrl-C.
+
+    Args:
+        shown: what to look at.
+        port: of the server, on this machine only; by default a free one.
+        parameters: of a mechanism: values that come before those of its description.
+        browser: whether to open one.
+        ready: called with the address when the server answers.
+        stop: ends the view from another thread, as Ctrl-C does.
+        options: as those of `animate`.
+    """
+    with server_on("127.0.0.1", port) as server:
+        if isinstance(shown, Run):
+            tick = _player(server, shown, options)
+        elif isinstance(shown, Mechanism):
+            tick = _poser(server, shown, parameters or {}, options)
+        else:
+            raise ArgumentError("only runs and mechanisms can be viewed", got=repr(shown))
+        address = f"http://127.0.0.1:{server.get_port()}"
+        if ready is not None:
+            ready(address)
+        if browser:
+            webbrowser.open(address)
+        ended = stop or threading.Event()
+        with contextlib.suppress(KeyboardInterrupt):
+            while not ended.wait(1.0 / 60.0):
+                tick()
+
+
+def _player(server: Any, run: Run, options: Any) -> Callable[[], None]:
+    """Controls of a run; what is called in between moves it on with the clock."""
+    scene = scene_of(run, **options)
+    stage, film = Stage(server, scene.drawing, scene.film, scene.follow), scene.film
+    end = float(film.times[-1])
+    slider = server.gui.add_slider(
+        "time (s)", min=0.0, max=max(end, 1e-6), step=max(end / 2000.0, 1e-9), initial_value=0.0
+    )
+    playing = server.gui.add_checkbox("play", initial_value=True)
+    speed = server.gui.add_dropdown("speed", SPEEDS, initial_value="1")
+    last = [time.perf_counter(), -1]
+
+    def tick() -> None:
+        now = time.perf_counter()
+        passed, last[0] = now - last[0], now
+        if playing.value and end > 0.0:
+            slider.value = (slider.value + passed * float(speed.value)) % end
+        picture = int(np.argmin(np.abs(film.times - slider.value)))
+        if picture != last[1]:
+            last[1] = picture
+            with server.atomic():
+                stage.show(picture)
+
+    return tick
+
+
+def _poser(
+    server: Any, mechanism: Mechanism, parameters: dict[str, float], options: dict[str, Any]
+) -> Callable[[], None]:
+    """A slider per coordinate; the picture follows them."""
+    start = start_of(mechanism, parameters)
+    q = np.array([start[x.name] for x in mechanism.q])
+
+    def still(q: Any) -> Run:
+        return Run.from_arrays(mechanism, [0.0], q[None], np.zeros((1, len(mechanism.v))), parameters=parameters)
+
+    scene = scene_of(still(q), **options)
+    stage = Stage(server, scene.drawing, scene.film)
+    reach = {Quantity.ANGLE: np.pi, Quantity.LENGTH: scene.drawing.size, Quantity.NUMBER: 1.0}
+    sliders = []
+    for x, q0 in zip(mechanism.q, q.tolist(), strict=True):
+        label, half = f"{x.name} ({x.unit})" if x.unit else x.name, reach[x.quantity]
+        sliders.append(server.gui.add_slider(label, min=q0 - half, max=q0 + half, step=1e-3, initial_value=q0))
+    last = [q]
+
+    def tick() -> None:
+        wanted = np.array([slider.value for slider in sliders])
+        if (wanted != last[0]).any():
+            last[0] = wanted
+            stage.film = scene_of(still(wanted), **options).film
+            with server.atomic():
+                stage.show(0)
+
+    return tick

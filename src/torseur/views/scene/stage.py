@@ -1,0 +1,200 @@
+"""A drawing and its film on the stage of viser: in a file that plays by itself, or live in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from torseur.errors import MissingExtra
+from torseur.views.plots.style import COLOURS as LINE_COLOURS
+from torseur.views.scene.film import Camera, Film, camera_of
+from torseur.views.scene.meshes import cylinder, pointing
+from torseur.views.scene.parts import ACCENT, ARROW, Array, Drawing
+
+__all__ = ["Stage", "rgb", "round_length", "server_on"]
+
+ROOT = "/world"
+FIELD_OF_VIEW = 0.75
+"""Angle of the picture from top to bottom, rad."""
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """``#rrggbb`` as three numbers."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+@contextlib.contextmanager
+def server_on(host: str, port: int | None = None) -> Iterator[Any]:
+    """A viser server that stops in the end and does not print; on any free port if none is given."""
+    try:
+        import viser
+    except ImportError:
+        raise MissingExtra("viser", extra="scene", purpose="pictures in space") from None
+    if port is None:
+        with socket.socket() as probe:
+            probe.bind((host, 0))
+            port = probe.getsockname()[1]
+    with contextlib.redirect_stdout(io.StringIO()):  # it greets on the screen; a library does not
+        server = viser.ViserServer(host=host, port=port, verbose=False)
+    try:
+        yield server
+    finally:
+        with contextlib.redirect_stdout(io.StringIO()):
+            server.stop()
+
+
+class Stage:
+    """Everything set up on a server; `show` moves it to another picture of the film."""
+
+    def __init__(self, server: Any, drawing: Drawing, film: Film, follow: Array | None = None) -> None:
+        """Set up the stage.
+
+        Args:
+            server: of viser.
+            drawing: what to draw.
+            film: where it is.
+            follow: (n, 3): a path that stays in the middle of the picture, m.
+        """
+        self.film, self.drawing, self.follow = film, drawing, follow
+        self.camera = _following(camera_of(film, drawing), drawing, follow)
+        self._scene = server.scene
+        self._last: dict[str, tuple[float, ...]] = {}
+        self._scene.set_up_direction(tuple(film.up))
+        server.initial_camera.position = tuple(self.camera.position)
+        server.initial_camera.look_at = tuple(self.camera.look_at)
+        server.initial_camera.fov = FIELD_OF_VIEW
+        self._root = self._scene.add_frame(ROOT, show_axes=False)
+        self._ground()
+        self._bodies = {body: self._body(body) for body in drawing.bodies}
+        self._rods = [self._rod(k) for k in range(len(drawing.rods))]
+        self._traces()
+        self._arrows = [self._arrow(k) for k in range(len(film.arrows))]
+        self.show(0)
+
+    # -- what stays ----------------------------------------------------------------------------------------------------
+    def _ground(self) -> None:
+        """A grid of cells of 1, 2 or 5 times a power of ten."""
+        camera, cell = self.camera, round_length(self.camera.reach / 10.0)
+        width = math.ceil(2.0 * camera.reach / cell / 5.0) * 5.0 * cell
+        middle = camera.look_at - (camera.look_at @ self.film.up) * self.film.up
+        path = np.zeros((1, 3)) if self.follow is None else self.follow - self.follow[0]
+        travel = float(np.ptp(path, axis=0).max())
+        if travel > 0.0:
+            middle, width = middle + (path.max(axis=0) + path.min(axis=0)) / 2, width + math.ceil(travel / cell) * cell
+        place = np.round(middle / cell) * cell
+        place += (camera.ground - place @ self.film.up) * self.film.up
+        self._scene.add_grid(
+            f"{ROOT}/ground",
+            width=width,
+            height=width,
+            cell_size=cell,
+            section_size=5.0 * cell,
+            cell_color=(222, 224, 226),
+            section_color=(190, 194, 198),
+            fade_distance=6.0 * camera.reach,
+            wxyz=tuple(_turn_of(camera.basis.T)),
+            position=tuple(place),
+        )
+
+    def _traces(self) -> None:
+        for k, (name, path) in enumerate(self.film.traces.items()):
+            if len(path) > 1:
+                lines = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+                colour = rgb(LINE_COLOURS[k % len(LINE_COLOURS)])
+                self._scene.add_line_segments(
+                    f"{ROOT}/traces/{name}", lines, colour, thickness=2.0, thickness_units="screen"
+                )
+
+    # -- what moves ----------------------------------------------------------------------------------------------------
+    def _body(self, body: str) -> Any:
+        frame = self._scene.add_frame(f"{ROOT}/{body}", show_axes=False)
+        for k, part in enumerate(p for p in self.drawing.parts if p.body == body):
+            self._scene.add_mesh_simple(
+                f"{ROOT}/{body}/part{k}",
+                part.triangles.corners.astype(np.float32),
+                part.triangles.faces.astype(np.uint32),
+                color=rgb(part.colour),
+                side="double",
+            )
+        return frame
+
+    def _rod(self, k: int) -> Any:
+        rod = self.drawing.rods[k]
+        unit = cylinder(rod.radius, 1.0)
+        corners = (unit.corners + np.array([0.0, 0.0, 0.5])).astype(np.float32)
+        faces = unit.faces.astype(np.uint32)
+        return self._scene.add_mesh_simple(f"{ROOT}/rods/{k}", corners, faces, color=rgb(rod.colour), side="double")
+
+    def _arrow(self, k: int) -> Any:
+        size = ARROW * self.drawing.size
+        return self._scene.add_arrows(
+            f"{ROOT}/arrows/{k}_{self.film.arrows[k].name}",
+            self._shaft(k, 0),
+            rgb(ACCENT),
+            shaft_radius=size,
+            head_radius=2.4 * size,
+            head_length=6.0 * size,
+        )
+
+    def _shaft(self, k: int, picture: int) -> Any:
+        flight = self.film.arrows[k]
+        return np.stack([flight.feet[picture], flight.tips[picture]])[None].astype(np.float32)
+
+    def show(self, picture: int) -> None:
+        """Move everything to a picture; what has not moved since the last one is not sent again."""
+        film = self.film
+        if self.follow is not None:
+            self._place("", self._root, self.follow[0] - self.follow[picture], np.array([1.0, 0.0, 0.0, 0.0]))
+        for body, frame in self._bodies.items():
+            self._place(body, frame, film.positions[body][picture], film.turns[body][picture])
+        for k, handle in enumerate(self._rods):
+            start, end = film.span(self.drawing.rods[k], picture)
+            self._place(f"rod {k}", handle, start, _turn_of(pointing(start, end)[:3, :3]))
+            length = max(float(np.linalg.norm(end - start)), 1e-9)
+            if self._changed(f"length {k}", np.array([length])):
+                handle.scale = (1.0, 1.0, length)
+        for k, handle in enumerate(self._arrows):
+            points = self._shaft(k, picture)
+            if self._changed(f"arrow {k}", points.ravel()):
+                handle.points = points
+
+    def _place(self, name: str, handle: Any, position: Array, turn: Array) -> None:
+        if self._changed(f"position {name}", position):
+            handle.position = tuple(float(x) for x in position)
+        if self._changed(f"turn {name}", turn):
+            handle.wxyz = tuple(float(x) for x in turn)
+
+    def _changed(self, name: str, numbers: Array) -> bool:
+        """Whether they are others than when last asked, to the precision of what is drawn."""
+        rounded = tuple(np.round(numbers, 6).tolist())
+        if self._last.get(name) == rounded:
+            return False
+        self._last[name] = rounded
+        return True
+
+
+def _following(camera: Camera, drawing: Drawing, follow: Array | None) -> Camera:
+    """A camera near the mechanism instead of one that has its whole journey in view."""
+    if follow is None:
+        return camera
+    away = (camera.position - camera.look_at) / np.linalg.norm(camera.position - camera.look_at)
+    reach = 1.5 * drawing.size
+    return Camera(follow[0] + 1.2 * reach * away, follow[0], camera.basis, camera.ground, reach)
+
+
+def round_length(length: float) -> float:
+    """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... above a length."""
+    power = 10.0 ** math.floor(math.log10(length))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= length * (1.0 - 1e-9))
+
+
+def _turn_of(R: Array) -> Array:
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]])

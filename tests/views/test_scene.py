@@ -1,0 +1,278 @@
+"""Mechanisms in space: solids are closed and the right way out, parts ride on their bodies, pictures show them."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from example_files import EXAMPLES
+from torseur.describe import Mechanism, SpringDamper
+from torseur.errors import ArgumentError, TorseurWarning
+from torseur.formats import load
+from torseur.simulation.result import Channel, Role, Run
+from torseur.views.motion import frame_poses
+from torseur.views.scene import Arrow, snapshot
+from torseur.views.scene.canvas import Canvas
+from torseur.views.scene.drawing import drawing_of, start_of
+from torseur.views.scene.film import Camera, camera_of, film_of
+from torseur.views.scene.meshes import arrow, ball, box, cone, cylinder, joined, pointing, tyre
+from torseur.views.scene.playback import scene_of
+from torseur.views.scene.snapshot import picture
+from torseur.views.scene.stage import round_length
+
+TIME = np.linspace(0.0, 2.0, 101)
+
+
+def volume(shape) -> float:
+    """By the theorem of Gauss: right only if the surface is closed and every triangle faces outwards."""
+    a, b, c = (shape.corners[shape.faces[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+def pendulum_run(time=TIME) -> Run:
+    mechanism = load(EXAMPLES / "double_pendulum" / "double_pendulum.yaml")
+    q = np.stack([2.0 * np.cos(3.0 * time), np.sin(time)], axis=1)
+    force = Channel("pull", "N", "", np.outer(np.ones_like(time), [0.0, 0.0, 30.0]), Role.FORCE)
+    return Run.from_arrays(mechanism, time, q, np.zeros_like(q), channels=[force])
+
+
+def still_run(mechanism: Mechanism) -> Run:
+    start = start_of(mechanism)
+    q = np.array([[start[x.name] for x in mechanism.q]])
+    return Run.from_arrays(mechanism, [0.0], q, np.zeros((1, len(mechanism.v))))
+
+
+# -- solids ------------------------------------------------------------------------------------------------------------
+
+POLYGON = 16 * math.sin(2 * math.pi / 32) / math.pi  # area of 32 corners on a circle, as a share of the disc
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected", "error"),
+    [
+        (box((1.0, 2.0, 3.0)), 6.0, 1e-12),
+        (cylinder(0.5, 2.0), POLYGON * math.pi * 0.25 * 2.0, 1e-12),
+        (cone(0.5, 3.0), POLYGON * math.pi * 0.25, 1e-12),
+        (ball(1.5), 4.0 / 3.0 * math.pi * 1.5**3, 0.02),
+        (box((1.0, 2.0, 3.0)).scaled((-1.0, 2.0, 1.0)), 12.0, 1e-12),
+        (joined([box((1.0, 1.0, 1.0)), box((2.0, 1.0, 1.0)).moved(pointing([5, 0, 0], [6, 1, 0]))]), 3.0, 1e-12),
+    ],
+)
+def test_a_solid_has_its_volume(shape, expected, error):
+    assert volume(shape) == pytest.approx(expected, rel=error)
+
+
+@pytest.mark.parametrize("shape", [tyre(0.4, 0.2), arrow(1.0, 0.05)])
+def test_every_edge_of_a_round_solid_joins_two_triangles(shape):
+    places = np.unique(np.round(shape.corners, 9), axis=0, return_inverse=True)[1].ravel()
+    faces = places[shape.faces]
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    forth, back = sorted(map(tuple, edges)), sorted(map(tuple, edges[:, ::-1]))
+    assert forth == back
+    assert volume(shape) > 0.0
+
+
+@pytest.mark.parametrize(("length", "expected"), [(0.13, 0.2), (1.0, 1.0), (3.0, 5.0), (70.0, 100.0)])
+def test_a_grid_has_round_cells(length, expected):
+    assert round_length(length) == pytest.approx(expected)
+
+
+# -- what is drawn -----------------------------------------------------------------------------------------------------
+
+
+def test_shapes_ride_on_their_bodies():
+    run = pendulum_run()
+    scene = scene_of(run)
+    bobs = [part for part in scene.drawing.parts if np.ptp(part.triangles.corners[:, 1]) == pytest.approx(0.16)]
+    for part in bobs:
+        for k in (0, 17, len(scene.film.times) - 1):
+            moved = part.triangles.moved(scene.film.pose(part.body, k))
+            middle = (moved.corners.max(axis=0) + moved.corners.min(axis=0)) / 2
+            pose = frame_poses(run.resampled([scene.film.times[k]]), part.body)[0]
+            np.testing.assert_allclose(middle, pose[:3, 3] + pose[:3, 0], atol=1e-9)  # rods of 1 m along x
+    assert len(bobs) == 2
+
+
+def test_a_mechanism_without_shapes_is_drawn_as_bars_from_joint_to_joint():
+    run = pendulum_run()
+    drawing = scene_of(run, sticks=True).drawing
+    upper = joined([part.triangles for part in drawing.parts if part.body == "upper"])
+    assert upper.corners[:, 0].max() == pytest.approx(1.0, abs=0.05)
+    assert {"upper", "lower"} <= set(drawing.bodies)
+    lower = joined([part.triangles for part in drawing.parts if part.body == "lower"])
+    assert lower.corners[:, 0].max() == pytest.approx(1.0, abs=0.1)  # to its centre of mass
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["four_bar", "car", "satellite_arm", "rolling_disc", "stanford", "welding_arm", "vehicle_11dof", "heavy_top"],
+)
+@pytest.mark.parametrize("sticks", [None, True])
+def test_every_example_has_something_to_draw(name, sticks):
+    (file,) = EXAMPLES.glob(f"{name}/{name}.*l")
+    drawing = drawing_of(load(file), sticks=sticks)
+    assert drawing.parts
+    assert 0.05 < drawing.size < 50.0
+    assert all(np.isfinite(part.triangles.corners).all() for part in drawing.parts)
+
+
+def test_loops_are_marked_at_their_joint():
+    mechanism = load(EXAMPLES / "four_bar" / "four_bar.yaml")
+    scene = scene_of(still_run(mechanism))
+    ends = [frame_poses(still_run(mechanism), frame)[0, :3, 3] for frame in ("coupler_end", "rocker_end")]
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
+    marks = [part for part in scene.drawing.parts if part.colour == "#C0392B" and part.body != "crank_rod"]
+    for part in marks:
+        middle = part.triangles.moved(scene.film.pose(part.body, 0)).corners.mean(axis=0)
+        np.testing.assert_allclose(middle, ends[0], atol=1e-6)
+    assert {part.body for part in marks} == {"coupler_rod", "rocker_rod"}
+
+
+def test_a_spring_between_two_frames_is_a_rod_between_them():
+    mechanism = Mechanism(
+        name="strut",
+        base={"frames": {"eye": {"place": {"pose": {"position": (0.0, 0.0, 2.0)}}}}},
+        bodies={"mass": {"joint": {"kind": "prismatic", "coordinate": "z"}}},
+        loads={"spring": SpringDamper(between=("eye", "mass"), stiffness=1.0)},
+    )
+    run = Run.from_arrays(mechanism, [0.0, 1.0], [[0.5], [1.5]], [[0.0], [0.0]])
+    drawing = drawing_of(mechanism, at={"z": 0.5})
+    film = film_of(run, drawing, fps=1.0)
+    lengths = [np.linalg.norm(np.subtract(*film.span(drawing.rods[-1], k))) for k in (0, 1)]
+    assert lengths == pytest.approx([1.5, 0.5])
+
+
+def test_a_mesh_that_is_not_there_is_told(tmp_path):
+    mechanism = Mechanism(name="m", base={"shapes": [{"mesh": {"file": "package://robot/arm.stl"}}]})
+    with pytest.warns(TorseurWarning, match=r"arm\.stl"):
+        drawing_of(mechanism, folder=tmp_path)
+
+
+def test_a_mesh_is_read_from_the_folder_and_scaled(tmp_path):
+    pytest.importorskip("trimesh")
+    corners = ["0 0 0", "1 0 0", "0 1 0", "0 0 1"]
+    faces = ["1 3 2", "1 2 4", "2 3 4", "1 4 3"]
+    (tmp_path / "meshes").mkdir()
+    text = "\n".join([*(f"v {c}" for c in corners), *(f"f {f}" for f in faces)])
+    (tmp_path / "meshes" / "corner.obj").write_text(text)
+    shape = {"mesh": {"file": "package://robot/meshes/corner.obj", "scale": (2.0, 3.0, 1.0)}}
+    drawing = drawing_of(Mechanism(name="m", base={"shapes": [shape]}), folder=tmp_path)
+    assert volume(drawing.parts[0].triangles) == pytest.approx(1.0)
+
+
+# -- in time -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_film_of_a_run_has_as_many_pictures_as_asked_for():
+    film = scene_of(pendulum_run(), fps=25.0).film
+    assert len(film.times) == 51
+    assert film.times[[0, -1]].tolist() == [0.0, 2.0]
+
+
+def test_turns_have_no_jumps_of_sign():
+    time = np.linspace(0.0, 10.0, 401)
+    turns = scene_of(pendulum_run(time), fps=60.0).film.turns["upper"]
+    assert np.sum(turns[1:] * turns[:-1], axis=1).min() > 0.9
+
+
+def test_a_base_that_travels_far_is_followed_and_one_that_stays_is_not():
+    mechanism = load(EXAMPLES / "car" / "car.yaml")
+    q = np.zeros((101, 4))
+    near = Run.from_arrays(mechanism, TIME, q, 0 * q)
+    q[:, 0] = 30.0 * TIME
+    far = Run.from_arrays(mechanism, TIME, q, 0 * q)
+    assert scene_of(near).follow is None
+    np.testing.assert_allclose(scene_of(far).follow[-1], [60.0, 0.0, 0.0])
+
+
+def test_the_camera_has_the_whole_motion_in_view():
+    scene = scene_of(pendulum_run())
+    camera = camera_of(scene.film, scene.drawing)
+    canvas = Canvas(camera, (400, 300), 0.75)
+    points = [
+        part.triangles.moved(scene.film.pose(part.body, k)).corners for part in scene.drawing.parts for k in range(61)
+    ]
+    screen, ahead = canvas.on_screen(np.concatenate(points))
+    assert ahead.all()
+    assert (screen[:, :2] > 0.0).all()
+    assert (screen[:, 0] < canvas.width).all()
+    assert (screen[:, 1] < canvas.height).all()
+
+
+def test_up_is_away_from_gravity():
+    mechanism = pendulum_run().mechanism.model_copy(update={"gravity": (0.0, 9.81, 0.0)})
+    run = dataclasses.replace(pendulum_run(), mechanism=mechanism)
+    assert scene_of(run).film.up.tolist() == [0.0, -1.0, 0.0]
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
+
+CAMERA = Camera(np.array([0.0, -4.0, 0.0]), np.zeros(3), np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]), -1.0, 4.0)
+
+
+def test_what_is_nearer_hides_what_is_behind():
+    red, blue = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    for order in (1, -1):
+        canvas = Canvas(CAMERA, (80, 60), 1.0)
+        solids = [
+            (box((1.0, 0.1, 1.0)).moved(pointing([0, y, 0], [0, y, 1])), c) for y, c in ((-1.0, red), (1.0, blue))
+        ]
+        for shape, colour in solids[::order]:
+            canvas.solid(shape, colour)
+        middle = canvas.pixels()[30, 40]
+        assert middle[0] > 0.4
+        assert middle[2] == 0.0
+
+
+def test_perspective_is_that_of_a_pinhole():
+    canvas = Canvas(CAMERA, (80, 60), 2.0 * math.atan(0.5))
+    screen, _ = canvas.on_screen(np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 2.0], [1.0, 4.0, 0.0]]))
+    np.testing.assert_allclose(screen[:, :2], [[80.0, 60.0], [80.0, 0.0], [95.0, 60.0]], atol=1e-12)
+    np.testing.assert_allclose(screen[:, 2], [0.25, 0.25, 0.125])
+
+
+def test_a_snapshot_shows_the_mechanism_at_its_time(tmp_path):
+    run, size = pendulum_run(), (160, 120)
+    first, later = (picture(run, at=t, size=size) for t in (0.0, 1.0))
+    assert first.shape == (120, 160, 3)
+    assert np.abs(first - later).max() > 0.3
+    snapshot(run, tmp_path / "a.png", at=1.0, size=size)
+    from matplotlib.image import imread
+
+    np.testing.assert_allclose(imread(tmp_path / "a.png")[..., :3], later, atol=0.01)
+
+
+def test_traces_and_forces_are_in_the_picture():
+    run, size = pendulum_run(), (160, 120)
+    plain = picture(run, at=1.0, size=size)
+    traced = picture(run, at=1.0, size=size, traces=["lower"])
+    pushed = picture(run, at=1.0, size=size, arrows=[Arrow("lower", "pull")])
+    assert (np.abs(traced - plain).max(axis=2) > 0.1).sum() > 20
+    red = pushed[..., 0] - pushed[..., 2] > 0.25
+    assert (red & (np.abs(pushed - plain).max(axis=2) > 0.2)).sum() > 10
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: snapshot(pendulum_run(), "a.jpg"), "PNG"),
+        (lambda: pendulum_run().animate("a.gif"), r"\.html"),
+        (lambda: scene_of(pendulum_run(), fps=0.0), "pictures per second"),
+        (lambda: scene_of(pendulum_run(np.array([0.0, 1e4]))), "too long"),
+        (lambda: scene_of(pendulum_run(), arrows=[Arrow("lower", "q1")]), "three components"),
+        (lambda: scene_of(Run(None, TIME, {})), "does not say what moved"),
+        (lambda: scene_of(pendulum_run(), traces=["tip"]), "no frame 'tip'"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(act, message):
+    with pytest.raises(ArgumentError, match=message):
+        act()
+
+
+def test_values_that_are_no_numbers_are_refused():
+    run = pendulum_run()
+    q = run.q.copy()
+    q[50:] = math.nan
+    with pytest.raises(ArgumentError, match="has no place in"):
+        scene_of(Run.from_arrays(run.mechanism, TIME, q, 0.0 * q))
