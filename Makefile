@@ -28,8 +28,8 @@ help:
 
 demo: $(VENV)/.with-plots,results,scene
 	$(RUN) examples/rx90/run.py
-	$(RUN) -m torseur simulate examples/rx90/studies/motion.yaml -o build/rx90
-	$(RUN) -m torseur simulate examples/double_pendulum/studies/swing.yaml -o build/double_pendulum
+	$(RUN) -m torseur simulate examples/rx90/motion.yaml -o build/rx90
+	$(RUN) -m torseur simulate examples/double_pendulum/swing.yaml -o build/double_pendulum
 	$(RUN) examples/double_pendulum/run.py
 	@echo "Open build/rx90/playback.html and build/double_pendulum/playback.html in a browser; figures are beside them."
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import torseur as ts
+from example_files import STUDIES
 from json_schema import fits
 from torseur.describe.fields import FrozenDict
 from torseur.errors import ModelError, NumericalError
@@ -116,14 +117,6 @@ def test_a_study_is_no_model(tmp_path):
     (tmp_path / "a.yaml").write_text(HEAD)
     with pytest.raises(ModelError, match=r"a\.yaml:1:1: this is a study, not a model"):
         ts.load(tmp_path / "a.yaml")
-
-
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*/studies/*.yaml")), ids=lambda path: path.stem)
-def test_the_studies_of_the_examples_can_be_built(path):
-    file = read_study(path)
-    assert file.study.title
-    with file.told():
-        ts.Simulation(file.study, file.folder)
 
 
 def test_simulate_takes_the_name_of_a_file_and_keeps_what_it_says(tmp_path):
@@ -418,7 +411,7 @@ def test_a_study_stays_frozen_after_its_files_are_anchored(tmp_path):
 # -- the schema and the page -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*/studies/*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", STUDIES.values(), ids=STUDIES)
 def test_the_studies_of_the_examples_fit_the_schema(path):
     assert fits(plain(parse(path.read_bytes(), Source(path.name))), SCHEMA, SCHEMA)
 

@@ -30,10 +30,8 @@ COMMANDS = {
     "draw": Command("torseur.cli.draw", "Draw the kinematic scheme of a mechanism."),
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
     "schema": Command("torseur.cli.schema", "Print the JSON Schema of model or study files, for editors."),
-    "simulate": Command(
-        "torseur.cli.simulate", "Simulate a study: results, figures, playback, and whether they can be trusted."
-    ),
-    "view": Command("torseur.cli.view", "Show a run or a mechanism in 3-D, live in the browser, until Ctrl-C."),
+    "simulate": Command("torseur.cli.simulate", "Simulate a study: results, audit, figures, playback."),
+    "view": Command("torseur.cli.view", "Show a run or a mechanism in 3-D in the browser."),
     "cache": Command("torseur.cli.cache", "Look at the compiled code kept on disk, or remove it."),
 }
 

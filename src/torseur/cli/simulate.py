@@ -57,7 +57,7 @@ def command(
     no_playback: bool,
     strict: bool,
 ) -> None:
-    """Simulate a study: results, figures, playback, and whether they can be trusted.
+    """Simulate a study: results, audit, figures, playback.
 
     STUDY is a study file, or a model file, which is a study with defaults. Whatever is computed is kept: after a
     failure (code 3) and after Ctrl-C (code 130) the results so far are written too.

@@ -24,7 +24,7 @@ RUNS = (".nc", ".csv", ".res")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--sticks", is_flag=True, help="Bars and joints in place of shapes.")
 def command(path: Path, port: int | None, no_browser: bool, sticks: bool) -> None:
-    """Show a run or a mechanism in 3-D, live in the browser, until Ctrl-C.
+    """Show a run or a mechanism in 3-D in the browser.
 
     RUN_OR_MODEL is a file of a run (.nc .csv .res), a folder of results, or a model or study file; a run is played, a
     mechanism is moved by sliders.
