@@ -54,7 +54,7 @@ def name_label(run: Run, name: str) -> str:
     """The name of a channel: a symbol if it is one, with dots if it is a rate; else its words."""
     base, dots = _rate_of(run, name)
     stem, mark, rest = symbol(base).partition("_")
-    if re.fullmatch(r"[vw][xyz]", base):
+    if re.fullmatch(r"[vw][xyz]|q[wxyz]", base):
         stem, mark, rest = base[0], "_", base[1]
     if re.fullmatch(r"[A-Za-z]|\\(?!math)[A-Za-z]+", stem):
         dotted = ("%s", r"\dot{%s}", r"\ddot{%s}")[dots] % stem

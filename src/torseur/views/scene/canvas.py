@@ -47,7 +47,7 @@ class Canvas:
         light = LIGHT @ camera.basis
         self._light = light / np.linalg.norm(light)
 
-    def on_screen(self, points: Array) -> tuple[Array, Array]:
+    def on_screen(self, points: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Points (n, 3) on the screen, and which of them are in front of the eye."""
         x, y, depth = (self._axes @ (points - self._eye).T).astype(float)
         ahead = depth > self._near
