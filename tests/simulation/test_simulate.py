@@ -201,3 +201,44 @@ def test_bricards_linkage_swings_though_it_has_a_row_too_many():
     assert run.audit().holds, run.audit()
     assert np.ptp(run["q_b0"]) > 0.5, "it does not move: the test shows nothing"
     assert len([n for n in run.channels if n.startswith("lambda_last")]) == 5
+
+
+# -- many loops --------------------------------------------------------------------------------------------------------
+def engine(cylinders):
+    """Slider-cranks on one shaft: cranks of 0.3, rods of 1, coupled one to the next."""
+    bodies, loops, constraints = {}, {}, {}
+
+    def at(x, y=0.0):
+        return {"place": {"pose": {"position": (x, y, 0.0)}}}
+
+    for k in range(cylinders):
+        crank = {"joint": {"kind": "revolute", "coordinate": f"a{k}"}, "inertia": {"M": 1.0, "ZZ": 0.05}}
+        rod = {"joint": {"kind": "revolute", "coordinate": f"b{k}"}, "inertia": {"M": 0.5, "MX": 0.2, "ZZ": 0.1}}
+        rod["frames"] = {f"end{k}": at(1.0)}
+        bodies[f"crank{k}"] = crank
+        bodies[f"rod{k}"] = {"parent": f"crank{k}", **at(0.3), **rod}
+        lying = {"place": {"steps": [{"ry": np.pi / 2}]}}
+        slider = {"joint": {"kind": "prismatic", "coordinate": f"x{k}"}, "inertia": {"M": 0.7}}
+        bodies[f"piston{k}"] = {**lying, **slider, "frames": {f"pin{k}": {"place": {"steps": [{"ry": -np.pi / 2}]}}}}
+        loops[f"pin_{k}"] = {"joint": "revolute", "between": (f"end{k}", f"pin{k}")}
+        if k:
+            constraints[f"shaft{k}"] = {"coupling": {"coordinate": f"a{k}", "equals": f"a{k - 1}"}}
+    fields = {"name": "engine", "gravity": (0, 0, 0), "bodies": bodies, "loops": loops, "constraints": constraints}
+    return Mechanism.model_validate(fields)
+
+
+def test_independent_speeds_are_chosen_anew_where_they_become_a_bad_choice():
+    """The speed of a piston says nothing of the crank at its dead centres, which the run passes."""
+    n, a = 5, 0.8
+    tilt = float(np.arcsin(0.3 * np.sin(a)))
+    start = {f"a{k}": a for k in range(n)} | {f"b{k}": -a - tilt for k in range(n)} | {"da0": 4.0}
+    start |= {f"x{k}": 0.3 * float(np.cos(a)) + float(np.cos(tilt)) for k in range(n)}
+    solver = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}
+    run = ts.simulate(engine(n), until=1.0, every=0.05, start=start, solver=solver, independent=["dx0"])
+    assert run.complete, run.reason
+    assert "are chosen anew" in [e.what for e in run.events]
+    assert run.audit().holds, run.audit()
+    assert run["a0"][-1] - run["a0"][0] > np.pi, "it does not pass a dead centre: the test shows nothing"
+    good = ts.simulate(engine(n), until=1.0, every=0.05, start=start, solver=solver, independent=["da0"])
+    assert not good.events
+    np.testing.assert_allclose(run["x0"], good["x0"], atol=1e-7)

@@ -18,7 +18,8 @@ from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_
 from torseur.dynamics.reduction import Reduction, dot, times, transposed
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
-from torseur.graph import Expr
+from torseur.graph import Expr, absolute
+from torseur.graph.linear import largest
 
 __all__ = ["Partitioned"]
 
@@ -33,6 +34,11 @@ class Partitioned:
     @property
     def rank(self) -> Expr:
         return self.w.system.graph.number(float(len(self.w.constraints.rows)))
+
+    @property
+    def growth(self) -> Expr:
+        """How much faster the fastest speed is than the independent ones: large where the choice is bad."""
+        return largest([absolute(x) for row in self._found.N for x in row])
 
     def met(self, b: Sequence[Expr]) -> list[Expr]:
         """An x with A x = b, the independent speeds zero."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import Enum
+
+import numpy as np
 
 from torseur.simulation.problem import Array
 
@@ -93,3 +95,15 @@ class Trajectory:
     final: Array
     blame: int | None
     counts: Counts
+
+    def followed_by(self, other: Trajectory) -> Trajectory:
+        """Both in one; the other begins where this one ended, and the row of that instant is not wanted."""
+        kept = len(self.times) - int(self.times[-1] == self.end)
+        sums = {f.name: getattr(self.counts, f.name) + getattr(other.counts, f.name) for f in fields(Counts)}
+        return replace(
+            other,
+            times=np.concatenate([self.times[:kept], other.times]),
+            states=np.concatenate([self.states[:kept], other.states]),
+            events=self.events + other.events,
+            counts=Counts(**sums),
+        )

@@ -15,6 +15,7 @@ from torseur.describe.fields import names_in
 from torseur.dynamics.closed_motion import corrected, motion
 from torseur.dynamics.constrained import Allowed
 from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.partitioned import Partitioned
 from torseur.dynamics.reactions import reaction_of
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.errors import ModelError
@@ -28,7 +29,14 @@ from torseur.simulation.parts import Parts
 from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.switches import Friction, Stops, Switches
 
-__all__ = ["Plant", "Settings"]
+__all__ = ["DEGRADES", "Plant", "Settings"]
+
+DEGRADES = "independent_speeds"
+"""The event of a choice of independent speeds that becomes a bad one."""
+
+LARGEST_GROWTH = 30.0
+"""How much faster than at first the other speeds may become, compared with the independent ones, before others are
+chosen."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Settings:
         stops: what limits of coordinates do.
         audit: whether integrals for the audit run along.
         idle: names of constraint rows that repeat others: they take no part in the motion.
+        independent: speeds by which many loops are solved; chosen where none are given.
+        watch: whether it is an event when that choice becomes a bad one.
         folder: where files that blocks read are looked for.
     """
 
@@ -47,6 +57,8 @@ class Settings:
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
     idle: frozenset[str] = frozenset()
+    independent: tuple[str, ...] | None = None
+    watch: bool = False
     folder: Path | None = None
 
 
@@ -63,7 +75,7 @@ class Plant:
         self, mechanism: Mechanism, blocks: Mapping[str, Block] | None = None, settings: Settings | None = None
     ) -> None:
         self.mechanism, self.settings = mechanism, settings or Settings()
-        self.bench = bench = Workbench(mechanism, Options())
+        self.bench = bench = Workbench(mechanism, Options(independent=self.settings.independent))
         self.system = bench.system
         bench.switching.without = self.settings.idle
         context = Context(bench, self.settings.folder)
@@ -78,6 +90,9 @@ class Plant:
         self._lam = list(bench.rows_block("lam")) if bench.constraints.rows else []
         for name, value in self.switches.event_functions(bench.constraints, self._lam).items():
             context.event(name, value)
+        if self.settings.watch and isinstance(bench.allowed, Partitioned):
+            worth = 1.0 / bench.allowed.growth
+            context.event(DEGRADES, worth - context.held(DEGRADES, worth * (1.0 / LARGEST_GROWTH), is_mode=True))
         self.balances = self._balance(context)
         self._parts = context.parts()
         self._close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,12 +27,12 @@ from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
 from torseur.simulation.outcome import Outcome, Trajectory
-from torseur.simulation.plant import Plant, Settings
+from torseur.simulation.plant import DEGRADES, Plant, Settings
 from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
-from torseur.simulation.starting import first_state, idle_rows
+from torseur.simulation.starting import best_independent, first_state, idle_rows
 from torseur.simulation.study import Study
 from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
@@ -64,8 +65,11 @@ class Simulation:
             Stops(StopModel(study.stops.model), study.stops.restitution),
             audit,
             idle_rows(self.model, study),
-            folder,
+            independent=study.independent or None,
+            watch=self.method.method.control is not None,
+            folder=folder,
         )
+        self._settings = settings
         self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings)
         self._check_events()
 
@@ -171,34 +175,70 @@ class Simulation:
         progress: Callable[[float], object] | None = None,
     ) -> tuple[Trajectory, Log, Sequence[Event]]:
         """The states of a run, what was held when, and what happened."""
-        study, solver = self.study, self.study.solver
+        study = self.study
         x, held = self.start(start, u, p)
-        keeper = Keeper(self.plant, self._decide, self._jump, self.evaluate)
-        log = Log()
+        keeper, log = Keeper(self.plant, self._decide, self._jump, self.evaluate), Log()
         if self.plant.switches:
             x = keeper.begin(study.begin, x, held)
         log.note(study.begin, held)
+        found = self._integrated(x, held, study.begin, keeper, log, progress)
+        simulation = self
+        while simulation.has_degraded(found):
+            simulation = simulation._chosen_anew(found, held)
+            more = simulation._integrated(found.final, held, found.end, keeper, log, progress)
+            found = found.followed_by(more)
+        return found, log, keeper.events
+
+    def _integrated(
+        self, x: Array, held: Held, begin: float, keeper: Keeper, log: Log, progress: Callable[[float], object] | None
+    ) -> Trajectory:
+        study, solver = self.study, self.study.solver
 
         def handler(meeting: Encounter) -> Reply | None:
             reply = self._changed(keeper.handle(meeting), meeting)
             log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
             return reply
 
-        found = integrate(
+        grid = self.grid
+        return integrate(
             self.problem,
             x,
-            (study.begin, study.until),
+            (begin, study.until),
             method=self.method.method,
             held=held,
             tolerance=self.tolerance,
-            output=self.grid,
+            output=grid if begin == study.begin else grid[grid >= begin],
             handler=handler,
             breaks=self._breaks(held.p),
             samplings=[*self._samplings(held.p, log), *self._scheduled(log)],
             limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
             progress=progress,
         )
-        return found, log, keeper.events
+
+    def has_degraded(self, trajectory: Trajectory) -> bool:
+        """Whether a run stopped because its independent speeds had become a bad choice, with time left."""
+        last = trajectory.events[-1:] if trajectory.outcome is Outcome.STOPPED else ()
+        names = [event.name for event in self.plant.parts.events]
+        return any(names[e.event] == DEGRADES for e in last) and trajectory.end < self.study.until
+
+    def _chosen_anew(self, trajectory: Trajectory, held: Held) -> Simulation:
+        """The same with the independent speeds that suit the state where a run stopped."""
+        q = trajectory.final[self.problem.columns("q")]
+        chosen = best_independent(self.model, q, self._settings.idle, t=trajectory.end)
+        if chosen == self._settings.independent:
+            raise NumericalError(
+                "no choice of independent speeds describes the motion there: a singular position",
+                where=f"t = {trajectory.end:.9g} s",
+                got=", ".join(chosen),
+            )
+        other = copy(self)
+        other.__dict__ = {n: x for n, x in self.__dict__.items() if n in ("study", "method", "model")}
+        other._settings = replace(self._settings, independent=chosen)
+        other.plant = Plant(self.plant.mechanism, {**self.study.inputs, **self.study.blocks}, other._settings)
+        begun = self.evaluate(self._native(other.starts), trajectory.end, trajectory.final, held)
+        place = [h.name for h in other.plant.parts.held].index(DEGRADES)
+        held.m[place] = (begun[-1] if isinstance(begun, tuple) else begun)[place]
+        return other
 
     @property
     def step(self) -> float | None:

@@ -15,7 +15,7 @@ from torseur.model.freedoms import rank_of
 from torseur.simulation.problem import Array
 from torseur.simulation.study import Study
 
-__all__ = ["first_state", "idle_rows"]
+__all__ = ["best_independent", "first_state", "idle_rows"]
 
 
 def first_state(
@@ -66,6 +66,17 @@ def idle_rows(model: Model, study: Study) -> frozenset[str]:
         return frozenset()
     found = model.mobility(q, t=study.begin)
     return frozenset() if found.is_singular else frozenset(row.name for row in found.redundant)
+
+
+def best_independent(model: Model, q: Array, idle: frozenset[str], **keywords: Any) -> tuple[str, ...]:
+    """The speeds that the rows leave over when they take, one after the other, the speed they fix best."""
+    from scipy.linalg import qr
+
+    A = np.asarray(model.function("constraint_jacobian")(q, **keywords))
+    A = A[[k for k, row in enumerate(model.constraint_rows) if row.name not in idle]]
+    _, _, order = qr(A, mode="economic", pivoting=True)
+    taken = set(order[: rank_of(A)].tolist())
+    return tuple(x.name for k, x in enumerate(model.speeds) if k not in taken)
 
 
 def _assembled(model: Model, q: dict[str, float], v: dict[str, float], keywords: dict[str, Any]) -> Assembled:

@@ -122,6 +122,10 @@ class Study(Record):
     solver: Solver = Field(Solver(), description="how it is integrated")
     friction: FrictionChoice = Field(FrictionChoice(), description="dry friction")
     stops: StopChoice = Field(StopChoice(), description="limits of coordinates")
+    independent: tuple[str, ...] = Field(
+        (),
+        description="speeds by which many loops are solved; where none are given they are chosen, and anew on the way",
+    )
     outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
     changes: tuple[Change, ...] = Field((), description="parameters that change on the way")
     audit: Value | None = Field(
