@@ -91,9 +91,9 @@ def _simulation(arm: Mechanism, effort: Effort, solver: dict[str, Any], *, audit
 
 
 # -- the model's own share ---------------------------------------------------------------------------------------------
-def _given(problem: Problem, held: Held, times: Array, states: Array) -> dict[str, Array]:
+def _given(problem: Problem, held: Held, times: Array, states: Array) -> dict[str, Any]:
     """The blocks of a problem at the instants of a motion."""
-    values = {"t": times, "u": held.u, "m": held.m, "p": held.p}
+    values: dict[str, Any] = {"t": times, "u": held.u, "m": held.m, "p": held.p}
     return values | {b.name: np.ascontiguousarray(states[:, problem.columns(b.name)]) for b in problem.states}
 
 
@@ -111,20 +111,15 @@ def _rate_alone(problem: Problem, held: Held, motion: Trajectory) -> tuple[Calla
 def _fixed(arm: Mechanism, effort: Effort) -> Rows:
     solver = {"method": "rk4", "step": STEP}
     steps = round(effort.until / STEP)
-    whole: list[float] = []
     for audit in (True, False):
         simulation = _simulation(arm, effort, solver, audit=audit)
-        motion, log, _ = simulation.trajectory()
-        held = Held(log.u, np.zeros(0), simulation.model.parameter_values)
-        rate, count = _rate_alone(simulation.problem, held, motion)
+        motion = simulation.trajectory()[0]
+        rate, count = _rate_alone(simulation.problem, simulation.start()[1], motion)
         took, bare, start = best_of_each([simulation.run, rate, simulation.start], effort.budget)
-        whole.append(took / steps)
         own = len(RK4.b) * bare / count
         words = "with its audit" if audit else "without"
-        yield (
-            f"a whole run {words}",
-            f"{1e9 * took / steps:7.0f} ns a step, {effort.until / took:.0f} times real time",
-        )
+        pace = f"{effort.until / took:.0f} times real time"
+        yield f"a whole run {words}", f"{1e9 * took / steps:7.0f} ns a step, {pace}"
         yield "", f"{1e9 * own:7.0f} ns of it for 4 rates alone: {100.0 * own * steps / took:.0f} % in the model's code"
         yield "", f"{1e3 * start:7.2f} ms to find the start"
     if find_spec("mujoco") is not None and arm.name.startswith("ur5"):
@@ -142,7 +137,8 @@ def _beside_mujoco(arm: Mechanism, effort: Effort) -> Rows:
     simulation, steps = _simulation(arm, effort, {"method": "rk4", "step": STEP}, audit=False), 1000
     problem, (x, held) = simulation.problem, simulation.start()
     run = integrator(problem.rate, RK4)
-    first = {b.name: x[problem.columns(b.name)] for b in problem.states} | {"u": held.u, "m": held.m, "p": held.p}
+    first: dict[str, Any] = {"u": held.u, "m": held.m, "p": held.p}
+    first |= {b.name: x[problem.columns(b.name)] for b in problem.states}
     ours = partial(run, **{a.name: first[a.name] for a in run.inputs}, step=STEP, steps=steps, every=steps)
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, k) for k in range(model.njnt)]
     order = [[c.name for c in simulation.model.coordinates].index(n) for n in names]
@@ -169,7 +165,8 @@ def _beside_mujoco(arm: Mechanism, effort: Effort) -> Rows:
 def _adaptive(arm: Mechanism, effort: Effort) -> Rows:
     for name in effort.methods:
         simulation = _simulation(arm, effort, {"method": name, "rtol": 1e-8, "atol": 1e-10}, audit=False)
-        (x, held), problem, runs = simulation.start(), simulation.problem, []
+        (x, held), problem = simulation.start(), simulation.problem
+        runs: list[Trajectory] = []
         motion = simulation.trajectory()[0]
         stepper = Stepper(simulation.method.method, problem, held, simulation.tolerance)
         rate, count = _rate_alone(problem, held, motion)

@@ -19,7 +19,13 @@ def command(native: bool, simulate: bool) -> None:
     from torseur.bench import native as ours
     from torseur.bench import peers, simulation
 
-    chosen = [m for m, wanted in ((ours.measure, native), (simulation.measure, simulate)) if wanted]
-    for k, measure in enumerate(chosen or [peers.measure, simulation.measure]):
-        text = measure(lambda line: click.echo(line, err=True)).text()
-        click.echo(f"\n{text}" if k else text)
+    def tell(line: str) -> None:
+        click.echo(line, err=True)
+
+    everything = not (native or simulate)
+    if native:
+        click.echo(ours.measure(tell).text())
+    if everything:
+        click.echo(peers.measure(tell).text())
+    if simulate or everything:
+        click.echo(simulation.measure(tell).text())

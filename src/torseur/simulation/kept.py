@@ -5,7 +5,7 @@ The second run of a simulation, and each of a thousand runs, find ready what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -15,12 +15,12 @@ from torseur.simulation.problem import Problem
 __all__ = ["kept"]
 
 _Made = TypeVar("_Made")
-_made: WeakKeyDictionary[Problem, dict[Hashable, Any]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Problem, dict[object, Any]] = WeakKeyDictionary()
 _lock = Lock()
 
 
-def kept(problem: Problem, key: Hashable, make: Callable[[], _Made]) -> _Made:
-    """What `make` gives for a problem, made once for each key; several threads may ask at the same time.
+def kept(problem: Problem, key: object, make: Callable[[], _Made]) -> _Made:
+    """What `make` gives for a problem, made once for each (hashable) key; several threads may ask at the same time.
 
     What is made must not hold the problem, or neither is ever let go.
 
