@@ -71,6 +71,7 @@ def welding_arm() -> Any:
     b.set(ylabel="torque (N m)", title="(b) what it takes; grey: table 2")
     d.set(ylabel="angle (deg)", xlabel="time (s)", title="(c) motors of table 2; dotted: what is asked")
     b.set_ylim(-6000, 1900)
+    c.set_ylim(0, 75)
     d.set_ylim(-5, 235)
     for ax in (a, b, c, d):
         ax.legend(ncols=3, fontsize=7.5, loc="lower left" if ax is a else "upper left")
@@ -83,6 +84,7 @@ def motorised_6r() -> Any:
     for k, name in enumerate(("q1", "q2", "q3")):
         ax.plot(full.time, np.degrees(full[name]), color=COLOURS[k], label=name)
         ax.plot(bare.time, np.degrees(bare[name]), color=COLOURS[k], ls="--", label=f"{name}, no rotors")
+    ax.set_ylim(-145, 175)
     ax.set(xlabel="time (s)", ylabel="angle (deg)", title="the arm sinks with and without the inertia of its rotors")
     ax.legend(ncols=3)
     return figure
@@ -153,7 +155,8 @@ def double_pendulum() -> Any:
     right.plot(run.time, run["potential_energy"], color=RED, label="potential")
     right.plot(run.time, run["kinetic_energy"] + run["potential_energy"], color=GREEN, label="both")
     right.set(xlabel="time (s)", ylabel="energy (J)", title="energy")
-    right.legend()
+    right.margins(y=0.2)
+    right.legend(ncols=3, fontsize=7.5, loc="upper center")
     return figure
 
 
@@ -164,7 +167,8 @@ def four_bar() -> Any:
     top.plot(run.time, run["dq1"], color=BLUE, label="crank")
     top.plot(run.time, run["dq3"], color=RED, label="rocker")
     top.set(ylabel="speed (rad/s)", title="the crank turns over and over, the rocker swings")
-    top.legend(ncols=2)
+    top.set_ylim(-8, 31)
+    top.legend(ncols=2, loc="upper left")
     low.semilogy(run.time[1:], np.maximum(channels["energy_error"].values[1:], 1e-16), color=GREEN, label="energy (J)")
     gap = channels["loops_and_constraints_gap"].values[1:]
     low.semilogy(run.time[1:], np.maximum(gap, 1e-18), color=COLOURS[3], label="closure (m)", lw=0.7)
