@@ -8,16 +8,20 @@ import pytest
 
 HEAVY = {
     "casadi",
+    "h5netcdf",
     "hypothesis",
     "llvmlite",
     "matplotlib",
     "mujoco",
     "numpy",
+    "pandas",
     "pinocchio",
     "pydantic",
     "rich",
     "scipy",
     "sympy",
+    "viser",
+    "xarray",
     "yaml",
 }
 

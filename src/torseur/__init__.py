@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from torseur.formats import load, save
     from torseur.model import assemble, build, equations, equilibrium, linearise
+    from torseur.simulation.batch import simulate_many
     from torseur.simulation.result import open_run
     from torseur.simulation.simulate import simulate
     from torseur.simulation.simulation import Simulation
@@ -62,6 +63,7 @@ __all__ = [
     "open_run",
     "save",
     "simulate",
+    "simulate_many",
     "write_study",
 ]
 
@@ -88,6 +90,7 @@ _HOMES = {
     "open_run": "torseur.simulation.result",
     "save": "torseur.formats",
     "simulate": "torseur.simulation.simulate",
+    "simulate_many": "torseur.simulation.batch",
     "Simulation": "torseur.simulation.simulation",
     "Study": "torseur.simulation.study",
     "load_study": "torseur.simulation.study_file",
