@@ -129,3 +129,61 @@ def test_it_runs_as_a_program():
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0
     assert done.stdout.startswith("gravity[1] = ")
+
+
+# -- Kane's steps ------------------------------------------------------------------------------------------------------
+TRUCK = ROOT / "examples" / "tractor_trailer" / "tractor_trailer.yaml"
+CAR = ROOT / "examples" / "car" / "car.yaml"
+
+
+def test_kane_prints_ten_steps_that_hold_what_was_derived(capsys):
+    """What stands behind D, C, tau and J_nh in the text is the model of DeSantis 1996, remark 8.2."""
+    sp = pytest.importorskip("sympy")
+    text = printed(capsys, CAR, "--of", "kane", "--steps")
+    assert re.findall(r"^(\d+)\. ", text, re.MULTILINE) == [str(k) for k in range(1, 11)]
+    found = dict(re.findall(r"^   (\w+) = (\S.*)$", text.split("9. The model")[1], re.MULTILINE))
+    names = {n: sp.Symbol(n) for n in ("m1", "j1", "b", "l1", "delta", "ddelta", "Fu1", "Fu2")}
+    m1, j1, b, l1, delta, rate, Fu1, Fu2 = names.values()
+    D = m1 + (m1 * b**2 + j1) * sp.tan(delta) ** 2 / l1**2
+    expected = {"D": D, "C": D.diff(delta) * rate / 2, "tau": Fu2 + Fu1 / sp.cos(delta)}
+    for name, value in expected.items():
+        assert sp.simplify(sp.sympify(found[name], locals=names) - value) == 0
+    assert "J_nh = [cos(Theta)   ]" in text
+    assert "[tan(delta)/l1]" in text
+    assert "lam_front_wheels = " in text
+
+
+def test_kane_prints_latex(capsys):
+    pytest.importorskip("sympy")
+    text = printed(capsys, CAR, "--of", "kane", "--steps", "--format", "latex")
+    assert text.count(r"\paragraph{") == 11
+    assert text.count(r"\begin{pmatrix}") == text.count(r"\end{pmatrix}") > 5
+    assert r"\frac{\tan\left(\delta\right)}{l_{1}}" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_kane_without_sympy_is_a_listing(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    text = printed(capsys, CAR, "--of", "kane", "--steps")
+    assert "step_9(" in text
+    assert re.search(r"^ +tau1 = ", text, re.MULTILINE)
+
+
+def test_kane_with_a_quasi_speed(capsys):
+    text = printed(capsys, TRUCK, "--of", "kane", "--independent", "alpha = 2*vx")
+    assert text.startswith("kane(q[5], v[5], ")
+    assert main(["equations", str(TRUCK), "--of", "kane", "--independent", "vy"]) != 0
+    assert "the constraints tie them" in capsys.readouterr().err
+
+
+def test_what_concerns_the_tree_alone_is_said_to(capsys):
+    assert main(["equations", str(CAR), "--of", "mass_matrix"]) == 0
+    assert "those of the tree" in capsys.readouterr().err
+    assert main(["equations", str(CAR), "--of", "reduced_mass_matrix"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("arguments", [["--of", "bias"], ["--of", "kane", "--format", "c"]])
+def test_steps_of_what_has_none_are_refused(arguments, capsys):
+    assert main(["equations", str(CAR), *arguments, "--steps"]) != 0
+    assert "expected" in capsys.readouterr().err

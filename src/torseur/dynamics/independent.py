@@ -105,7 +105,7 @@ def _quasi_speed(w: Workbench, name: str, text: str) -> Expr:
 
 def _check(w: Workbench, given: Independent, sampled: SampledRows) -> None:
     """An error if the speeds given depend on each other, or leave others open."""
-    if not sampled.states:
+    if not len(sampled.states):
         return  # nothing known that could be held against them
     n, where = w.tree.nv, f"independent speeds of {w.system.mechanism.name}"
     freedoms = n - sampled.rank
@@ -116,8 +116,8 @@ def _check(w: Workbench, given: Independent, sampled: SampledRows) -> None:
             expected=f"{freedoms}, such as {', '.join(w.system.v.names[k] for k in _chosen(w, sampled))}",
             got=", ".join(given.names) or "none",
         )
-    Y = sampled.at_states(jacobian(list(given.values), list(w.system.v)).dense()) if given.values else []
-    if Y and max(rank_of(np.vstack(pair)) for pair in zip(sampled.A, Y, strict=True)) < n:
+    Y = sampled.at_states(jacobian(list(given.values), list(w.system.v)).dense() if given.values else [])
+    if max(rank_of(np.vstack(pair)) for pair in zip(sampled.A, Y, strict=True)) < n:
         raise ArgumentError(
             "these speeds are not independent: the constraints tie them",
             where=where,
@@ -145,7 +145,7 @@ def prescribed_speeds(w: Workbench) -> set[int]:
 
 def _chosen(w: Workbench, sampled: SampledRows) -> list[int]:
     """Independent speeds: actuated ones if they can be, then the first of v; prescribed ones last."""
-    if not sampled.states:
+    if not len(sampled.states):
         raise ModelError(
             "no closed position was found near the start, so no independent speeds can be chosen",
             where=w.system.mechanism.name,

@@ -29,7 +29,7 @@ with the corrections of the errata: the dot over J in (5.13) is lost in print. B
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,7 +181,8 @@ class _Parts:
         """J' (M dJ/dt + W M J)."""
         return self._projected(
             lambda body, span: _sum(
-                _product(body.M, self.J_dot[span]), _product(body.W, _product(body.M, self.J[span]))
+                _product(body.M, self.J_dot[span]),
+                _product(body.W, _product(body.M, self.J[span])),
             )
         )
 
@@ -210,7 +211,7 @@ class _Parts:
         """M nudot + W M nu."""
         return _plus(times(body.M, nu_dot), times(body.W, times(body.M, nu)))
 
-    def _projected(self, of: Any) -> Matrix:
+    def _projected(self, of: Callable[[RigidBody, slice], Matrix]) -> Matrix:
         total: Matrix | None = None
         for body, span in self._spans:
             part = _product(transposed(self.J[span]), of(body, span))

@@ -10,7 +10,7 @@ h       = N' (M g + bias)          reduced bias, (2.39): H_m
 adot    = D^-1 (N' tau - h)        (2.40)
 ======  =========================  ===========================================================================
 
-(2.n) are equations of Maakaroun 2013, chapter 2. The rows A v + c = 0 and the definitions Y v = a are solved together,
+(2.n) are equations of Maakaroun 2011, chapter 2. The rows A v + c = 0 and the definitions Y v = a are solved together,
 so quasi-speeds need nothing of their own. Constraint forces do no work along N: A N = 0, whence N' A' lambda = 0.
 """
 

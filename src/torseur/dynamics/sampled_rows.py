@@ -40,12 +40,20 @@ def rank_of(A: Array) -> int:
 
 
 @dataclass(frozen=True)
-class _State:
+class States:
+    """Coordinates, inputs and parameters of some states: (states, n) each."""
+
     q: Array
     u: Array
     p: Array
 
     t = 0.3
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def some(self, which: NDArray[np.intp]) -> States:
+        return States(self.q[which], self.u[which], self.p[which])
 
 
 class SampledRows:
@@ -57,26 +65,19 @@ class SampledRows:
         self._blocks = [b for b in (system.q, system.v, system.graph.blocks["t"], system.u, system.p) if b.size]
 
     @cached_property
-    def states(self) -> list[_State]:
-        """The first is the start itself, if it can be closed; the others are near it."""
-        found: list[_State] = []
-        for trial in range(_TRIALS):
-            state = self._closed(self._near_start(0.0 if trial == 0 else 0.2 + 0.05 * trial))
-            if state is not None:
-                found.append(state)
-            if len(found) == _STATES:
-                break
-        return found
+    def states(self) -> States:
+        """The start itself, if it can be closed, and others near it."""
+        found, closed = self._closed(self._near_start())
+        return found.some(np.flatnonzero(closed)[:_STATES].astype(np.intp))
 
-    def at_states(self, rows: list[list[Expr]]) -> list[Array]:
-        """A matrix of expressions of q, t, inputs and parameters at every state."""
+    def at_states(self, rows: list[list[Expr]]) -> Array:
+        """A matrix of expressions of q, t, inputs and parameters at every state: (states, rows, columns)."""
         if not rows:
-            return [np.zeros((0, len(self.constraints.system.v))) for _ in self.states]
-        function = Function("rows", self._blocks, {"rows": rows})
-        return [self._evaluated(function, state)[0] for state in self.states]
+            return np.zeros((len(self.states), 0, self.w.tree.nv))
+        return self._evaluated(Function("rows", self._blocks, {"rows": rows}), self.states)[0]
 
     @cached_property
-    def A(self) -> list[Array]:
+    def A(self) -> Array:
         return self.at_states(self.constraints.A)
 
     @property
@@ -85,25 +86,32 @@ class SampledRows:
         return max(rank_of(A) for A in self.A)
 
     # -- states --------------------------------------------------------------------------------------------------------
-    def _near_start(self, spread: float) -> _State:
-        system, rng = self.constraints.system, self._rng
+    def _near_start(self) -> States:
+        """The first is the start; the others are farther and farther off."""
+        system, rng = self.w.system, self._rng
         mechanism = system.mechanism
-        known = [mechanism.parameters[name].value for name in system.p.names]
-        p = np.array([rng.uniform(0.5, 1.5) if not isinstance(x, (int, float)) else float(x) for x in known])
-        u = np.array([x.default for x in mechanism.inputs.values()]) + spread * rng.uniform(-1, 1, system.u.size)
-        q = np.zeros(system.q.size)
-        if q.size:
+        spread = np.array([0.0, *(0.2 + 0.05 * k for k in range(1, _TRIALS))])[:, None]
+        p = rng.uniform(0.5, 1.5, (_TRIALS, system.p.size))
+        for k, name in enumerate(system.p.names):
+            value = mechanism.parameters[name].value
+            if isinstance(value, (int, float)):
+                p[:, k] = value
+        u = spread * rng.uniform(-1, 1, (_TRIALS, system.u.size))
+        u += np.array([x.default for x in mechanism.inputs.values()])
+        q = np.zeros((_TRIALS, system.q.size))
+        if system.q.size:
             start = [system.scalar(variable.start) for variable in mechanism.q]
-            q = self._evaluated(Function("start", self._blocks, {"q": start}), _State(q, u, p))[0]
-        return _State(self._moved(_State(q + spread * rng.uniform(-1, 1, q.size), u, p), None), u, p)
+            q = self._evaluated(Function("start", self._blocks, {"q": start}), States(q, u, p))[0]
+        q = q + spread * rng.uniform(-1, 1, q.shape)
+        return States(self._moved(States(q, u, p), np.zeros((_TRIALS, self.w.tree.nv))), u, p)
 
     @cached_property
     def _displacement(self) -> Function:
-        system = self.constraints.system
+        system = self.w.system
         return Function("moved", self._blocks, {"q": displaced(system, list(system.q), list(system.v))})
 
-    def _moved(self, state: _State, step: Array | None) -> Array:
-        return self._evaluated(self._displacement, state, step)[0] if state.q.size else state.q
+    def _moved(self, states: States, steps: Array) -> Array:
+        return self._evaluated(self._displacement, states, steps)[0] if states.q.size else states.q
 
     @cached_property
     def _closing(self) -> Function:
@@ -112,22 +120,27 @@ class SampledRows:
         outputs = {"A": [rows.A[k] for k in rows.holonomic], "h": rows.h, "sides": [*sides, self.w.system.graph.one]}
         return Function("closing", self._blocks, outputs)
 
-    def _closed(self, state: _State) -> _State | None:
-        """The state with its holonomic rows met; None if that fails."""
+    def _closed(self, states: States) -> tuple[States, NDArray[np.bool_]]:
+        """The states after steps that close their holonomic rows, and for which of them that succeeded."""
         if not self.constraints.holonomic:
-            return state
+            return states, np.ones(len(states), dtype=bool)
+        closed = np.zeros(len(states), dtype=bool)
         for _ in range(_STEPS):
-            A, h, sides = self._evaluated(self._closing, state)
-            if not (np.isfinite(A).all() and np.isfinite(h).all()):
-                return None
-            if np.abs(h).max() < _CLOSED:
-                return state if sides.min() > 0.0 else None
-            step = np.asarray(-np.linalg.lstsq(A, h, rcond=1e-9)[0], dtype=np.float64)
-            step *= min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
-            state = _State(self._moved(state, step), state.u, state.p)
-        return None
+            A, h, sides = self._evaluated(self._closing, states)
+            good = np.asarray(np.isfinite(A).all(axis=(1, 2)) & np.isfinite(h).all(axis=1))
+            A, h = np.where(good[:, None, None], A, 0.0), np.where(good[:, None], h, 0.0)
+            met = good & (np.abs(h).max(axis=1) < _CLOSED)
+            closed = met & (sides.min(axis=1) > 0.0)
+            done = met | ~good
+            if done.all() or (done[0] and np.count_nonzero(closed) >= _STATES):
+                break
+            steps = -np.einsum("kij,kj->ki", np.linalg.pinv(A, rcond=1e-9), h)
+            lengths = np.linalg.norm(steps, axis=1, keepdims=True)
+            steps *= np.minimum(1.0, _LONGEST / np.maximum(lengths, 1e-300)) * (1.0 - met)[:, None]
+            states = States(self._moved(states, steps), states.u, states.p)
+        return states, closed
 
-    def _evaluated(self, function: Function, state: _State, v: Array | None = None) -> tuple[Array, ...]:
-        values = {"q": state.q, "v": np.zeros(len(self.constraints.system.v)) if v is None else v}
-        values |= {"t": np.asarray(state.t), "u": state.u, "p": state.p}
+    def _evaluated(self, function: Function, states: States, v: Array | None = None) -> tuple[Array, ...]:
+        values = {"q": states.q, "v": np.zeros((len(states), self.w.tree.nv)) if v is None else v}
+        values |= {"t": np.full(len(states), states.t), "u": states.u, "p": states.p}
         return evaluate(function, *(values[block.name] for block in function.inputs))
