@@ -99,24 +99,14 @@ def kane(w: Workbench, *, symbols: bool = True) -> Kane:
     r = Reduction(w, keep_prescribed=symbols)
     if not r.k:
         raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
-    bodies, Q = rigid_bodies(w)
-    system, seeds = w.system, r.constraints.seeds
-    v = list(system.v)
-    nu = [x for body in bodies for x in body.nu]
-    J_v = jacobian(nu, v).dense()
-    apart = substitute(nu, dict.fromkeys(v, 0.0))
-    flat = iter(tangents([x for row in J_v for x in row], seeds))
-    J_v_dot = [[next(flat) for _ in row] for row in J_v]
-    J, J_dot = _product(J_v, r.N), _sum(_product(J_v_dot, r.N), _product(J_v, r.N_dot))
-    nu_0 = _plus(times(J_v, r.n), apart)
-    nu_0_dot = _plus(_plus(times(J_v_dot, r.n), times(J_v, r.n_dot)), tangents(apart, seeds))
+    system, (bodies, Q) = w.system, rigid_bodies(w)
+    parts = _parts(r, bodies)
     alpha, rate = _alpha(r, symbols)
-    parts = _Parts(bodies, J, J_dot, nu_0, nu_0_dot)
     D, C, tau = parts.D, parts.C, _plus(parts.tau, times(transposed(r.N), Q))
     d = [] if all(x is system.graph.zero for x in parts.d) else parts.d
     g_0, g_w = _state_form(D, C, d, alpha)
     G, E, by_rates = _by_rates(system)
-    felt = parts.felt(J_v, alpha, rate)
+    felt = [f - q for f, q in zip(parts.felt(alpha, rate), Q, strict=True)]
     return Kane(
         bodies=tuple(bodies),
         coordinates=tuple(system.q.names),
@@ -124,14 +114,14 @@ def kane(w: Workbench, *, symbols: bool = True) -> Kane:
         alpha_names=r.independent.names,
         row_names=tuple(row.name for row in r.constraints.rows),
         by_rates=by_rates,
-        J_h=_product(J_v, E),
+        J_h=_product(parts.J_v, E),
         H=_product(r.A, E),
         c=[-x for x in r.right_sides],
         alpha=alpha,
         J_nh=_product(G, r.N) if by_rates else r.N,
         s=times(G, r.n) if by_rates else r.n,
-        J=J,
-        J_dot=J_dot,
+        J=parts.J,
+        J_dot=parts.J_dot,
         Q=Q,
         D=D,
         C=C,
@@ -141,7 +131,7 @@ def kane(w: Workbench, *, symbols: bool = True) -> Kane:
         tau=tau,
         alphadot=_plus(g_0, times(g_w, tau)),
         qdot=rates(system),
-        reactions=r.multipliers([f - q for f, q in zip(felt, Q, strict=True)]) if r.A else [],
+        reactions=r.multipliers(felt) if r.A else [],
     )
 
 
@@ -155,9 +145,10 @@ def kane_quantity(w: Workbench) -> dict[str, Any]:
 # -- sums over the bodies ----------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Parts:
-    """Matrices of all bodies, and what is made of them body by body: M and W are block diagonal."""
+    """Matrices of all bodies, and what is made of them body by body: M and W are block diagonal. nu = J_v v."""
 
     bodies: Sequence[RigidBody]
+    J_v: Matrix
     J: Matrix
     J_dot: Matrix
     nu_0: list[Expr]
@@ -197,7 +188,7 @@ class _Parts:
         forces = [self._inertial(body, self.nu_0[span], self.nu_0_dot[span]) for body, span in self._spans]
         return times(transposed(self.J), [x for force in forces for x in force])
 
-    def felt(self, J_v: Matrix, alpha: Sequence[Expr], rate: Sequence[Expr]) -> list[Expr]:
+    def felt(self, alpha: Sequence[Expr], rate: Sequence[Expr]) -> list[Expr]:
         """J_v' (M nudot + W M nu - omega): what the speeds of the tree feel of a motion, loads along them aside."""
         nu = _plus(times(self.J, alpha), self.nu_0)
         nu_dot = _plus(_plus(times(self.J, rate), times(self.J_dot, alpha)), self.nu_0_dot)
@@ -205,7 +196,7 @@ class _Parts:
         for body, span in self._spans:
             inertial = self._inertial(body, nu[span], nu_dot[span])
             forces += [f - x for f, x in zip(inertial, body.omega, strict=True)]
-        return times(transposed(J_v), forces)
+        return times(transposed(self.J_v), forces)
 
     def _inertial(self, body: RigidBody, nu: list[Expr], nu_dot: list[Expr]) -> list[Expr]:
         """M nudot + W M nu."""
@@ -219,6 +210,18 @@ class _Parts:
         if total is None:
             raise ModelError("no body with mass moves", expected="an inertia in the description")
         return total
+
+
+def _parts(r: Reduction, bodies: Sequence[RigidBody]) -> _Parts:
+    """nu = J_v v + apart, v = N alpha + n, and their rates."""
+    v, seeds = list(r.w.system.v), r.constraints.seeds
+    nu = [x for body in bodies for x in body.nu]
+    J_v, apart = jacobian(nu, v).dense(), substitute(nu, dict.fromkeys(v, 0.0))
+    flat = iter(tangents([x for row in J_v for x in row], seeds))
+    J_v_dot = [[next(flat) for _ in row] for row in J_v]
+    nu_0_dot = _plus(_plus(times(J_v_dot, r.n), times(J_v, r.n_dot)), tangents(apart, seeds))
+    J_dot = _sum(_product(J_v_dot, r.N), _product(J_v, r.N_dot))
+    return _Parts(bodies, J_v, _product(J_v, r.N), J_dot, _plus(times(J_v, r.n), apart), nu_0_dot)
 
 
 def _state_form(D: Matrix, C: Matrix, d: list[Expr], alpha: Sequence[Expr]) -> tuple[list[Expr], Matrix]:
