@@ -27,7 +27,7 @@ def test_the_report_has_its_lines():
         "versions",
         "with its audit",
         "times real time",
-        "% in the model's code",
+        "4 rates alone",
         "us above the native step",
         "us above its 6 rates alone",
         "1 lane, 1 thread",

@@ -29,15 +29,19 @@ def best(work: Callable[[], object], budget: float) -> float:
     return best_of_each([work], budget)[0]
 
 
-def best_of_each(works: Sequence[Callable[[], object]], budget: float) -> list[float]:
+def best_of_each(works: Sequence[Callable[[], object]], budget: float, *, group: float | None = None) -> list[float]:
     """The same for several pieces of work, group by group in turn: all of them meet the machine in the same state.
 
-    The budget is for each of them.
+    Args:
+        works: what to measure.
+        budget: for each of them, s.
+        group: about how long a group of calls is; a tenth of the budget by default. What is compared should have groups
+            of one length: short ones find the quiet moments of a busy machine more easily.
     """
     counts = []
     for work in works:
         work()
-        counts.append(range(max(1, int(budget / 10 / max(seconds(work), 1e-9)))))
+        counts.append(range(max(1, int((budget / 10 if group is None else group) / max(seconds(work), 1e-9)))))
     lowest, end = [float("inf")] * len(works), time.perf_counter() + budget * len(works)
     while True:
         for k, (work, repeat) in enumerate(zip(works, counts, strict=True)):
