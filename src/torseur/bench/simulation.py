@@ -171,7 +171,7 @@ def _beside_mujoco(arm: Mechanism, effort: Effort) -> Rows:
         raise ArithmeticError(f"MuJoCo's Runge-Kutta goes elsewhere, by {off:.1e} rad: nothing to compare")
     for title, chosen in (("Euler", euler), ("Runge-Kutta 4", mujoco.mjtIntegrator.mjINT_RK4)):
         model.opt.integrator = chosen
-        both = [partial(theirs, steps), partial(ours, steps=steps, every=steps)]
+        both: list[Callable[[], object]] = [partial(theirs, steps), partial(ours, steps=steps, every=steps)]
         step, mine = (took / steps for took in best_of_each(both, effort.budget, group=_GROUP))
         faster = f"{step / mine:.1f} times faster"
         yield "one step", f"{1e9 * mine:7.0f} ns; mj_step by {title} {1e9 * step:.0f} ns: {faster}"
