@@ -98,6 +98,13 @@ def test_another_run_is_drawn_in_the_same_colours_with_a_key():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["crane", "later"]
 
 
+def test_the_key_of_runs_stays_clear_of_a_long_title():
+    figure = plot(crane_run(), "x1", beside=[Beside(crane_run(0.3), "later")], title="a long title " * 6)
+    figure.draw_without_rendering()
+    boxes = [artist.get_window_extent() for artist in (figure._suptitle, figure.legends[0])]
+    assert not boxes[0].overlaps(boxes[1])
+
+
 def test_labels_that_would_overlap_are_pushed_apart():
     channels = {f"c{k}": Channel(f"c{k}", "V", "", TIME) for k in range(5)}
     figure = plot(Run(None, TIME, channels), *channels)
@@ -119,11 +126,12 @@ def test_a_constant_is_not_magnified_into_noise():
 
 
 def test_the_usual_figures_are_all_there(tmp_path):
-    written = save_figures(crane_run(), tmp_path, endings=(".svg",))
+    folder = tmp_path / "made" / "on the way"
+    written = save_figures(crane_run(), folder, endings=(".svg",))
     names = ["coordinates", "speeds", "accelerations", "inputs", "forces", "energies", "audit", "paths"]
     assert list(written) == [f"{name}.svg" for name in names]
     assert all(file.stat().st_size > 2000 for file in written.values())
-    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(written)
+    assert sorted(file.name for file in folder.iterdir()) == sorted(written)
 
 
 @pytest.mark.parametrize(("ending", "magic"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])

@@ -131,8 +131,13 @@ def save_figures(
     beside: Sequence[Beside] = (),
     frames: Sequence[str] | None = None,
 ) -> Mapping[str, Path]:
-    """Save the usual figures into a folder, as ``coordinates.png`` and so on; what was written, by name of the file."""
+    """Save the usual figures into a folder, which is made if needed, as ``coordinates.png`` and so on.
+
+    Returns:
+        What was written, by name of the file.
+    """
     written = {}
+    Path(folder).mkdir(parents=True, exist_ok=True)
     for name, figure in usual_figures(run, beside=beside, frames=frames).items():
         for ending in endings:
             file = Path(folder) / f"{name}{ending}"

@@ -197,4 +197,4 @@ def _key(figure: Any, keys: Sequence[str]) -> None:
 
     handles = [Line2D([], [], color=INK, linestyle=DASHES[k % len(DASHES)]) for k in range(len(keys))]
     handles[0].set(linewidth=2.6, alpha=0.4)
-    figure.legend(handles, keys, loc="outside upper right", ncols=len(keys), handlelength=2.6)
+    figure.legend(handles, keys, loc="outside lower center", ncols=min(len(keys), 3), handlelength=2.6)
