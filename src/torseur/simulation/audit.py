@@ -106,7 +106,7 @@ def audit_of(
         row = {"balance": gap.name, "holds": holds, "error": largest, "unit": gap.unit, "at": float(time[worst])}
         rows.append(row)
         text = f"{gap.name} to {largest:.1e} {gap.unit}"
-        said.append((holds, text if holds else f"{gap.name} open by {largest:.3g} {gap.unit} at {time[worst]:.6g} s"))
+        said.append((holds, text if holds else f"{gap.name} off by {largest:.3g} {gap.unit} at {time[worst]:.6g} s"))
         name = f"{gap.name.replace(' ', '_')}_gap"
         channels.append(Channel(name, gap.unit, f"largest gap of {gap.name}", gap.error, Role.AUDIT))
     good = all(holds for holds, _ in said)

@@ -35,6 +35,7 @@ class Rows:
     momenta: Array | None
     impulses: Array | None
     gap: Array | None
+    depth: Array | None
     energy_jumps: Array
     momentum_jumps: Array | None
 
@@ -97,6 +98,7 @@ class Records:
             "momenta": self._momenta,
             "h": plant.settled(rows.h),
             "r": plant.settled(rows.r),
+            "gaps": plant.settled(plant.switches.gaps(plant.bench.constraints)),
         }
         return compile(Function("record", plant.blocks, {n: x for n, x in outputs.items() if x}))
 
@@ -159,6 +161,7 @@ class Records:
             found.get("momenta"),
             np.stack(impulses, axis=1) if impulses else None,
             gaps[0] if gaps else None,
+            np.maximum(-np.min(found["gaps"], axis=1), 0.0) if "gaps" in found else None,
             _steps(trajectory, after["energy"] - before["energy"]),
             _steps(trajectory, after["momenta"] - before["momenta"]) if "momenta" in found else None,
         )

@@ -377,6 +377,7 @@ class Simulation:
                 size = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
                 balances.append(Balance(f"{name} momentum", unit, has, pushed, size))
         gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
+        gaps += [Gap("contacts and stops", "m", rows.depth)] if rows.depth is not None else []
         return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit or self.method.audit)
 
     def _reason(self, trajectory: Trajectory) -> str:

@@ -188,6 +188,11 @@ class Switches:
             found[s.name] = select(s.mode > 0.5, multipliers[k], gap)
         return found | self.reports
 
+    def gaps(self, constraints: Constraints) -> list[Expr]:
+        """How far each contact and stop is from touching, m or rad; never below zero."""
+        _, places = self.places(constraints)
+        return [gap for k in places if (gap := constraints.rows[k].position) is not None]
+
     def rebound(self, constraints: Constraints) -> list[Expr]:
         """b of the rows at an impact: those that are hit come back with a share of the rate they came with."""
         b = [-c for c in constraints.c]
