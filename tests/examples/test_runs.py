@@ -25,8 +25,8 @@ def relative(run):
     return {row["balance"]: row["relative"] for row in run.audit().table if "relative" in row}
 
 
-def gap(run):
-    return next(row["error"] for row in run.audit().table if row["balance"] == "loops and constraints")
+def gap(run, name="loops and constraints"):
+    return next(row["error"] for row in run.audit().table if row["balance"] == name)
 
 
 def times_of(run, name, what):
@@ -116,7 +116,8 @@ def test_the_motors_of_table_2_cannot_hold_the_welding_arm():
     np.testing.assert_allclose(run["Q2"][:5], -350.0)
     assert times_of(run, "q4_lower", "closes")[0] == pytest.approx(0.101, abs=1e-3)
     assert times_of(run, "q2_lower", "closes")[0] == pytest.approx(0.525, abs=1e-3)
-    assert run["q4"].min() > -1e-9
+    assert gap(run, "contacts and stops") == pytest.approx(-min(run["q2"].min(), run["q4"].min(), 0.0), abs=1e-12)
+    assert gap(run, "contacts and stops") < 1e-9
     assert run.audit().holds
 
 
