@@ -167,3 +167,82 @@ def test_an_impact_goes_through_the_joints_of_a_double_pendulum():
 def test_a_start_inside_a_contact_is_refused():
     with pytest.raises(ts.ModelError, match="wrong side of a contact"):
         ts.simulate(ball(0.0), until=1.0, start={"z": -0.1})
+
+
+# -- several at once, and jumps ----------------------------------------------------------------------------------------
+RAIL = {"rail": SpringDamper(coordinate="x", friction=3.0), "push": Effort(coordinate="x", value="f")}
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "rodas", "newmark", "generalised_alpha"])
+def test_a_push_that_jumps_above_the_level_breaks_the_stick_at_once(method):
+    step = {"step": {"time": 1.0, "after": 5.0}}
+    run = ts.simulate(slider(RAIL, inputs={"f": {}}), until=2.0, every=0.5, inputs={"f": step}, solver=method)
+    assert times_of(run, "rail", "slides") == pytest.approx([1.0], abs=1e-12)
+    assert run["x"][-1] == pytest.approx(0.5, abs=1e-9)  # (5 - 3) / 2 for a second
+
+
+def test_a_parameter_that_changes_breaks_a_stick():
+    pushed = slider(RAIL, parameters={"f": {"value": 1.0}})
+    run = ts.simulate(pushed, until=2.0, every=0.5, changes=[{"at": 1.0, "set": {"f": 5.0}}])
+    assert run["x"][-1] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_friction_turns_round_with_the_speed_that_rebounds():
+    cart = {"joint": {"kind": "prismatic", "coordinates": {"x": {"upper": 1.0}}}, "inertia": {"M": 2.0}}
+    loads = {"rail": SpringDamper(coordinate="x", friction=1.0)}
+    rail = Mechanism(name="rail", bodies={"cart": cart}, gravity=(0.0, 0.0, 0.0), loads=loads)
+    run = ts.simulate(rail, until=4.0, start={"dx": 3.0}, stops={"model": "hard", "restitution": 0.5})
+    returned = 0.25 * (3.0**2 - 2.0 * 0.5)
+    assert run["x"][-1] == pytest.approx(1.0 - returned / (2.0 * 0.5), abs=1e-9)
+
+
+def test_what_leans_on_a_stop_sticks_where_friction_can_hold_it():
+    """The push falls: at 1 N the stop is not needed any more, and friction takes over until -1 N."""
+    cart = {"joint": {"kind": "prismatic", "coordinates": {"x": {"upper": 0.5}}}, "inertia": {"M": 2.0}}
+    loads = {"rail": SpringDamper(coordinate="x", friction=1.0), "push": Effort(coordinate="x", value="f")}
+    rail = Mechanism(name="rail", bodies={"cart": cart}, gravity=(0.0, 0.0, 0.0), loads=loads, inputs={"f": {}})
+    run = ts.simulate(rail, until=5.0, inputs={"f": "5 - 1.5*t"}, every=0.01, stops={"model": "hard"})
+    assert times_of(run, "rail", "slides") == pytest.approx([4.0], abs=1e-9)
+    np.testing.assert_allclose(run["x"][(run.time > 1.0) & (run.time < 4.0)], 0.5, atol=1e-12)
+
+
+def test_friction_that_sticks_has_no_share_in_an_impact():
+    """Two equal carts, the second held by a little friction: they exchange their speeds as if it were not."""
+    bodies = {
+        name: {"joint": {"kind": "prismatic", "coordinate": x}, "inertia": {"M": 1.0}}
+        for name, x in (("one", "x"), ("two", "y"))
+    }
+    carts = Mechanism(
+        name="carts",
+        bodies=bodies,
+        gravity=(0.0, 0.0, 0.0),
+        loads={"rail": SpringDamper(coordinate="x", friction=0.1)},
+        constraints={"buffer": {"contact": {"gap": "x - y", "restitution": 1.0}}},
+    )
+    run = ts.simulate(carts, until=2.0, start={"x": 1.0, "dy": 1.0})
+    assert run["dx"][-1] == pytest.approx(0.9, abs=1e-9)
+    assert run["dy"][-1] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_a_plate_that_lands_on_two_feet_at_once_comes_to_rest_on_both(restitution):
+    bodies = {
+        "lift": {"joint": {"kind": "prismatic", "coordinate": "z"}, "inertia": {"M": 0.0}},
+        "plate": {
+            "parent": "lift",
+            "place": {"pose": {"rpy": ["pi/2", 0, 0]}},
+            "joint": {"kind": "revolute", "coordinate": "a"},
+            "inertia": {"M": 1.0, "MX": 0.2, "ZZ": 0.14},
+        },
+    }
+    feet = {
+        "left": {"contact": {"gap": "z - sin(a)", "restitution": restitution}},
+        "right": {"contact": {"gap": "z + sin(a)", "restitution": restitution}},
+    }
+    plate = Mechanism(name="plate", bodies=bodies, constraints=feet)
+    run = ts.simulate(plate, until=1.5, start={"z": 0.5})
+    assert run.audit().holds, run.audit()
+    assert run.v[-1] == pytest.approx([0.0, 0.0], abs=1e-12)
+    loads = [run[f"lambda_{foot}"][-1] for foot in feet]
+    assert sum(loads) == pytest.approx(G)
+    assert max(loads) == pytest.approx(0.6 * G)  # the centre of mass is nearer to one

@@ -25,7 +25,7 @@ import numpy as np
 from torseur.errors import ArgumentError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
 from torseur.simulation.fixed import Course, native_run
-from torseur.simulation.hooks import Agenda, Encounter, Handler, Limits, Reply, Sampling
+from torseur.simulation.hooks import Agenda, Encounter, Handler, Limits, Reply, Review, Sampling
 from torseur.simulation.outcome import Counts, Outcome, Passage, Trajectory
 from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.recording import Recorder
@@ -35,7 +35,7 @@ from torseur.simulation.solvers.sheet import GROWTH, LOOK
 from torseur.simulation.solvers.stepper import Method, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
 
-__all__ = ["Encounter", "Handler", "Limits", "Reply", "Sampling", "integrate"]
+__all__ = ["Encounter", "Handler", "Limits", "Reply", "Review", "Sampling", "integrate"]
 
 
 def integrate(
@@ -50,6 +50,7 @@ def integrate(
     handler: Handler | None = None,
     breaks: Sequence[float] = (),
     samplings: Sequence[Sampling] = (),
+    review: Review | None = None,
     limits: Limits | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Trajectory:
@@ -63,6 +64,7 @@ def integrate(
         handler: decides at each event; without one, events are noted and the run goes on.
         breaks: times at which inputs jump: steps end there, and no stage sees across.
         samplings: what is done at regular times.
+        review: asked after each break, and after each sampling that changed something, what goes on otherwise.
         limits: of the steps.
         progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
     """
@@ -84,7 +86,7 @@ def integrate(
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
     recorder = Recorder(grid, begin, end)
     agenda = Agenda(begin, end, breaks, samplings)
-    drive = _Drive(stepper, recorder, agenda, handler, limits, progress)
+    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress)
     return drive.run(begin, problem.start(start))
 
 
@@ -117,10 +119,12 @@ class _Drive:
         recorder: Recorder,
         agenda: Agenda,
         handler: Handler | None,
+        review: Review | None,
         limits: Limits,
         progress: Callable[[float], object] | None,
     ) -> None:
-        self.stepper, self.recorder, self.agenda, self.handler = stepper, recorder, agenda, handler
+        self.stepper, self.recorder, self.agenda = stepper, recorder, agenda
+        self.handler, self.review = handler, review
         self.limits, self.progress, self.control = limits, progress, stepper.method.control
         self.signs = Signs(stepper.layout.events)
         self.tally = _Tally()
@@ -155,7 +159,8 @@ class _Drive:
     def _whole(self) -> None:
         """Segments between the instants of the agenda."""
         broken, acting = self.agenda.due(self.t)
-        self._sample(acting)
+        if self._sample(acting):
+            self._reviewed(broken)
         self._restart(broken)
         self.recorder.begin(self.t, self.x)
         while self.t < self.agenda.end:
@@ -163,6 +168,8 @@ class _Drive:
             broken, acting = self.agenda.due(self.t)
             if self.t < self.agenda.end:
                 changed = self._sample(acting)
+                if changed or broken:
+                    changed |= self._reviewed(broken)
                 if changed:
                     self.recorder.begin(self.t, self.x)
                 if changed or broken:
@@ -217,6 +224,13 @@ class _Drive:
             changed |= self._obey(sampling.act(self.t, self.x.copy(), self.stepper.held))
         held = self.stepper.held
         return changed or not (np.array_equal(before[0], held.u) and np.array_equal(before[1], held.m))
+
+    def _reviewed(self, broken: bool) -> bool:
+        """Let go on otherwise what cannot go on as it did, at a break by what comes after it; whether anything did."""
+        if self.review is None:
+            return False
+        t = math.nextafter(self.t, math.inf) if broken else self.t
+        return self._obey(self.review(t, self.x.copy(), self.stepper.held))
 
     def _obey(self, reply: Reply | None) -> bool:
         """Do what a handler asks; whether anything changed."""
@@ -348,10 +362,10 @@ class _Drive:
         """The replies of the handler; None where it lets the motion go on as it is."""
         stepper, x, replies = self.stepper, arrived, []
         u, m = stepper.held.u.copy(), stepper.held.m.copy()
-        for crossing in group:
+        for k, crossing in enumerate(group):
             held, reply = stepper.held, None
             if self.handler is not None:
-                reply = self.handler(Encounter(time, crossing.event, crossing.rising, x.copy(), held))
+                reply = self.handler(Encounter(time, crossing.event, crossing.rising, x.copy(), held, k == 0))
             before = x
             if reply is not None:
                 replies.append(reply)

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from torseur.errors import ArgumentError
 from torseur.simulation.problem import Array, Held
 
-__all__ = ["Agenda", "Encounter", "Handler", "Limits", "Reply", "Sampling"]
+__all__ = ["Agenda", "Encounter", "Handler", "Limits", "Reply", "Review", "Sampling"]
 
 
 @dataclass(frozen=True)
 class Encounter:
     """What a handler is shown: the event (from 0), whether its function rises, the time, the state, what is held.
 
-    The state is a copy; `held.u` and `held.m` may be changed in place.
+    The state is a copy; `held.u` and `held.m` may be changed in place. Of events that come together, `is_first` marks
+    the first; the others see what its handling has changed.
     """
 
     time: float
@@ -24,6 +25,7 @@ class Encounter:
     rising: bool
     state: Array
     held: Held
+    is_first: bool = True
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ class Reply:
 
 
 Handler = Callable[[Encounter], Reply | None]
+
+Review = Callable[[float, Array, Held], Reply | None]
+"""Called with the time, a copy of the state and what is held, like a sampling."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -60,7 +60,10 @@ class Keeper:
     """
 
     NEAR = 1e-9
-    """Gaps and rates below this, m or rad, are zero when modes are first chosen."""
+    """Gaps and rates below this, m or rad and per second, are zero when modes are chosen."""
+
+    ROUNDS = 100
+    """Impacts at one instant, at most."""
 
     def __init__(
         self,
@@ -73,6 +76,8 @@ class Keeper:
         self.plant, self.decide, self.jump, self.evaluate = plant, decide, jump, evaluate
         self.rest_speed = rest_speed
         self.events: list[Event] = []
+        self._slid: dict[int, float] = {}  # when each friction began to slide last
+        self._modes: Array = np.zeros(0)  # before the first event of an instant
         names = [held.name for held in plant.parts.held]
         switches = plant.switches
         self._dry = [names.index(f"{d.name}_slides") for d in switches.dry]
@@ -100,16 +105,42 @@ class Keeper:
 
     def begin(self, t: float, x: Array, held: Held) -> Array:
         """Choose all modes at the start; the speeds that go with them."""
-        dry, sided = self._look(t, x, held)
+        _, sided = self._look(t, x, held)
         deep = [s for s, state in zip(self._labels_sided, sided, strict=True) if state.gap < -1e-6]
         if deep:
             raise ModelError("the start is on the wrong side of a contact or stop", where="start", got=", ".join(deep))
-        for k, state in zip(self._dry, dry, strict=True):
-            held.m[k] = 0.0 if abs(state.rate) <= self.NEAR else np.sign(state.rate)
         for k, one in zip(self._closed, sided, strict=True):
-            held.m[k] = float(one.gap <= self.NEAR and one.rate <= self.NEAR)
+            held.m[k] = float(one.gap <= self.NEAR and abs(one.rate) <= self.NEAR)
+        for k in self._dry:
+            held.m[k] = 1.0
+        x = self._impact(t, x, held)
+        self._face(t, x, held)
         self._settle(t, x, held)
         return self._allowed(t, x, held)
+
+    def review(self, t: float, x: Array, held: Held) -> Reply | None:
+        """Set the modes right after inputs, samples or parameters jumped; None where all are right."""
+        before = held.m.copy()
+        self._face(t, x, held)
+        self._settle(t, x, held)
+        if np.array_equal(before, held.m):
+            return None
+        for place, d in zip(self._dry, self.plant.switches.dry, strict=True):
+            if held.m[place] != before[place]:
+                self._tell(t, d.name, Say.SLIDES if held.m[place] else Say.STICKS)
+        for place, s in zip(self._closed, self.plant.switches.sided, strict=True):
+            if held.m[place] != before[place]:
+                self._tell(t, s.name, Say.OPENS)
+        return Reply(state=self._allowed(t, x, held))
+
+    def _face(self, t: float, x: Array, held: Held) -> None:
+        """Friction acts against the motion there is, and sticks where there is none, until it must let go."""
+        dry, _ = self._look(t, x, held)
+        for k, state in zip(self._dry, dry, strict=True):
+            if abs(state.rate) > self.NEAR:
+                held.m[k] = np.sign(state.rate)
+            elif self._slid.get(k) != t:
+                held.m[k] = 0.0
 
     def _settle(self, t: float, x: Array, held: Held) -> None:
         """Let go what cannot hold: friction above its level, contacts that would pull."""
@@ -143,11 +174,13 @@ class Keeper:
     def handle(self, meeting: Encounter) -> Reply | None:
         """Change what an event says must change."""
         k = meeting.event - self._first
-        n = len(self._dry)
-        if 0 <= k < n:
-            return self._friction(k, meeting)
-        if 0 <= k - n < len(self._closed):
-            return self._contact(k - n, meeting)
+        n, places = len(self._dry), [*self._dry, *self._closed]
+        if meeting.is_first:
+            self._modes = meeting.held.m.copy()
+        if 0 <= k < len(places):
+            if meeting.rising or meeting.held.m[places[k]] != self._modes[places[k]]:
+                return None  # it goes the right way, or was seen to with another event of this instant
+            return self._friction(k, meeting) if k < n else self._contact(k - n, meeting)
         name = self.plant.parts.events[meeting.event].name
         if name == DEGRADES:
             if meeting.rising:
@@ -163,15 +196,15 @@ class Keeper:
     def _tell(self, t: float, name: str, what: Say) -> None:
         self.events.append(Event(t, name, what.value))
 
-    def _friction(self, k: int, meeting: Encounter) -> Reply | None:
-        if meeting.rising:
-            return None
+    def _friction(self, k: int, meeting: Encounter) -> Reply:
         held, place, name = meeting.held, self._dry[k], self.plant.switches.dry[k].name
         before = held.m[place]
         dry, _ = self._look(meeting.time, meeting.state, held)
         if before == 0.0:
             held.m[place] = -np.sign(dry[k].force) or 1.0
+            self._slid[place] = meeting.time
             self._tell(meeting.time, name, Say.SLIDES)
+            self._settle(meeting.time, meeting.state, held)
         else:
             held.m[place] = 0.0
             self._settle(meeting.time, meeting.state, held)
@@ -179,21 +212,56 @@ class Keeper:
             self._tell(meeting.time, name, Say.STICKS if stuck else Say.REVERSES)
         return Reply(state=self._allowed(meeting.time, meeting.state, held))
 
-    def _contact(self, k: int, meeting: Encounter) -> Reply | None:
-        if meeting.rising:
-            return None
-        t, held, name = meeting.time, meeting.held, self.plant.switches.sided[k].name
-        closed, hit = self._closed[k], self._hit[k]
-        if held.m[closed] > 0.5:
-            held.m[closed] = 0.0
-            self._tell(t, name, Say.OPENS)
-            self._settle(t, meeting.state, held)
-            return Reply(state=meeting.state)
-        _, sided = self._look(t, meeting.state, held)
-        rebounds = sided[k].restitution * abs(sided[k].rate) > self.rest_speed
-        held.m[closed], held.m[hit] = 1.0, float(rebounds)
-        state = self._allowed(t, meeting.state, held)
-        held.m[hit], held.m[closed] = 0.0, float(not rebounds)
-        self._tell(t, name, Say.REBOUNDS if rebounds else Say.CLOSES)
-        self._settle(t, state, held)
-        return Reply(state=state)
+    def _contact(self, k: int, meeting: Encounter) -> Reply:
+        t, held, x = meeting.time, meeting.held, meeting.state
+        if held.m[self._closed[k]] > 0.5:
+            held.m[self._closed[k]] = 0.0
+            self._tell(t, self.plant.switches.sided[k].name, Say.OPENS)
+        else:
+            x = self._impact(t, x, held)
+        self._face(t, x, held)
+        self._settle(t, x, held)
+        return Reply(state=x)
+
+    # -- impacts -------------------------------------------------------------------------------------------------------
+    def _impact(self, t: float, x: Array, held: Held) -> Array:
+        """The state after all that touches and approaches has been hit, at once; again until nothing approaches.
+
+        Forces of friction are finite and have no share in it, those of friction that stuck included.
+        """
+        for _ in range(self.ROUNDS):
+            _, sided = self._look(t, x, held)
+            met = [
+                k for k, s in enumerate(sided) if held.m[self._closed[k]] < 0.5 and s.gap <= self.NEAR and s.rate < 0.0
+            ]
+            if not met:
+                return x
+            rebounds = [k for k in met if sided[k].restitution * abs(sided[k].rate) > self.rest_speed]
+            for k in met:
+                held.m[self._closed[k]], held.m[self._hit[k]] = 1.0, float(k in rebounds)
+                self._tell(t, self.plant.switches.sided[k].name, Say.REBOUNDS if k in rebounds else Say.CLOSES)
+            for k in self._dry:
+                held.m[k] = held.m[k] or 1.0
+            x = self._struck(t, x, held, [k for k in range(len(sided)) if k not in met])
+            for k in met:
+                held.m[self._hit[k]] = 0.0
+            for k in rebounds:
+                held.m[self._closed[k]] = 0.0
+        raise NumericalError(
+            "impacts follow each other without end",
+            where=f"t = {t:.9g} s",
+            remedy="use a smaller restitution, or a little compliance",
+        )
+
+    def _struck(self, t: float, x: Array, held: Held, others: Sequence[int]) -> Array:
+        """The state after an impact; of the other contacts those open that it would have to pull."""
+        for k in others:
+            if held.m[self._closed[k]] < 0.5:
+                continue
+            held.m[self._closed[k]] = 0.0
+            _, sided = self._look(t, self._allowed(t, x, held), held)
+            if sided[k].rate > self.NEAR:
+                self._tell(t, self.plant.switches.sided[k].name, Say.OPENS)
+            else:
+                held.m[self._closed[k]] = 1.0
+        return self._allowed(t, x, held)

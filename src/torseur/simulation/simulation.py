@@ -199,6 +199,11 @@ class Simulation:
             log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
             return reply
 
+        def review(t: float, x: Array, held: Held) -> Reply | None:
+            reply = keeper.review(t, x, held)
+            log.note(t, held)
+            return reply
+
         grid = self.grid
         return integrate(
             self.problem,
@@ -211,6 +216,7 @@ class Simulation:
             handler=handler,
             breaks=self._breaks(held.p),
             samplings=[*self._samplings(held.p, log), *self._scheduled(log)],
+            review=review if self.plant.switches else None,
             limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
             progress=progress,
         )
