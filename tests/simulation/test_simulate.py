@@ -111,6 +111,36 @@ def test_a_parameter_that_changes_on_the_way_changes_the_motion_there():
     np.testing.assert_allclose(run["dx"], [0.0, 0.5, 1.0, 0.5, 0.0], atol=1e-12)
 
 
+def test_what_a_change_of_parameters_gives_or_takes_is_booked():
+    """A spring that is made stiffer while it is stretched; a base that gains mass at its speed."""
+    changed = {"at": 0.5, "set": {"k": 5.0, "m": 3.0}}
+    free = Mechanism(
+        name="free",
+        gravity=(0.0, 0.0, -9.81),
+        base={"kind": "floating", "inertia": {"M": "m", "XX": 0.1, "YY": 0.2, "ZZ": 0.3}},
+        bodies={"rod": {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"M": 1.0, "MX": 0.5, "ZZ": 0.4}}},
+        parameters={"k": {"value": 1.0}, "m": {"value": 2.0}},
+        loads={"spring": SpringDamper(coordinate="a", stiffness="k", rest=1.0)},
+    )
+    run = ts.simulate(free, until=1.0, start={"vx": 1.0, "wz": 1.0}, changes=[changed])
+    assert run.audit().holds, run.audit()
+
+
+def test_the_energy_of_an_impact_is_that_of_the_parameters_then():
+    cart = {"joint": {"kind": "prismatic", "coordinates": {"x": {"upper": 1.0}}}, "inertia": {"M": "m"}}
+    rail = Mechanism(name="rail", bodies={"cart": cart}, gravity=(0, 0, 0), parameters={"m": {"value": 2.0}})
+    change = {"at": 0.5, "set": {"m": 3.0}}
+    run = ts.simulate(rail, until=2.0, start={"dx": 1.0}, stops={"model": "hard"}, changes=[change])
+    assert run.audit().holds, run.audit()
+
+
+def test_rounding_at_rest_fails_no_audit():
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+    loads = {"rail": SpringDamper(coordinate="x", friction=3.0), "push": Effort(coordinate="x", value="sin(5*t)")}
+    rail = Mechanism(name="rail", bodies={"cart": cart}, gravity=(0, 0, 0), loads=loads)
+    assert ts.simulate(rail, until=1.0, solver="newmark").audit().holds
+
+
 def test_a_python_block_is_called_at_its_period():
     cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
     pushed = Mechanism(

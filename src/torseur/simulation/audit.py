@@ -17,6 +17,9 @@ from torseur.simulation.result import Audit, Channel, Role
 
 __all__ = ["Balance", "Gap", "audit_of"]
 
+NOTHING = 1e-18
+"""Amounts below this are what rounding leaves of a mechanism at rest: a kilogram at a nanometre a second."""
+
 
 @dataclass(frozen=True)
 class Balance:
@@ -54,7 +57,7 @@ class Balance:
     @property
     def rounding(self) -> float:
         """What is left of equal amounts when they are subtracted, at most: some units in the last place of each."""
-        return float(64.0 * np.finfo(float).eps * np.max(np.abs(self.has), initial=0.0))
+        return max(float(64.0 * np.finfo(float).eps * np.max(np.abs(self.has), initial=0.0)), NOTHING)
 
 
 @dataclass(frozen=True)

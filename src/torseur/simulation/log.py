@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from torseur.simulation.problem import Array, Held
 
-__all__ = ["Log"]
+__all__ = ["Changed", "Log"]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A change of parameters: when, in which state (n,), what was held, parameters before and after."""
+
+    time: float
+    state: Array
+    m: Array
+    before: Array
+    after: Array
 
 
 class Log:
@@ -18,6 +32,7 @@ class Log:
         self._p: list[Array] = []
         self.u: Array = np.zeros(0)
         """Inputs that nothing drives: the same all the time."""
+        self.changes: list[Changed] = []
 
     def note(self, t: float, held: Held) -> None:
         self._times.append(t)
@@ -25,7 +40,18 @@ class Log:
         self._p.append(held.p)
         self.u = held.u
 
+    def change(self, t: float, x: Array, before: Held, after: Held) -> None:
+        """Note a change of parameters."""
+        self.changes.append(Changed(t, x.copy(), before.m.copy(), before.p, after.p))
+
     def at(self, times: Array) -> tuple[Array, Array]:
         """m and p at some times, as they were after whatever happened there."""
-        place = np.searchsorted(np.array(self._times), times, side="right") - 1
-        return np.array(self._m)[place], np.array(self._p)[place]
+        return self._of(np.searchsorted(np.array(self._times), times, side="right"))
+
+    def before(self, times: Array) -> tuple[Array, Array]:
+        """m and p just before some times."""
+        return self._of(np.maximum(np.searchsorted(np.array(self._times), times, side="left"), 1))
+
+    def _of(self, counts: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Of the last of so many notes."""
+        return np.array(self._m)[counts - 1], np.array(self._p)[counts - 1]

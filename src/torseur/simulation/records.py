@@ -11,6 +11,7 @@ import numpy as np
 from torseur.dynamics import energy
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Expr, Function
+from torseur.simulation.log import Log
 from torseur.simulation.outcome import Trajectory
 from torseur.simulation.plant import Plant
 from torseur.simulation.problem import Array, Problem
@@ -36,8 +37,8 @@ class Rows:
     impulses: Array | None
     gap: Array | None
     depth: Array | None
-    energy_jumps: Array
-    momentum_jumps: Array | None
+    jumps: dict[str, Array]
+    """By what happened, (nt, 1 + k): energy and the k momenta that came or went at instants until then."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Records:
             "items": [item.value for item in self._items],
             "momenta": self._momenta,
             "h": plant.settled(rows.h),
-            "r": plant.settled(rows.r),
+            "r": plant.settled([r for r, row in zip(rows.r, rows.rows, strict=True) if row.position is None]),
             "gaps": plant.settled(plant.switches.gaps(plant.bench.constraints)),
         }
         return compile(Function("record", plant.blocks, {n: x for n, x in outputs.items() if x}))
@@ -127,10 +128,10 @@ class Records:
         names = [a.name for a in native.interface.outputs]
         return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
 
-    def of(self, trajectory: Trajectory, problem: Problem, u: Array, m: Array, p: Array) -> Rows:
-        """All that is recorded of a trajectory; m and p are (nt, ...), u is one for all."""
+    def of(self, trajectory: Trajectory, problem: Problem, log: Log) -> Rows:
+        """All that is recorded of a trajectory; the log says what was held when."""
         plant, n = self.plant, len(trajectory.times)
-        found = self._evaluated(problem, trajectory.times, trajectory.states, u, m, p)
+        found = self._evaluated(problem, trajectory.times, trajectory.states, log.u, *log.at(trajectory.times))
         items = found["items"]
         place = {item.name: k for k, item in enumerate(self._items)}
         z = trajectory.states[:, problem.columns("z")]
@@ -146,8 +147,8 @@ class Records:
         kinetic, potential = (items[:, place[f"{name}_energy"]] for name in ("kinetic", "potential"))
         channels = [Channel(i.name, i.unit, i.meaning, items[:, k], i.role) for k, i in enumerate(self._items)]
         gaps = [np.max(np.abs(found[name]), axis=1) for name in ("h", "r") if name in found]
+        jumps = self._jumps(trajectory, problem, log)
         impulses = [column[f.name] for f in plant.balances.impulses] if plant.balances is not None else []
-        before, after = self._jumps(trajectory, problem, u, p)
         return Rows(
             trajectory.states[:, problem.columns("q")],
             trajectory.states[:, problem.columns("v")],
@@ -160,31 +161,36 @@ class Records:
             {f.name: column[f.name] for f in plant.balances.works} if plant.balances is not None else {},
             found.get("momenta"),
             np.stack(impulses, axis=1) if impulses else None,
-            gaps[0] if gaps else None,
+            np.max(gaps, axis=0) if gaps else None,
             np.maximum(-np.min(found["gaps"], axis=1), 0.0) if "gaps" in found else None,
-            _steps(trajectory, after["energy"] - before["energy"]),
-            _steps(trajectory, after["momenta"] - before["momenta"]) if "momenta" in found else None,
+            {name: _steps(trajectory.times, *jump) for name, jump in jumps.items()},
         )
 
-    def _jumps(self, trajectory: Trajectory, problem: Problem, u: Array, p: Array) -> list[dict[str, Array]]:
-        """Energy and momenta just before and just after every event."""
-        events, width = trajectory.events, len(self._momenta)
-        found = []
-        for states in ([e.before for e in events], [e.after for e in events]):
-            if not events:
-                found.append({"energy": np.zeros(0), "momenta": np.zeros((0, width))})
-                continue
-            times = np.array([e.time for e in events])
-            m = np.zeros((len(events), len(self.plant.parts.held)))
-            rows = self._evaluated(problem, times, np.array(states), u, m, p[:1])
-            items = {item.name: rows["items"][:, k] for k, item in enumerate(self._items)}
-            whole = items["kinetic_energy"] + items["potential_energy"]
-            found.append({"energy": whole, "momenta": rows.get("momenta", np.zeros((len(events), width)))})
+    def _jumps(self, trajectory: Trajectory, problem: Problem, log: Log) -> dict[str, tuple[Array, Array]]:
+        """When energy and momenta jump and by how much, at events and at changes of parameters."""
+        found = {}
+        if trajectory.events:
+            times = np.array([e.time for e in trajectory.events])
+            m, p = log.before(times)
+            states = [np.array([getattr(e, side) for e in trajectory.events]) for side in ("before", "after")]
+            before, after = (self._amounts(problem, times, x, log.u, m, p) for x in states)
+            found["impacts"] = times, after - before
+        if log.changes:
+            times, x, m = (np.array([getattr(c, name) for c in log.changes]) for name in ("time", "state", "m"))
+            values = [np.array([getattr(c, side) for c in log.changes]) for side in ("before", "after")]
+            before, after = (self._amounts(problem, times, x, log.u, m, p) for p in values)
+            found["changes"] = times, after - before
         return found
 
+    def _amounts(self, problem: Problem, times: Array, states: Array, u: Array, m: Array, p: Array) -> Array:
+        """Energy and momenta (n, 1 + k)."""
+        found = self._evaluated(problem, times, states, u, m, p)
+        names = [item.name for item in self._items]
+        whole = sum(found["items"][:, names.index(f"{part}_energy")] for part in ("kinetic", "potential"))
+        return np.column_stack([whole, found.get("momenta", np.zeros((len(times), 0)))])
 
-def _steps(trajectory: Trajectory, jumps: Array) -> Array:
-    """The sum of all jumps up to each recorded time."""
-    times = [e.time for e in trajectory.events]
-    total = np.concatenate([np.zeros((1, *jumps.shape[1:])), np.cumsum(jumps, axis=0)])
-    return np.asarray(total[np.searchsorted(np.array(times), trajectory.times, side="right")])
+
+def _steps(times: Array, instants: Array, jumps: Array) -> Array:
+    """The sum of all jumps up to each time."""
+    total = np.concatenate([np.zeros((1, jumps.shape[1])), np.cumsum(jumps, axis=0)])
+    return np.asarray(total[np.searchsorted(instants, times, side="right")])

@@ -196,6 +196,11 @@ class Simulation:
 
         def handler(meeting: Encounter) -> Reply | None:
             reply = self._changed(keeper.handle(meeting), meeting)
+            if reply is not None and reply.held is not None:
+                x = meeting.state if reply.state is None else reply.state
+                log.change(meeting.time, x, meeting.held, reply.held)
+                settled = keeper.review(meeting.time, x, reply.held) if self.plant.switches else None
+                reply = reply if settled is None else replace(reply, state=settled.state)
             log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
             return reply
 
@@ -322,6 +327,7 @@ class Simulation:
                 if t > time + 1e-9 * max(1.0, abs(time)):
                     return None
                 new = self._with(held, values)
+                log.change(t, x, held, new)
                 log.note(t, new)
                 return Reply(held=new, stop=stop)
 
@@ -351,8 +357,7 @@ class Simulation:
         study, plant = self.study, self.plant
         if not len(trajectory.times):
             raise NumericalError("the run cannot begin", where="start", got=self._reason(trajectory))
-        m, p = log.at(trajectory.times)
-        rows = self.records.of(trajectory, self.problem, log.u, m, p)
+        rows = self.records.of(trajectory, self.problem, log)
         channels = [*rows.states, *rows.channels]
         good = trajectory.outcome.is_good
         return Run.from_arrays(
@@ -372,14 +377,15 @@ class Simulation:
         )
 
     def _audit(self, trajectory: Trajectory, rows: Rows) -> Audit:
-        given = rows.works | {"impacts": rows.energy_jumps}
+        given = rows.works | {name: jump[:, 0] for name, jump in rows.jumps.items()}
         balances = [Balance("energy", "J", rows.energy, given, float(np.max(rows.kinetic, initial=0.0)))]
-        if rows.momenta is not None and rows.impulses is not None and rows.momentum_jumps is not None:
+        if rows.momenta is not None and rows.impulses is not None:
             for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
                 has = rows.momenta[:, part]
                 if not has.size:
                     continue
-                pushed = {"forces": rows.impulses[:, part], "impacts": rows.momentum_jumps[:, part]}
+                pushed = {name: jump[:, 1:][:, part] for name, jump in rows.jumps.items()}
+                pushed["forces"] = rows.impulses[:, part]
                 size = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
                 balances.append(Balance(f"{name} momentum", unit, has, pushed, size))
         gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []

@@ -17,8 +17,9 @@ open                    gap                            impact: rebounds, or clos
 closed                  multiplier                     opens
 ======================  ============================  ==============================================================
 
-Impacts go through all bodies at once; friction that slides has no share in them (its force is finite). A row that
-sticks or is closed keeps its rate through the impact of another.
+Impacts go through all bodies at once; all that touches and approaches is hit together. Friction has no share in them:
+its force is finite, also where it stuck. What is closed stays so through the impact of another, unless it had to pull.
+After impacts, and after inputs, samples or parameters jump, modes are chosen anew.
 """
 
 from __future__ import annotations
