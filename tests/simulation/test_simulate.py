@@ -111,6 +111,47 @@ def test_a_parameter_that_changes_on_the_way_changes_the_motion_there():
     np.testing.assert_allclose(run["dx"], [0.0, 0.5, 1.0, 0.5, 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("method", ["dop853", "rk4", "newmark"])
+def test_a_base_that_is_driven_does_the_work_that_the_energy_gains(method):
+    place = {"pose": {"position": ["0.1*sin(5*t)", "0.2*t^2", 0.3], "rpy": [0.0, "0.1*t", "t"]}}
+    rod = {"M": 1.0, "MX": 0.5, "XX": 0.01, "YY": 0.4, "ZZ": 0.4}
+    bodies = {
+        "one": {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": rod},
+        "two": {
+            "parent": "one",
+            "place": {"pose": {"position": [1.0, 0.0, 0.0], "rpy": [1.0, 0.0, 0.0]}},
+            "joint": {"kind": "revolute", "coordinate": "b"},
+            "inertia": rod,
+        },
+    }
+    loads = {
+        "spring": SpringDamper(coordinate="a", stiffness=2.0, damping=0.3),
+        "strut": SpringDamper(between=("base", "two"), stiffness=1.0, rest=0.5, damping=0.1),
+    }
+    shaken = Mechanism(name="shaken", base={"kind": "moving", "place": place}, bodies=bodies, loads=loads)
+    run = ts.simulate(shaken, until=2.0, every=0.1, start={"a": 0.3, "da": 1.0}, solver=method)
+    assert run.audit().holds, run.audit()
+    assert abs(run["work_base"]).max() > 0.1
+
+
+def test_a_load_and_a_driven_constraint_may_have_one_name():
+    turned = pendulum(
+        loads={"turn": SpringDamper(coordinate="a", damping=1.0)},
+        constraints={"turn": {"prescribed": {"coordinate": "a", "equals": "t"}}},
+    )
+    run = ts.simulate(turned, until=1.0, every=0.1)
+    assert run.audit().holds, run.audit()
+    np.testing.assert_allclose(run["work_turn"], -run.time, atol=1e-9)
+    assert run["work_turn_2"][-1] > 1.0
+
+
+@pytest.mark.parametrize("name", ["kinetic_energy", "dda", "time"])
+def test_names_of_what_every_run_records_are_refused_before_it_begins(name):
+    for more in ({"outputs": {name: {"value": "a"}}}, {"controllers": {name: 1.0}}):
+        with pytest.raises(ts.ModelError, match=f"the name '{name}' is taken"):
+            ts.simulate(pendulum(), **more)
+
+
 def test_what_a_change_of_parameters_gives_or_takes_is_booked():
     """A spring that is made stiffer while it is stretched; a base that gains mass at its speed."""
     changed = {"at": 0.5, "set": {"k": 5.0, "m": 3.0}}

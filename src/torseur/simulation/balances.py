@@ -1,6 +1,6 @@
 """What an audit watches while a mechanism moves: energy against work, momenta against impulses.
 
-    d(T + U)/dt = sum of powers of loads + power of blocks + power of driven constraints
+    d(T + U)/dt = sum of powers of loads + power of blocks + power of driven constraints + power of a driven base
     dp/dt = sum of external forces,   dL/dt = sum of their moments about the world origin
 
 The right-hand sides are integrated along with the motion by the same method, so that each balance has two sides that
@@ -12,16 +12,18 @@ drive is known by its inertia at the joint only or stands on the ground: nobody 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from torseur.describe import BASE, BaseKind, SpringDamper
 from torseur.dynamics import energy
 from torseur.dynamics.loads import path_of
+from torseur.dynamics.newton_euler import joint_wrenches
 from torseur.dynamics.powers import power_of
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr
-from torseur.spatial.vectors import Vector, add, cross, rotate, scale, zero_vector
+from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale, zero_vector
 
 __all__ = ["Balances", "Flow", "balances_of"]
 
@@ -62,7 +64,7 @@ class Balances:
 def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> Balances:
     """The balances of a mechanism under generalised forces (nv,) of blocks and with multipliers of its rows."""
     whole = energy.kinetic_energy(w.true_tree) + energy.potential_energy(w.true_tree, w.gravity)
-    works = [*_loads(w), *_blocks(w, forces), *_constraints(w, multipliers)]
+    works = _distinct([*_loads(w), *_blocks(w, forces), *_constraints(w, multipliers), *_base(w)])
     if w.system.mechanism.base.kind is not BaseKind.FLOATING:
         return Balances(whole, tuple(works))
     p, L = energy.momentum(w.true_tree)
@@ -77,6 +79,16 @@ def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr
     ]
     kept = 3 if any(rotor.link < 0 for rotor in w.tree.rotors) else 6
     return Balances(whole, tuple(works), (*p, *L)[:kept], tuple(impulses[:kept]))
+
+
+def _distinct(flows: Sequence[Flow]) -> list[Flow]:
+    """A load and a constraint may have one name: the second is told apart by a number."""
+    found: dict[str, Flow] = {}
+    for flow in flows:
+        numbered = (f"{flow.name}_{k}" for k in count(2))
+        name = flow.name if flow.name not in found else next(n for n in numbered if n not in found)
+        found[name] = replace(flow, name=name)
+    return list(found.values())
 
 
 def _loads(w: Workbench) -> list[Flow]:
@@ -105,6 +117,17 @@ def _constraints(w: Workbench, multipliers: Sequence[Expr]) -> list[Flow]:
             name = row.owner.split(".", 1)[1]
             driven[name] = driven.get(name, zero) - lam * c
     return [Flow(f"work_{name}", "J", f"work it takes to drive {name}", p) for name, p in driven.items()]
+
+
+def _base(w: Workbench) -> list[Flow]:
+    """A base whose motion is given passes on all that moving the tree takes: f . V + n . w."""
+    if w.system.mechanism.base.kind is not BaseKind.MOVING:
+        return []
+    k, _ = w.true_tree.home[BASE]
+    wrenches, _ = joint_wrenches(w.true_tree, list(w.block("vdot")), w.gravity, w.forces.wrenches)
+    (f, n), given = wrenches[k], w.true_tree.links[k].velocity
+    power = dot(f, given.linear) + dot(n, given.angular)
+    return [Flow("work_base", "J", "work it takes to move the base", power)]
 
 
 def _resultant(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:

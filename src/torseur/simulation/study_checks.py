@@ -16,6 +16,7 @@ from torseur.describe.checks.fault import Fault, Path, guess, written
 from torseur.describe.checks.scope import Scope
 from torseur.describe.checks.walk import FoundFormula, FoundName, walk
 from torseur.describe.formulas import Formula
+from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.simulation.methods import METHODS
 from torseur.simulation.study import Study
@@ -85,6 +86,7 @@ def _formulas(study: Study, scope: Scope) -> Iterator[Fault]:
             if table == "blocks" and name in scope.symbols and name not in study.model.inputs:
                 got = scope.symbols[name].what
                 yield Fault((table, name), f"the name '{name}' is taken", got=got, remedy="call the block otherwise")
+            yield from _recorded(name, study.model, (table, name)) if table == "blocks" else ()
             for found in walk(block, (table, name)):
                 yield from _name(found, scope) if isinstance(found, FoundName) else _formula(found, scope, results)
 
@@ -103,8 +105,20 @@ def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> 
             yield Fault(found.path, f"unknown name '{name}'", expected, found.formula.text[:80], remedy)
 
 
+def _recorded(name: str, model: Mechanism, path: Path) -> Iterator[Fault]:
+    """What every run records has its name."""
+    always = {"time", "kinetic_energy", "potential_energy", *(f"d{x.name}" for x in model.v)}
+    works = {f"work_{x}" for x in (*model.loads, *model.constraints, "blocks", "base")}
+    if name in always | works:
+        got, remedy = "something that every run records", "call it otherwise"
+        yield Fault(path, f"the name '{name}' is taken", got=got, remedy=remedy)
+
+
 def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
+    for name in study.model.outputs:
+        yield from _recorded(name, study.model, ("model", "outputs", name))
     for name, output in study.outputs.items():
+        yield from _recorded(name, study.model, ("outputs", name))
         if name in scope.symbols:
             got = scope.symbols[name].what
             yield Fault(("outputs", name), f"the name '{name}' is taken", got=got, remedy="call the output otherwise")
