@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from evaluated import Evaluated, assert_same
 from torseur.describe import Mechanism
@@ -10,6 +11,8 @@ from torseur.dynamics.constrained import Allowed
 from torseur.dynamics.partitioned import Partitioned
 from torseur.dynamics.reduction import Reduction
 from torseur.dynamics.workbench import MANY_ROWS, Workbench
+from torseur.errors import NumericalError
+from torseur.model import build
 
 N = MANY_ROWS // 2 + 1
 
@@ -73,3 +76,25 @@ def test_a_perturbed_state_goes_back():
     back, v = call("corrected", q, rng.normal(size=2 * N + 1))
     assert np.abs(call("closure", back)).max() < 1e-12
     assert np.abs(call("constraint_rates", back, v)).max() < 1e-11
+
+
+def test_rows_that_repeat_others_are_found_among_many():
+    """A pin that is there twice: the dense way gives the rank, the motion and the shortest multipliers."""
+    twice = windows().model_copy(update={"loops": windows().loops | {"again": windows().loops["pin0"]}})
+    call, once = Evaluated(twice), Evaluated(windows())
+    assert isinstance(Workbench(twice).allowed, Allowed)
+    q = np.array([1.1] * (N + 1) + [-1.1] * N)
+    v, tau = np.zeros(2 * N + 1), np.random.default_rng(3).normal(size=2 * N + 1)
+    lam, rank = call("multipliers", q, v, tau)
+    assert rank == 2 * N
+    single = once("multipliers", q, v, tau)[0]
+    assert_same(lam, np.concatenate([single[:2] / 2, single[2:], single[:2] / 2]), tolerance=1e-9)
+    assert_same(call("forward_dynamics", q, v, tau), once("forward_dynamics", q, v, tau), tolerance=1e-9)
+
+
+def test_a_singular_position_is_named_where_no_motion_is_determined():
+    """All rods in one line: each parallelogram may go on as it is or cross over."""
+    model = build(windows())
+    still = np.zeros(model.nv)
+    with pytest.raises(NumericalError, match=f"singular position: {N + 1} motions are possible"):
+        model.forward_dynamics(np.zeros(model.nq), still, still)

@@ -10,7 +10,10 @@ import pytest
 from evaluated import Evaluated, assert_same
 from rings import Ring
 from torseur.describe import Mechanism
+from torseur.dynamics.kane import kane
+from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
+from torseur.graph import Function, evaluate
 from torseur.model import build
 
 ROD = {"M": 1.0, "MX": 0.5, "YY": 0.4, "ZZ": 0.4, "XX": 0.02}
@@ -221,3 +224,24 @@ def test_a_coordinate_without_mass_that_nothing_carries_is_an_error():
     call = Evaluated(Mechanism.model_validate({"name": "lost", "bodies": bodies, "constraints": ties}))
     with pytest.raises(ModelError, match="mass"):
         call("forward_dynamics", np.zeros(2), np.zeros(2), np.zeros(2))
+
+
+def test_reactions_of_a_coupling_written_twice_are_shared_evenly():
+    """Kane's reactions, where a row is solved before the other that repeats it is looked at."""
+    pair = {
+        f"{n}": {"joint": {"kind": "revolute", "coordinate": f"q{n}"}, "inertia": {"M": 2.0, "MX": 1.0, "ZZ": 0.6}}
+        for n in "ab"
+    }
+    rows = {"coupled": {"coupling": {"coordinate": "qa", "equals": "2*qb"}}, "again": {"zero": "qa - 2*qb"}}
+    mechanism = Mechanism.model_validate(
+        {"name": "pair", "gravity": (0, -9.81, 0), "bodies": pair, "constraints": rows}
+    )
+    w = Workbench(mechanism)
+    found = kane(w, symbols=False)
+    blocks = [w.system.q, w.system.v, w.block("vdot")]
+    q, v = np.array([0.2, 0.1]), np.zeros(2)
+    call = Evaluated(mechanism)
+    vdot = call("forward_dynamics", q, v, v)
+    lam = evaluate(Function("reactions", blocks, {"lam": found.reactions}), q, v, vdot)[0]
+    assert_same(lam, call("multipliers", q, v, v)[0])
+    assert_same(lam[0], lam[1])

@@ -5,7 +5,8 @@ With x = N z + x_b, A N = 0 and A x_b = b, the least of 1/2 x' M x - f' x under 
     (N' M N) z = N' (f - M x_b),   A' lambda = M x - f
 
 (Maakaroun 2.39-2.40). N and x_b follow from loop to loop, so the work grows with the number of loops and not with its
-cube. Ranks are not found here: rows must be independent, and the choice of speeds good, which `independent` sees to.
+cube. Ranks are not found here: rows must be independent, which `rows_are_independent` judges, and the choice of speeds
+good, which `independent` sees to.
 """
 
 from __future__ import annotations
@@ -16,12 +17,19 @@ from functools import cached_property
 from torseur.dynamics.constrained import Matrix
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.reduction import Reduction, dot, times, transposed
+from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute
 from torseur.graph.linear import largest
 
-__all__ = ["Partitioned"]
+__all__ = ["Partitioned", "rows_are_independent"]
+
+
+def rows_are_independent(w: Workbench) -> bool:
+    """Whether no row repeats others, as far as allowed states near the start tell."""
+    sampled = SampledRows(w)
+    return len(sampled.states) > 0 and sampled.rank == len(w.constraints.rows)
 
 
 class Partitioned:

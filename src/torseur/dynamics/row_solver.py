@@ -46,7 +46,7 @@ class RowSolver:
         self._support = [{j for j, x in enumerate(row) if x is not graph.zero} for row in rows]
         self.parts: list[_Part] = []
         self._plan()
-        self.is_square = all(len(part.rows) == len(part.unknowns) for part in self.parts)
+        self.is_square = len(rows) == unknowns  # rows that repeat what is solved already are in no part
         self._solvers = [self._solver(part) for part in self.parts]
 
     def solve(self, right: Sequence[Expr]) -> list[Expr]:

@@ -169,17 +169,17 @@ class Workbench:
     def allowed(self) -> Allowed | Partitioned:
         """The motions that loops and constraints allow.
 
-        Densely and with the rank found, as long as rows that hang together are few or may be switched off; along the
-        loops where they are many.
+        Densely and with the rank found, as long as rows that hang together are few, may be switched off or repeat each
+        other; along the loops where they are many.
         """
         rows = self.constraints
         if any(row.switch is not None for row in rows.rows) or all(
             len(some) <= MANY_ROWS for some, _ in rows.components
         ):
             return Allowed(rows, self.matrix)
-        from torseur.dynamics.partitioned import Partitioned  # which is built on a workbench
+        from torseur.dynamics.partitioned import Partitioned, rows_are_independent  # which are built on a workbench
 
-        return Partitioned(self)
+        return Partitioned(self) if rows_are_independent(self) else Allowed(rows, self.matrix)
 
     @cached_property
     def factors(self) -> Factors:

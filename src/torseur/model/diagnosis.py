@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +16,17 @@ __all__ = ["not_a_number"]
 
 
 def not_a_number(
-    model: Model, quantity: str, names: Sequence[str], args: Sequence[Any], parameters: Any = None
+    model: Model, quantity: str, names: Sequence[str], args: Sequence[Any], keywords: Mapping[str, Any] | None = None
 ) -> NumericalError:
-    """The error for one state whose result is not finite: the first cause that is found."""
+    """The error for one state whose result is not finite: the first cause that is found.
+
+    Args:
+        model: of the mechanism.
+        quantity: what was asked for.
+        names: of the arguments.
+        args: the arguments.
+        keywords: t, inputs, parameters.
+    """
     labels = {"q": model.coordinates, "v": model.speeds, "vdot": model.speeds, "tau": model.speeds}
     for name, value in zip(names, args, strict=False):
         bad = np.flatnonzero(~np.isfinite(np.asarray(value, dtype=float)))
@@ -27,8 +35,17 @@ def not_a_number(
             return NumericalError(
                 f"{quantity} needs finite numbers", where=f"argument '{name}' of {model.mechanism.name}", got=which
             )
+    given = dict(keywords or {})
+    stuck = _without_rank(model, np.asarray(args[0], dtype=float), given) if names[:1] == ("q",) else ""
+    if stuck:
+        return NumericalError(
+            f"{quantity} is not determined at a singular position",
+            where=model.mechanism.name,
+            got=stuck,
+            remedy="go a little away from it",
+        )
     if "forward_dynamics" in quantity:
-        singular = _singular(model, np.asarray(args[0], dtype=float), parameters)
+        singular = _singular(model, np.asarray(args[0], dtype=float), given)
         if singular:
             return NumericalError(
                 "the inertia matrix is singular: some motion moves no mass",
@@ -43,9 +60,17 @@ def not_a_number(
     )
 
 
-def _singular(model: Model, q: Any, parameters: Any) -> str:
+def _without_rank(model: Model, q: Any, keywords: dict[str, Any]) -> str:
+    """What is possible where the rows of loops and constraints lose rank; nothing where they do not."""
+    if not model.constraint_rows or not np.isfinite(model.function("constraint_jacobian")(q[None], **keywords)).all():
+        return ""
+    found = model.mobility(q, **keywords)
+    return "; ".join(found.lines()) if found.is_singular else ""
+
+
+def _singular(model: Model, q: Any, keywords: dict[str, Any]) -> str:
     """The speeds along which a motion without inertia goes."""
-    M = np.asarray(model.function("mass_matrix")(q, parameters=parameters))
+    M = np.asarray(model.function("mass_matrix")(q, **keywords))
     values, vectors = np.linalg.eigh(np.where(np.isfinite(M), M, 0.0))
     if values[0] > 1e-12 * max(float(values[-1]), 1e-300):
         return ""

@@ -64,7 +64,8 @@ class ModelFunction:
             result = self._with(args, t, inputs, parameters, out, threads)
         first = result[0] if isinstance(result, tuple) else result
         if self._is_single(first) and not np.isfinite(first).all():
-            raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, parameters)
+            keywords = {"t": t, "inputs": inputs, "parameters": parameters}
+            raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, keywords)
         return result
 
     def _in_order(self, args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, ...]:
