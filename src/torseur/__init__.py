@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torseur.model import assemble, build, equations, equilibrium, linearise
     from torseur.simulation.batch import simulate_many
     from torseur.simulation.result import open_run
-    from torseur.simulation.simulate import simulate
+    from torseur.simulation.simulate import resume, simulate
     from torseur.simulation.simulation import Simulation
     from torseur.simulation.study import Study
     from torseur.simulation.study_file import load_study
@@ -61,6 +61,7 @@ __all__ = [
     "load",
     "load_study",
     "open_run",
+    "resume",
     "save",
     "simulate",
     "simulate_many",
@@ -88,6 +89,7 @@ _HOMES = {
     "linearise": "torseur.model",
     "load": "torseur.formats",
     "open_run": "torseur.simulation.result",
+    "resume": "torseur.simulation.simulate",
     "save": "torseur.formats",
     "simulate": "torseur.simulation.simulate",
     "simulate_many": "torseur.simulation.batch",

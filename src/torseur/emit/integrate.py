@@ -44,7 +44,7 @@ from torseur.graph.function import Function, checked_function
 __all__ = ["EULER", "HEUN", "RK4", "Integrator", "Motion", "Tableau", "integrator"]
 
 Array = NDArray[np.float64]
-_OPTIONS = "step", "steps", "every", "time", "threads", "progress", "out"
+_OPTIONS = "step", "steps", "every", "time", "first", "threads", "progress", "out"
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ class Integrator:
         steps: int,
         every: int = 1,
         time: float = 0.0,
+        first: int = 0,
         threads: int = 1,
         progress: Callable[[int, int], object] | None = None,
         out: Array | Sequence[Array] | None = None,
@@ -178,7 +179,8 @@ class Integrator:
                 broadcast into a batch of runs.
             step: s; negative steps go back in time.
             steps: a multiple of `every`.
-            time: at the start, s.
+            time: at step number 0, s.
+            first: the number of the first step, for a run that goes on: the start is at time + first step.
             threads: how many share a batch.
             progress: called now and then with the rows done and the rows wanted; an exception from it, or Ctrl-C, ends
                 the run, and the rows done so far are in `out`.
@@ -186,7 +188,7 @@ class Integrator:
                 1 + steps / every rows.
         """
         values = ordered(self.rate.name, self.inputs, args, named, _OPTIONS)
-        course, threads = _Course(step, steps, every, time), checked_threads(threads)
+        course, threads = _Course(step, steps, every, time, first), checked_threads(threads)
         run = _Run(self, values, course, out)
         library = self._library(1 if run.count == 1 else self._lanes)
         run.go(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library["run"]), threads, progress)
@@ -222,17 +224,22 @@ class _Course:
     steps: int
     every: int
     time: float
+    first: int
 
     def __post_init__(self) -> None:
-        numbers, integers = {"step": self.step, "time": self.time}, {"steps": self.steps, "every": self.every}
+        numbers, integers = (
+            {"step": self.step, "time": self.time},
+            {"steps": self.steps, "every": self.every, "first": self.first},
+        )
         faults = [f"{name} = {x!r}" for name, x in numbers.items() if not _is_finite(x)]
         faults += [f"{name} = {n!r}" for name, n in integers.items() if not isinstance(n, Integral)]
-        if not faults and (self.steps < 0 or self.every < 1 or self.steps % self.every):
-            faults = [f"steps = {self.steps}, every = {self.every}"]
+        if not faults and (min(self.steps, self.first) < 0 or self.every < 1 or self.steps % self.every):
+            faults = [f"steps = {self.steps}, every = {self.every}, first = {self.first}"]
         if faults:
             raise ArgumentError(
                 "wrong course of an integration",
-                expected="finite numbers step and time; integers steps >= 0 and every >= 1, steps a multiple of every",
+                expected="finite numbers step and time; integers steps >= 0, first >= 0 and every >= 1, steps a "
+                "multiple of every",
                 got=", ".join(faults),
             )
 
@@ -243,7 +250,7 @@ class _Course:
     @property
     def times(self) -> Array:
         """At each recorded row."""
-        return np.float64(self.time) + np.float64(self.step) * (self.every * np.arange(self.rows + 1))
+        return np.float64(self.time) + np.float64(self.step) * (self.first + self.every * np.arange(self.rows + 1))
 
 
 class _Run:
@@ -293,7 +300,7 @@ class _Run:
                 rows, span = 1, min(fit, rest)
             buffer = np.empty((self.count, rows, self.state.shape[1]))
             began = clock.perf_counter()
-            self._parallel(entry, buffer, span, done, threads)
+            self._parallel(entry, buffer, span, self.course.first + done, threads)
             took = clock.perf_counter() - began
             done += rows * span
             row, part = divmod(done, every)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torseur.simulation.problem import Memory
 from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["PRECISION", "Crossing", "Signs", "bracketed_zero"]
@@ -63,6 +64,12 @@ class Signs:
             if end is not None:
                 found.append(Crossing(self._locate(stepper, h, k, start, end), k, before < 0.0))
         return sorted(found, key=lambda c: (c.theta, c.event))
+
+    def memory(self) -> Memory:
+        return {"sign": self.sign, "slope": self._slope}
+
+    def recall(self, memory: Memory) -> None:
+        self.sign, self._slope = memory["sign"], memory["slope"]
 
     def passed(self, event: int) -> None:
         self.sign[event] = -self.sign[event]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,16 @@ import numpy as np
 from torseur.errors import ArgumentError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
 from torseur.simulation.fixed import Course, native_run
-from torseur.simulation.hooks import Agenda, Encounter, Handler, Limits, Reply, Review, Sampling
+from torseur.simulation.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling
 from torseur.simulation.outcome import Counts, Outcome, Passage, Trajectory
-from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.recording import Recorder
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.sheet import GROWTH, LOOK
 from torseur.simulation.solvers.stepper import Method, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
+from torseur.simulation.tally import Tally
 
 __all__ = ["Encounter", "Handler", "Limits", "Reply", "Review", "Sampling", "integrate"]
 
@@ -53,6 +54,8 @@ def integrate(
     review: Review | None = None,
     limits: Limits | None = None,
     progress: Callable[[float], object] | None = None,
+    keep: Keep | None = None,
+    memory: Memory | None = None,
 ) -> Trajectory:
     """Integrate a problem; whatever happens, what was computed is returned.
 
@@ -67,6 +70,8 @@ def integrate(
         review: asked after each break, and after each sampling that changed something, what goes on otherwise.
         limits: of the steps.
         progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
+        keep: offered, now and then, what the run remembers.
+        memory: what an earlier run with the same arguments remembered, to go on from there; `start` is not looked at.
     """
     begin, end = (float(s) for s in span)
     if not (math.isfinite(begin) and math.isfinite(end) and begin <= end):
@@ -82,22 +87,12 @@ def integrate(
         alone = problem.events is None and not samplings and not any(begin < b < end for b in breaks)
         course = Course.of((begin, end), limits.first, grid) if alone else None
         if course is not None:
-            return native_run(problem, method.tableau, problem.start(start), held, course, progress)
+            return native_run(problem, method.tableau, problem.start(start), held, course, progress, keep, memory)
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
     recorder = Recorder(grid, begin, end)
     agenda = Agenda(begin, end, breaks, samplings)
-    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress)
-    return drive.run(begin, problem.start(start))
-
-
-@dataclass
-class _Tally:
-    steps: int = 0
-    rejected: int = 0
-    newton: int = 0
-    restarts: int = 0
-    starts: int = 0  # steps that were tried only to begin
-    events: list[Passage] = field(default_factory=list)
+    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, keep)
+    return drive.run(begin, problem.start(start), memory)
 
 
 class _End(Exception):
@@ -122,23 +117,25 @@ class _Drive:
         review: Review | None,
         limits: Limits,
         progress: Callable[[float], object] | None,
+        keep: Keep | None,
     ) -> None:
         self.stepper, self.recorder, self.agenda = stepper, recorder, agenda
-        self.handler, self.review = handler, review
+        self.handler, self.review, self.keep = handler, review, keep
         self.limits, self.progress, self.control = limits, progress, stepper.method.control
         self.signs = Signs(stepper.layout.events)
-        self.tally = _Tally()
+        self.tally = Tally()
         self.h = limits.first or 0.0
         self._crowded = 0
         self._moved: Array | None = None
+        self._leg: tuple[float, int] | None = None  # where a segment was left
         self._looked = clock.perf_counter()
 
-    def run(self, t: float, x: Array) -> Trajectory:
+    def run(self, t: float, x: Array, memory: Memory | None = None) -> Trajectory:
         began = clock.perf_counter()
         self.t, self._moved = t, x
         outcome, blame = Outcome.COMPLETE, None
         try:
-            self._whole()
+            self._whole(memory)
         except _End as end:
             outcome, blame = end.outcome, end.blame
         except KeyboardInterrupt:
@@ -156,13 +153,12 @@ class _Drive:
         """The state at the time: where the last accepted step ended, unless it was moved since."""
         return self.stepper.accepted if self._moved is None else self._moved
 
-    def _whole(self) -> None:
+    def _whole(self, memory: Memory | None) -> None:
         """Segments between the instants of the agenda."""
-        broken, acting = self.agenda.due(self.t)
-        if self._sample(acting):
-            self._reviewed(broken)
-        self._restart(broken)
-        self.recorder.begin(self.t, self.x)
+        if memory is None:
+            self._begin()
+        else:
+            self.recall(memory)
         while self.t < self.agenda.end:
             self._segment(self.agenda.next())
             broken, acting = self.agenda.due(self.t)
@@ -177,7 +173,32 @@ class _Drive:
                 else:
                     self.stepper.bound(latest=self._latest())
 
+    # -- what is remembered between two steps --------------------------------------------------------------------------
+    def memory(self, base: float, count: int) -> Memory:
+        return {
+            "state": self.x,
+            "numbers": [self.t, self.h, base, count, self._crowded],
+            "signs": self.signs.memory(),
+            "agenda": self.agenda.memory(),
+            "recorder": self.recorder.memory(self.stepper.layout.n),
+            "stepper": self.stepper.memory(),
+            "tally": self.tally.memory(),
+        }
+
+    def recall(self, memory: Memory) -> None:
+        self.t, self.h, base, count, self._crowded = memory["numbers"]
+        self._moved, self._leg = None, (base, count)
+        for name in ("signs", "agenda", "recorder", "stepper", "tally"):
+            getattr(self, name).recall(memory[name])
+
     # -- beginnings ----------------------------------------------------------------------------------------------------
+    def _begin(self) -> None:
+        broken, acting = self.agenda.due(self.t)
+        if self._sample(acting):
+            self._reviewed(broken)
+        self._restart(broken)
+        self.recorder.begin(self.t, self.x)
+
     def _latest(self) -> float:
         return math.nextafter(self.agenda.next(), -math.inf)
 
@@ -250,7 +271,8 @@ class _Drive:
         """Steps from here to an instant, exactly."""
         stepper, recorder, tally, longest = self.stepper, self.recorder, self.tally, self.limits.longest
         attempt, accept, adaptive = stepper.attempt, stepper.accept, self.control is not None
-        base, count, rejected, iterates = self.t, 0, False, stepper.iterates
+        rejected, iterates = False, stepper.iterates
+        (base, count), self._leg = self._leg or (self.t, 0), None
         while self.t < instant:
             t, h = self.t, self.h
             left = instant - t
@@ -285,7 +307,7 @@ class _Drive:
             accept(after)
             self.t, self._moved = after, None
             if not tally.steps & 15:
-                self._look_around()
+                self._look_around(base, count)
 
     def _refuse(self, h: float, error: float) -> None:
         """A step that is not good enough: the next one is shorter, or the run is over."""
@@ -309,7 +331,7 @@ class _Drive:
         bad = ~(np.isfinite(record[layout.x]) & np.isfinite(record[layout.rate]))
         return int(np.argmax(bad)) if bad.any() else None
 
-    def _look_around(self) -> None:
+    def _look_around(self, base: float, count: int) -> None:
         if self.tally.steps >= self.limits.steps:
             raise _End(Outcome.TOO_MANY_STEPS)
         if self.progress is not None:
@@ -317,6 +339,8 @@ class _Drive:
             if now - self._looked > 0.05:
                 self._looked = now
                 self.progress(self.t)
+        if self.keep is not None:
+            self.keep(partial(self.memory, base, count))
 
     # -- events --------------------------------------------------------------------------------------------------------
     def _events(self, h: float, after: float) -> bool:

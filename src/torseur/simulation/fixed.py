@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from torseur.emit import Tableau, integrator
+from torseur.simulation.hooks import Keep
 from torseur.simulation.kept import kept
 from torseur.simulation.outcome import Counts, Outcome, Trajectory
-from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.problem import Array, Held, Memory, Problem
 
 __all__ = ["Course", "native_run"]
 
@@ -54,32 +55,57 @@ def native_run(
     held: Held,
     course: Course,
     progress: Callable[[float], object] | None,
+    keep: Keep | None = None,
+    memory: Memory | None = None,
 ) -> Trajectory:
-    """The run; it ends early where the state is no longer finite, or on an interruption."""
+    """The run; it ends early where the state is no longer finite, or on an interruption.
+
+    Args:
+        keep: offered, now and then, what the run remembers: the rows it has.
+        memory: what an earlier run remembered, to go on from there.
+    """
     run = kept(problem, tableau, lambda: integrator(problem.rate, tableau, correct=problem.correct))
     out = tuple(np.full((course.rows + 1, *b.shape), np.nan) for b in problem.states)
+    begun = 0
+    if memory is not None:
+        begun = len(memory["states"]) - 1
+        for b, o in zip(problem.states, out, strict=True):
+            o[: begun + 1] = memory["states"][:, problem.columns(b.name)].reshape(-1, *b.shape)
     given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
     given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
     run(**given, step=course.step, steps=0)  # compiles what is not compiled yet
-    began, done, outcome = clock.perf_counter(), 0, Outcome.COMPLETE
+    began, done, outcome = clock.perf_counter(), begun, Outcome.COMPLETE
     span = course.step * course.every
 
-    def report(rows: int, wanted: int) -> None:
+    def rows() -> Array:
+        return np.concatenate([o[: done + 1].reshape(done + 1, -1) for o in out], axis=1)
+
+    def report(fresh: int, wanted: int) -> None:
         nonlocal done
-        done = rows
-        if not all(np.isfinite(o[rows]).all() for o in out):
+        done = begun + fresh
+        if not all(np.isfinite(o[done]).all() for o in out):
             raise _Diverged
         if progress is not None:
-            progress(course.span[0] + rows * span)
+            progress(course.span[0] + done * span)
+        if keep is not None:
+            keep(lambda: {"state": rows()[-1], "states": rows()})
 
     try:
-        steps = course.rows * course.every
-        run(**given, step=course.step, steps=steps, every=course.every, time=course.span[0], progress=report, out=out)
+        run(
+            **given,
+            step=course.step,
+            steps=(course.rows - begun) * course.every,
+            every=course.every,
+            time=course.span[0],
+            first=begun * course.every,
+            progress=report,
+            out=tuple(o[begun:] for o in out),
+        )
     except _Diverged:
         pass
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
-    states = np.concatenate([o.reshape(course.rows + 1, -1) for o in out], axis=1)[: done + 1]
+    states = rows()
     counts = _counts(course, tableau, done, began)
     return _trajectory(course, states, outcome, counts)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torseur.errors import ArgumentError
-from torseur.simulation.problem import Array, Held
+from torseur.simulation.problem import Array, Held, Memory
 
-__all__ = ["Agenda", "Encounter", "Handler", "Limits", "Reply", "Review", "Sampling"]
+__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ Handler = Callable[[Encounter], Reply | None]
 
 Review = Callable[[float, Array, Held], Reply | None]
 """Called with the time, a copy of the state and what is held, like a sampling."""
+
+
+Keep = Callable[[Callable[[], Memory]], object]
+"""Offered what gives the memory of a run, now and then, when nothing is under way; it need not be called."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,12 @@ class Agenda:
         self.breaks = sorted({float(b) for b in breaks if begin < b < end}, reverse=True)
         self.samplings = list(samplings)
         self.ticks = [max(0, math.ceil((begin - s.offset) / s.period - 1e-9)) for s in samplings]
+
+    def memory(self) -> Memory:
+        return {"breaks": self.breaks, "ticks": self.ticks}
+
+    def recall(self, memory: Memory) -> None:
+        self.breaks, self.ticks = memory["breaks"], memory["ticks"]
 
     def _tick(self, k: int) -> float:
         return self.samplings[k].offset + self.ticks[k] * self.samplings[k].period

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.simulation.problem import Array, Held
+from torseur.simulation.problem import Array, Held, Memory
 
 __all__ = ["Changed", "Log"]
 
@@ -39,6 +39,21 @@ class Log:
         self._m.append(held.m.copy())
         self._p.append(held.p)
         self.u = held.u
+
+    @property
+    def first(self) -> Held:
+        """What was held at the start."""
+        return Held(self.u.copy(), self._m[0].copy(), self._p[0])
+
+    def memory(self) -> Memory:
+        changes = [[c.time, c.state, c.m, c.before, c.after] for c in self.changes]
+        found = {"times": self._times, "m": np.array(self._m), "p": np.array(self._p), "u": self.u}
+        return {**found, "changes": changes}
+
+    def recall(self, memory: Memory) -> None:
+        self._times, self.u = memory["times"], memory["u"]
+        self._m, self._p = list(memory["m"]), list(memory["p"])
+        self.changes = [Changed(*change) for change in memory["changes"]]
 
     def change(self, t: float, x: Array, before: Held, after: Held) -> None:
         """Note a change of parameters."""

@@ -13,7 +13,7 @@ from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError
 from torseur.simulation.driver import Encounter, Reply
 from torseur.simulation.plant import DEGRADES, Plant
-from torseur.simulation.problem import Array, Held
+from torseur.simulation.problem import Array, Held, Memory
 from torseur.simulation.result import Event
 
 __all__ = ["Keeper", "Say"]
@@ -94,6 +94,14 @@ class Keeper:
     @property
     def _labels_sided(self) -> list[str]:
         return [s.name for s in self.plant.switches.sided]
+
+    def memory(self) -> Memory:
+        told = [[e.time, e.name, e.what] for e in self.events]
+        return {"events": told, "slid": list(self._slid.items())}
+
+    def recall(self, memory: Memory) -> None:
+        self.events = [Event(*told) for told in memory["events"]]
+        self._slid = dict(memory["slid"])
 
     # -- what is the case ----------------------------------------------------------------------------------------------
     def _look(self, t: float, x: Array, held: Held) -> tuple[list[_Dry], list[_Sided]]:

@@ -25,6 +25,9 @@ __all__ = ["Array", "Held", "Implicit", "Problem"]
 
 Array = NDArray[np.float64]
 
+Memory = dict[str, Any]
+"""What a part of a run remembers, as plain data: mappings, lists, texts, numbers and arrays."""
+
 ORDER = ("t", "q", "v", "z", "u", "m", "p")
 """The blocks a function of a problem may take, in this order."""
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 import numpy as np
 
 from torseur.errors import ArgumentError
-from torseur.simulation.problem import Array
+from torseur.simulation.problem import Array, Memory
 from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["Recorder"]
@@ -92,6 +92,15 @@ class Recorder:
         if len(self._rows) >= self.PACK:
             self._packs.append(np.array(self._rows))
             self._rows = []
+
+    def memory(self, n: int) -> Memory:
+        times, states = self.arrays(n)
+        return {"times": times, "states": states, "next": self._next}
+
+    def recall(self, memory: Memory) -> None:
+        self._times, self._rows, self._packs = memory["times"].tolist(), [], [memory["states"]]
+        if self._grid is not None:
+            self._advance(memory["next"])
 
     def arrays(self, n: int) -> tuple[Array, Array]:
         """Everything so far; an interruption may have come between two lists."""

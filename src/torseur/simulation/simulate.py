@@ -11,12 +11,14 @@ from pydantic import ValidationError
 
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError, ModelError
+from torseur.simulation.checkpoint import Checkpoint, read_checkpoint
+from torseur.simulation.problem import Memory
 from torseur.simulation.result import Run
 from torseur.simulation.simulation import Simulation
 from torseur.simulation.study import Study
-from torseur.simulation.study_file import read_study
+from torseur.simulation.study_file import read_study, study_of_text
 
-__all__ = ["simulate", "study_of"]
+__all__ = ["resume", "simulate", "study_of"]
 
 
 def simulate(
@@ -29,6 +31,8 @@ def simulate(
     solver: str | Mapping[str, Any] | None = None,
     folder: Path | None = None,
     progress: Callable[[float], object] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every_seconds: float = 60.0,
     **more: Any,
 ) -> Run:
     """Simulate a mechanism or a study; whatever is given here takes the place of what the study says.
@@ -42,6 +46,8 @@ def simulate(
         solver: a method by name, or the fields of a `Solver`.
         folder: where files that blocks read are looked for; by default the folder of the study's file.
         progress: called now and then with the time reached.
+        checkpoint: a file from which `resume` goes on if the run is lost on the way.
+        every_seconds: time between two writings of it.
         more: other fields of a `Study`: every, friction, stops, parameters, outputs, changes, ...
 
     >>> from torseur.describe import Effort
@@ -58,10 +64,55 @@ def simulate(
     """
     given = {"until": until, "start": start, "inputs": inputs, "blocks": controllers, "solver": solver, **more}
     if not isinstance(what, (str, os.PathLike)):
-        return Simulation(study_of(what, **given), folder).run(progress=progress)
+        return _run(study_of(what, **given), folder, progress, checkpoint, every_seconds)
     file = read_study(what)
     with file.told():
-        return Simulation(study_of(file.study, **given), folder or file.folder).run(progress=progress)
+        return _run(study_of(file.study, **given), folder or file.folder, progress, checkpoint, every_seconds)
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    progress: Callable[[float], object] | None = None,
+    every_seconds: float = 60.0,
+) -> Run:
+    """Go on with a run from the checkpoint it left; the run is, to the last bit, what it would have been.
+
+    Only its wall time is not. The same version of Torseur and the same kind of processor are taken for granted, and
+    that files which blocks read have not changed. After independent speeds were chosen anew nothing more is left: the
+    run goes on from before that.
+
+    Args:
+        path: the file; the run goes on leaving checkpoints there.
+        progress: called now and then with the time reached.
+        every_seconds: time between two of them.
+
+    >>> import tempfile
+    >>> rod = {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"M": 1.0, "MX": 0.5, "ZZ": 0.4}}
+    >>> pendulum = Mechanism(name="pendulum", gravity=(9.81, 0.0, 0.0), bodies={"rod": rod})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "left")
+    ...     run = simulate(pendulum, start={"a": 0.5}, until=9.0, checkpoint=file, every_seconds=0.0)
+    ...     again = resume(file)
+    >>> bool((again["a"] == run["a"]).all())
+    True
+    """
+    left = read_checkpoint(path)
+    study = study_of_text(left.study, str(path), left.folder).study
+    return _run(study, left.folder, progress, path, every_seconds, left.memory)
+
+
+def _run(
+    study: Study,
+    folder: Path | None,
+    progress: Callable[[float], object] | None,
+    checkpoint: str | os.PathLike[str] | None,
+    every_seconds: float,
+    memory: Memory | None = None,
+) -> Run:
+    simulation = Simulation(study, folder)
+    leaving = None if checkpoint is None else Checkpoint(checkpoint, study, folder, every_seconds)
+    return simulation.run(progress=progress, checkpoint=leaving, memory=memory)
 
 
 def study_of(what: Mechanism | Study, **given: Any) -> Study:

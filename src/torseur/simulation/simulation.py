@@ -22,13 +22,15 @@ from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import Balance, Gap, audit_of
+from torseur.simulation.checkpoint import Checkpoint
 from torseur.simulation.driver import Encounter, Limits, Reply, Sampling, integrate
+from torseur.simulation.hooks import Keep
 from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
 from torseur.simulation.outcome import Outcome, Trajectory
 from torseur.simulation.plant import DEGRADES, Plant, Settings
-from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
@@ -156,15 +158,23 @@ class Simulation:
 
     # -- a run ---------------------------------------------------------------------------------------------------------
     def run(
-        self, *, start: Mapping[str, float] | None = None, progress: Callable[[float], object] | None = None
+        self,
+        *,
+        start: Mapping[str, float] | None = None,
+        progress: Callable[[float], object] | None = None,
+        checkpoint: Checkpoint | None = None,
+        memory: Memory | None = None,
     ) -> Run:
         """Simulate; what was computed is kept, however it ends.
 
         Args:
             start: coordinates and speeds by name, beside those of the study.
             progress: called now and then with the time reached.
+            checkpoint: where the run leaves, now and then, what it takes to go on from there.
+            memory: what it takes, left by an earlier run of the same study; see `torseur.simulation.simulate.resume`.
         """
-        return self.result(*self.trajectory(start=start, progress=progress))
+        found = self.trajectory(start=start, progress=progress, checkpoint=checkpoint, memory=memory)
+        return self.result(*found)
 
     def trajectory(
         self,
@@ -173,15 +183,28 @@ class Simulation:
         u: Array | None = None,
         p: Array | None = None,
         progress: Callable[[float], object] | None = None,
+        checkpoint: Checkpoint | None = None,
+        memory: Memory | None = None,
     ) -> tuple[Trajectory, Log, Sequence[Event]]:
         """The states of a run, what was held when, and what happened."""
         study = self.study
-        x, held = self.start(start, u, p)
         keeper, log = Keeper(self.plant, self._decide, self._jump, self.evaluate), Log()
-        if self.plant.switches:
-            x = keeper.begin(study.begin, x, held)
-        log.note(study.begin, held)
-        found = self._integrated(x, held, study.begin, keeper, log, progress)
+        if memory is None:
+            x, held = self.start(start, u, p)
+            if self.plant.switches:
+                x = keeper.begin(study.begin, x, held)
+            log.note(study.begin, held)
+        else:
+            keeper.recall(memory["keeper"])
+            log.recall(memory["log"])
+            x, held = memory["drive"]["state"], log.first
+
+        def keep(drive: Callable[[], Memory]) -> None:
+            assert checkpoint is not None
+            checkpoint.offer(lambda: {"drive": drive(), "keeper": keeper.memory(), "log": log.memory()})
+
+        left = None if memory is None else memory["drive"]
+        found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
         simulation = self
         while simulation.has_degraded(found):
             simulation = simulation._chosen_anew(found, held)
@@ -190,7 +213,15 @@ class Simulation:
         return found, log, keeper.events
 
     def _integrated(
-        self, x: Array, held: Held, begin: float, keeper: Keeper, log: Log, progress: Callable[[float], object] | None
+        self,
+        x: Array,
+        held: Held,
+        begin: float,
+        keeper: Keeper,
+        log: Log,
+        progress: Callable[[float], object] | None,
+        keep: Keep | None = None,
+        memory: Memory | None = None,
     ) -> Trajectory:
         study, solver = self.study, self.study.solver
 
@@ -224,6 +255,8 @@ class Simulation:
             review=review if self.plant.switches else None,
             limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
             progress=progress,
+            keep=keep,
+            memory=memory,
         )
 
     def has_degraded(self, trajectory: Trajectory) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Function, tangents
 from torseur.simulation.kept import kept
-from torseur.simulation.problem import Array, Held, Problem
+from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
@@ -140,6 +140,17 @@ class Stepper:
     def bound(self, latest: float) -> None:
         """Let the stages of the steps to come go further in time."""
         self._now[3] = latest
+
+    def memory(self) -> Memory:
+        """Between two steps: all that the next one depends on."""
+        return {"now": self._now, "record": self._record, "u": self.held.u, "m": self.held.m, "p": self.held.p}
+
+    def recall(self, memory: Memory) -> None:
+        held = self.held
+        held.u[:], held.m[:] = memory["u"], memory["m"]
+        self.hold(Held(held.u, held.m, memory["p"]))
+        self._now[:], self._record = memory["now"], memory["record"]
+        self.forget()
 
     def repeated(self, h: float, times: int) -> Callable[[], object]:
         """The step from here, so many times over in native code alone: what a step costs that nobody steers."""
