@@ -16,6 +16,7 @@ HEAVY = {
     "numpy",
     "pandas",
     "pinocchio",
+    "pyarrow",
     "pydantic",
     "rich",
     "scipy",

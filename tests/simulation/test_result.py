@@ -196,6 +196,7 @@ def test_units_reach_xarray_and_pandas():
         ("run.csv", '# labels: {"torseur_run": 1}\ntime,a\n0,1\n', "damaged"),
         ("run.csv", "# labels: {\ntime,a\n0,1\n", "damaged"),
         ("run.nc", "not a netCDF file", "no netCDF file"),
+        ("run.parquet", "not a Parquet file", "no Parquet file"),
     ],
 )
 def test_a_file_that_is_no_run_is_refused_in_words(tmp_path, name, text, message):
@@ -203,6 +204,25 @@ def test_a_file_that_is_no_run_is_refused_in_words(tmp_path, name, text, message
     with pytest.raises(ArgumentError, match=message) as caught:
         open_run(tmp_path / name)
     assert name in caught.value.where
+
+
+def test_a_parquet_file_is_a_plain_table_with_units(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run = full_run()
+    run.save(tmp_path / "run.parquet")
+    frame = pandas.read_parquet(tmp_path / "run.parquet")
+    np.testing.assert_array_equal(frame["time"], run.time)
+    np.testing.assert_array_equal(frame["q2"], run["q2"])
+    assert (
+        parquet.read_schema(tmp_path / "run.parquet").field("dq1").metadata[b"unit"]
+        == run.channels["dq1"].unit.encode()
+    )
+    parquet.write_table(
+        parquet.read_table(tmp_path / "run.parquet").replace_schema_metadata(None), tmp_path / "b.parquet"
+    )
+    with pytest.raises(ArgumentError, match="not a run"):
+        open_run(tmp_path / "b.parquet")
 
 
 # -- what is in it ----------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ __all__ = ["command"]
 def command(first: Path, second: Path, tolerance: float | None, figure: Path | None) -> None:
     """Say where two runs differ most, channel by channel.
 
-    A and B are files of runs (.nc .csv .res) or folders of results. A share is the largest difference over the largest
-    magnitude of a channel.
+    A and B are files of runs (.nc .csv .res .parquet) or folders of results. A share is the largest difference over
+    the largest magnitude of a channel.
     """
     from torseur.cli.results import open_result
     from torseur.simulation.comparison import compare

@@ -39,7 +39,7 @@ MOST_EVENTS = 12
     help="A parameter, a coordinate or speed at the start, an input.",
 )
 @click.option(
-    "--format", "formats", default="nc", show_default=True, help="Of the run: nc, csv, res; several by commas."
+    "--format", "formats", default="nc", show_default=True, help="Of the run: nc, csv, res, parquet; several by commas."
 )
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
 @click.option("--no-playback", is_flag=True, help="Do not write the 3-D playback.")

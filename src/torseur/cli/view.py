@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-RUNS = (".nc", ".csv", ".res")
+RUNS = (".nc", ".csv", ".res", ".parquet")
 
 
 @click.command("view")
@@ -26,8 +26,8 @@ RUNS = (".nc", ".csv", ".res")
 def command(path: Path, port: int | None, no_browser: bool, sticks: bool) -> None:
     """Show a run or a mechanism in 3-D in the browser.
 
-    RUN_OR_MODEL is a file of a run (.nc .csv .res), a folder of results, or a model or study file; a run is played, a
-    mechanism is moved by sliders.
+    RUN_OR_MODEL is a file of a run (.nc .csv .res .parquet), a folder of results, or a model or study file; a run is
+    played, a mechanism is moved by sliders.
     """
     from torseur.cli.results import open_result
     from torseur.simulation.study_file import read_study

@@ -296,7 +296,7 @@ class Run:
 
     # -- elsewhere -----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file, all of it or nothing: .nc (netCDF), .csv, or .res (EasyDyn)."""
+        """Write the run to a file, all of it or nothing: .nc (netCDF), .csv, .res (EasyDyn) or .parquet."""
         from torseur.simulation.result_files import save_run
 
         save_run(self, path)

@@ -1,6 +1,6 @@
-"""Runs in files: netCDF (.nc), text for spreadsheets and Gnuplot (.csv), and the columns of EasyDyn (.res).
+"""Runs in files: netCDF (.nc), text for spreadsheets and Gnuplot (.csv), the columns of EasyDyn (.res), and Parquet.
 
-All three hold everything a `Run` does and give it back exactly. A file appears complete or not at all.
+All of them hold everything a `Run` does and give it back exactly. A file appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ENDINGS", "read_run", "save_run"]
 
-ENDINGS = (".nc", ".csv", ".res")
+ENDINGS = (".nc", ".csv", ".res", ".parquet")
 
 
 def save_run(run: Run, path: str | os.PathLike[str]) -> None:
-    """Write a run to a file whose ending says the format: .nc, .csv or .res."""
+    """Write a run to a file whose ending says the format: .nc, .csv, .res or .parquet."""
     file = Path(path)
     ending = _ending(file, "written")
     with _replacing(file) as beside:
@@ -31,6 +31,10 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
             from torseur.simulation.result_files.netcdf import write_netcdf
 
             write_netcdf(run, beside)
+        elif ending == ".parquet":
+            from torseur.simulation.result_files.parquet import write_parquet
+
+            write_parquet(run, beside)
         else:
             from torseur.simulation.result_files.text import csv_text, res_text
 
@@ -48,6 +52,10 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         from torseur.simulation.result_files.netcdf import read_netcdf
 
         return read_netcdf(file)
+    if ending == ".parquet":
+        from torseur.simulation.result_files.parquet import read_parquet
+
+        return read_parquet(file)
     from torseur.simulation.result_files.text import read_text
 
     return read_text(file, "," if ending == ".csv" else None)

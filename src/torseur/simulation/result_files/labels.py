@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from torseur.formats.yaml_format import read_yaml
 from torseur.formats.yaml_writer import write_yaml
 from torseur.simulation.result import Audit, Channel, Event, Role, Run
 
-__all__ = ["AUDIT", "labels", "recorded", "restored"]
+__all__ = ["AUDIT", "labels", "recorded", "regrouped", "restored"]
 
 VERSION = 1
 AUDIT = "audit."
@@ -54,6 +55,13 @@ def labels(run: Run) -> str:
         },
     }
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def regrouped(columns: Mapping[str, Array]) -> dict[str, Array]:
+    """Columns of numbers as channels again: name[0], name[1], ... side by side, (nt, k)."""
+    grouped = itertools.groupby(columns, key=lambda name: name.partition("[")[0])
+    found = {name: [columns[c] for c in group] for name, group in grouped}
+    return {name: parts[0] if len(parts) == 1 else np.stack(parts, axis=1) for name, parts in found.items()}
 
 
 def restored(

@@ -5,7 +5,6 @@ Numbers are written with as many digits as it takes to read the same ones back.
 
 from __future__ import annotations
 
-import itertools
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError
 from torseur.simulation.result import Channel, Role, Run
-from torseur.simulation.result_files.labels import labels, recorded, restored
+from torseur.simulation.result_files.labels import labels, recorded, regrouped, restored
 
 __all__ = ["csv_text", "read_text", "res_text"]
 
@@ -99,18 +98,13 @@ def read_text(file: Path, separator: str | None) -> Run:
     if known is None:
         channels = [_foreign(name, values) for name, values in columns.items()]
         return Run(None, time, {c.name: c for c in channels}, info={"file": str(file)})
-    grouped = itertools.groupby(columns, key=lambda name: name.partition("[")[0])
-    return restored(known, time, {n: _together([columns[c] for c in group]) for n, group in grouped}, str(file))
+    return restored(known, time, regrouped(columns), str(file))
 
 
 def _foreign(name: str, values: Array) -> Channel:
     """A column that another program wrote: ``angle (deg)``, ``angle [deg]`` or just ``angle``."""
     word, _, unit = name.replace("[", "(").partition("(")
     return Channel(re.sub(r"[^\w.-]+", "_", word.strip()), unit.strip(" ])"), "", values)
-
-
-def _together(columns: list[Array]) -> Array:
-    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def _is_data(line: str, separator: str | None) -> bool:
