@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from problems_by_hand import ball, driven, driven_exact, kepler, kepler_start, pendulum, second_order
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function, Graph, Role, cos, exp, select, sin, sqrt
 from torseur.simulation.crossings import bracketed_zero
 from torseur.simulation.driver import Limits, Reply, Sampling, integrate
@@ -473,6 +473,16 @@ def test_an_error_of_a_handler_goes_through():
 
     with pytest.raises(ZeroDivisionError):
         integrate(ball(), [1.0, 0.0, 0.0], (0.0, 1.0), handler=handler)
+
+
+def test_a_handler_that_cannot_decide_ends_the_run_and_what_was_computed_is_kept():
+    def handler(met):
+        raise NumericalError("nothing fits", remedy="a softer ground")
+
+    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 1.0), handler=handler)
+    assert run.outcome is Outcome.UNDECIDED
+    assert run.why == "nothing fits; a softer ground"
+    assert len(run.times) > 1
 
 
 def test_every_outcome_is_a_sentence_and_those_of_failures_a_remedy():

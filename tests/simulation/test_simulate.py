@@ -216,6 +216,11 @@ def test_names_that_do_not_exist_are_all_told_at_once():
         assert part in str(error.value)
 
 
+def test_more_records_than_a_machine_can_keep_are_refused():
+    with pytest.raises(ts.ModelError, match="too many records"):
+        ts.simulate(pendulum(), until=10.0, every=1e-9)
+
+
 def test_what_was_computed_is_kept_where_a_run_fails():
     """x' = 1 + x^2 as a force law: it reaches infinity at a finite time."""
     cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, NumericalError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
 from torseur.simulation.fixed import Course, native_run
 from torseur.simulation.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling
@@ -133,20 +133,22 @@ class _Drive:
     def run(self, t: float, x: Array, memory: Memory | None = None) -> Trajectory:
         began = clock.perf_counter()
         self.t, self._moved = t, x
-        outcome, blame = Outcome.COMPLETE, None
+        outcome, blame, why = Outcome.COMPLETE, None, None
         try:
             self._whole(memory)
         except _End as end:
             outcome, blame = end.outcome, end.blame
         except KeyboardInterrupt:
             outcome = Outcome.INTERRUPTED
+        except NumericalError as error:  # of a handler, a review or a sampling: what there is is kept
+            outcome, why = Outcome.UNDECIDED, f"{error.what}; {error.remedy}" if error.remedy else error.what
         tally, stepper = self.tally, self.stepper
         evaluations = (tally.steps + tally.rejected + tally.starts) * stepper.evaluations + tally.newton
         counts = Counts(
             tally.steps, tally.rejected, evaluations, tally.newton, tally.restarts, clock.perf_counter() - began
         )
         times, states = self.recorder.arrays(stepper.layout.n)
-        return Trajectory(times, states, tuple(tally.events), outcome, self.t, self.x, blame, counts)
+        return Trajectory(times, states, tuple(tally.events), outcome, self.t, self.x, blame, counts, why)
 
     @property
     def x(self) -> Array:

@@ -34,6 +34,7 @@ class Outcome(Enum):
         "events follow each other without time going on: the model needs a mode of its own for that situation "
         "(rest, sticking), or a little compliance"
     )
+    UNDECIDED = "it cannot be said how the motion goes on from there"
 
     @property
     def is_good(self) -> bool:
@@ -85,6 +86,7 @@ class Trajectory:
         final: the state there (n,).
         blame: after a failure, the state component that is not finite or has the largest error, if one can be named.
         counts: what it cost.
+        why: what a handler said when it could not decide.
     """
 
     times: Array
@@ -95,6 +97,7 @@ class Trajectory:
     final: Array
     blame: int | None
     counts: Counts
+    why: str | None = None
 
     def followed_by(self, other: Trajectory) -> Trajectory:
         """Both in one; the other begins where this one ended, and the row of that instant is not wanted."""

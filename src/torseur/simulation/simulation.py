@@ -431,7 +431,8 @@ class Simulation:
         where = f"at t = {trajectory.end:.9g} s"
         if trajectory.blame is not None:
             where += f", {names[trajectory.blame]}"
-        return f"{where}: {trajectory.outcome.value}"
+        why = "" if trajectory.why is None else f": {trajectory.why}"
+        return f"{where}: {trajectory.outcome.value}{why}"
 
     def _info(self, trajectory: Trajectory) -> dict[str, Any]:
         counts, solver = trajectory.counts, self.study.solver

@@ -23,6 +23,9 @@ from torseur.simulation.study import Study
 
 __all__ = ["check_study", "faults"]
 
+MOST_RECORDS = 1e8
+"""Of one run: more do not fit into the memory of usual machines."""
+
 
 def check_study(study: Study) -> None:
     """Raise all that is wrong with a study, at once."""
@@ -46,6 +49,7 @@ def faults(study: Study) -> list[Fault]:
         *_unknown([study.solver.method], METHODS, "method", ("solver", "method"), is_table=False),
         *_outputs(study, scope),
         *_changes(study),
+        *_records(study),
     ]
 
 
@@ -66,6 +70,13 @@ def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:
         if known is not None and isinstance(known.value, Formula):
             text = f"the parameter '{name}' follows from others"
             yield Fault((*path, name), text, got=known.value.text[:80], remedy="set those, or change the model")
+
+
+def _records(study: Study) -> Iterator[Fault]:
+    count = (study.until - study.begin) / study.interval
+    if count > MOST_RECORDS:
+        text, expected = "too many records", f"at most {MOST_RECORDS:.0e}"
+        yield Fault(("every",), text, expected=expected, got=f"{count:.3g}", remedy="more time between records")
 
 
 def _changes(study: Study) -> Iterator[Fault]:

@@ -49,6 +49,7 @@ STYLE: dict[str, Any] = {
     "lines.linewidth": 1.1,
     "lines.solid_capstyle": "round",
     "lines.solid_joinstyle": "round",
+    "agg.path.chunksize": 1000,  # long lines that cross themselves are drawn in pieces, which is much quicker
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 200,
