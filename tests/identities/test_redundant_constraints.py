@@ -42,6 +42,18 @@ def test_a_planar_linkage_in_space_moves_as_with_its_two_independent_rows():
     assert np.abs(U[:, 2:].T @ lam).max() < 1e-12 * np.abs(lam).max()  # nothing that does nothing
 
 
+@pytest.mark.parametrize(("cut", "freedoms"), [("revolute", 1), ("planar", 3)])
+def test_rows_of_rounding_take_no_freedom(cut, freedoms):
+    """Counted by mobility, and in reduced forms, as by the decomposition that accelerations come from."""
+    d = Ring(("revolute", "revolute", cut, "revolute"), 1, flat=True).cut(2)
+    call, model = Evaluated(d.mechanism), build(d.mechanism)
+    tau = np.random.default_rng(1).normal(size=3)
+    assert model.mobility(d.q).freedoms == freedoms
+    adot, vdot = call("reduced_forward_dynamics", d.q, d.v, tau)
+    assert len(adot) == freedoms
+    assert_same(vdot, call("forward_dynamics", d.q, d.v, tau), tolerance=1e-10)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_loop_whose_rows_are_all_redundant_leaves_the_motion_alone(seed):
     """A planar chain held to its own plane by a planar joint: three rows of rounding, which must not count."""

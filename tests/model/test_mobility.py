@@ -52,6 +52,16 @@ def test_a_stretched_chain_gives_way_for_an_instant_only() -> None:
     assert "it cannot move" in "\n".join(found.lines())
 
 
+def test_a_stretched_chain_is_found_where_newton_s_method_leaves_it() -> None:
+    """A singular position is met to the square root of rounding only."""
+    model = four_bar(crank=0.5, coupler=0.5, rocker=0.5, ground=1.5)
+    q = model.assemble([0.2, -0.3, 2.9]).q
+    assert np.abs(q - [0.0, 0.0, np.pi]).max() > 1e-9
+    assert model.mobility(q).is_singular
+    with pytest.raises(ts.NumericalError, match="singular position"):
+        model.linearise((q, np.zeros(3)))
+
+
 def two(**constraints: Any) -> Mechanism:
     one = {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"M": 1.0, "ZZ": 1.0}}
     other = {"joint": {"kind": "revolute", "coordinate": "b"}}

@@ -14,7 +14,7 @@ import numpy as np
 
 from torseur.describe import Effort, Formula, Motor, Transmission
 from torseur.describe.constraints import Prescribed
-from torseur.dynamics.sampled_rows import RANK_TOLERANCE, SampledRows, rank_of
+from torseur.dynamics.sampled_rows import RANK_TOLERANCE, SampledRows, rank_of, unit_rows
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, jacobian, ops
@@ -167,8 +167,6 @@ def _fixes(sampled: SampledRows, speeds: list[int], least: float) -> bool:
     """Whether the rows give these speeds, at every state or, for lack of better, at some."""
     smallest = []
     for A in sampled.A:
-        lengths = np.linalg.norm(A, axis=1, keepdims=True)
-        part = (A / np.where(lengths > 0.0, lengths, 1.0))[:, speeds]
-        s = np.linalg.svd(part, compute_uv=False)
+        s = np.linalg.svd(unit_rows(A)[:, speeds], compute_uv=False)
         smallest.append(float(s[-1]) if len(s) == len(speeds) else 0.0)
     return min(smallest) > least if least == _COMFORTABLE else max(smallest) > least

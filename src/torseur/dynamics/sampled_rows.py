@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.dynamics.closing_sides import sides_of
+from torseur.dynamics.constrained import FLOOR
 from torseur.dynamics.kinematics import displaced
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, evaluate
 
-__all__ = ["RANK_TOLERANCE", "SampledRows", "rank_of"]
+__all__ = ["RANK_TOLERANCE", "SampledRows", "rank_of", "unit_rows"]
 
 RANK_TOLERANCE = 1e-7
-"""Singular values below this fraction of the largest are zero: states are closed to about 1e-10."""
+"""Singular values of rows of unit length below this fraction of the largest are zero: states are closed to about 1e-10.
+"""
 
 _STATES, _TRIALS, _STEPS = 3, 30, 40
 _CLOSED = 1e-10
@@ -30,13 +32,16 @@ _LONGEST = 0.5
 Array = NDArray[np.float64]
 
 
+def unit_rows(A: Array) -> Array:
+    """The rows brought to unit length; those that hold nothing but rounding become zero."""
+    lengths = np.linalg.norm(A, axis=-1, keepdims=True)
+    return np.asarray(A / np.where(lengths > FLOOR, lengths, np.inf))
+
+
 def rank_of(A: Array) -> int:
-    """The rank of a matrix whose rows are first brought to unit length."""
-    if not A.size:
-        return 0
-    lengths = np.linalg.norm(A, axis=1, keepdims=True)
-    s = np.linalg.svd(A / np.where(lengths > 0.0, lengths, 1.0), compute_uv=False)
-    return int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 1e-300)))
+    """The rank of a matrix, by its rows at unit length."""
+    s = np.linalg.svd(unit_rows(A), compute_uv=False) if A.size else np.zeros(0)
+    return int(np.count_nonzero(s > RANK_TOLERANCE * s.max(initial=1e-300)))
 
 
 @dataclass(frozen=True)

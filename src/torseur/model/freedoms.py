@@ -1,4 +1,7 @@
-"""Small matrices of constraint rows at one state: rank, independent columns, and how the others follow."""
+"""Small matrices of constraint rows at one state: rank, independent columns, and how the others follow.
+
+Rows keep their lengths here, for at a singular position some may vanish; those of rounding are none.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,26 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["dependent_columns", "followers", "null_space", "rank_of", "redundant_rows"]
+from torseur.dynamics.constrained import FLOOR
+
+__all__ = ["dependent_columns", "followers", "null_space", "rank_of", "redundant_rows", "smallest"]
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-9
-"""Singular values below this part of the largest are zeros."""
+TOLERANCE = 1e-6
+"""Singular values below this part of the largest are zeros: loops that are closed to 1e-12 meet a singular position to
+the square root of that only."""
+
+
+def smallest(size: float) -> float:
+    """What still counts beside a largest of this size."""
+    return max(TOLERANCE * size, FLOOR)
 
 
 def rank_of(A: Array) -> int:
     """The rank of rows."""
     s = np.linalg.svd(A, compute_uv=False) if A.size else np.zeros(0)
-    return int(np.sum(s > TOLERANCE * s.max(initial=1e-300)))
+    return int(np.count_nonzero(s > smallest(s.max(initial=0.0))))
 
 
 def null_space(A: Array, n: int) -> Array:
@@ -32,13 +43,14 @@ def redundant_rows(A: Array) -> list[int]:
     """The rows that add nothing to those before them."""
     basis: list[Array] = []
     found = []
+    least = smallest(float(np.linalg.norm(A, axis=1).max(initial=0.0)))
     for k, row in enumerate(A):
         rest = np.array(row)
         for _ in range(2):  # once more against rounding
             for u in basis:
                 rest -= (u @ rest) * u
         size = float(np.linalg.norm(rest))
-        if size <= TOLERANCE * max(float(np.linalg.norm(row)), 1e-300):
+        if size <= least:
             found.append(k)
         else:
             basis.append(rest / size)
@@ -54,13 +66,14 @@ def dependent_columns(A: Array, first: Sequence[int] = (), keep: Sequence[int] =
         keep: columns that are only taken if the others do not suffice.
     """
     left, chosen = np.array(A), list[int]()
+    least = smallest(float(np.abs(A).max(initial=0.0)))
     rank = rank_of(A)
     groups = [list(first), [k for k in range(A.shape[1]) if k not in keep], list(range(A.shape[1]))]
     for group in groups:
         while len(chosen) < rank and (open_ := [k for k in group if k not in chosen]):
             sizes = np.linalg.norm(left[:, open_], axis=0)
             best = int(np.argmax(sizes))
-            if sizes[best] <= TOLERANCE * max(float(np.abs(A).max()), 1e-300):
+            if sizes[best] <= least:
                 break
             column = left[:, open_[best]] / sizes[best]
             left = left - np.outer(column, column @ left)
@@ -71,5 +84,5 @@ def dependent_columns(A: Array, first: Sequence[int] = (), keep: Sequence[int] =
 def followers(A: Array, dependent: Sequence[int], right: Array | None = None) -> Array:
     """How the dependent columns follow: x_dependent = F x_independent with A x = 0, or with A x = right y: F y."""
     others = [k for k in range(A.shape[1]) if k not in dependent]
-    solved = np.linalg.pinv(A[:, list(dependent)], rcond=TOLERANCE)
+    solved = np.linalg.pinv(A[:, list(dependent)])  # of full rank
     return np.asarray(solved @ (-A[:, others] if right is None else right))

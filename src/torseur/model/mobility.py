@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
-from torseur.model.freedoms import TOLERANCE, dependent_columns, followers, null_space, rank_of, redundant_rows
+from torseur.model.freedoms import dependent_columns, followers, null_space, rank_of, redundant_rows
 from torseur.model.rows import ConstraintRow, owners_in_words
 from torseur.model.sampling import moved
 
@@ -168,7 +168,8 @@ class _Position:
         if not self.model.constraint_rows:
             return ()
         c = np.asarray(self.model.function("constraint_rates")(self.q, np.zeros(self.model.nv), **self.keywords))
-        left = c - self.A @ (np.linalg.pinv(self.A, rcond=TOLERANCE) @ c)
+        U = np.linalg.svd(self.A)[0][:, : rank_of(self.A)]
+        left = c - U @ (U.T @ c)
         bad = np.abs(left) > 1e-9 * max(1.0, float(np.abs(c).max(initial=0.0)))
         return tuple(row for row, is_bad in zip(self.model.constraint_rows, bad, strict=True) if is_bad)
 
