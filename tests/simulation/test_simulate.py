@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -249,6 +251,21 @@ def test_a_batch_is_its_runs_one_by_one(solver):
 
 
 # -- forces in joints --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", ["rk4", "dopri5"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"starts": {"a": [0.1, math.nan]}}, "variants must be finite"),
+        ({"starts": {"a": [[0.1, 0.2]]}}, "variants are counted by one number"),
+        ({"starts": {"a": [0.1, 0.2], "da": [1.0, 2.0, 3.0]}}, "do not fit together"),
+        ({"starts": {"a": [0.1]}, "threads": 0}, "wrong number of threads"),
+    ],
+)
+def test_what_is_wrong_with_a_batch_is_said_whatever_the_method(given, said, solver):
+    with pytest.raises(ts.ArgumentError, match=said):
+        simulate_many(pendulum(), until=0.1, solver=solver, **given)
+
+
 def test_the_force_in_the_joint_of_a_swinging_rod_is_that_of_the_closed_form():
     run = ts.simulate(
         pendulum(), until=1.0, start={"a": 1.0}, every=0.1, controllers={"pin": {"force_sensor": {"joint": "rod"}}}

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from torseur.describe import Mechanism
 from torseur.emit import compile, integrator
+from torseur.emit.parallel import checked_threads
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.function import array_of, check_names
 from torseur.simulation.fixed import Course
@@ -100,6 +101,7 @@ def simulate_many(
     >>> many["a"].shape
     (3, 11)
     """
+    threads = checked_threads(threads)
     simulation = Simulation(study_of(what, **study))
     variants = _Variants(simulation, starts or {}, parameters or {}, inputs or {})
     fast = _course(simulation)
@@ -128,6 +130,9 @@ class _Variants:
             ) from None
         if len(shape) != 1:
             raise ArgumentError("variants are counted by one number", expected="(runs,)", got=str(shape))
+        lost = [n for n, a in arrays.items() if not np.isfinite(a).all()]
+        if lost:
+            raise ArgumentError("variants must be finite", expected="numbers", got=f"nan or inf in {', '.join(lost)}")
         self.count = shape[0]
         full = {n: np.broadcast_to(a, shape) for n, a in arrays.items()}
         self.starts = {n: full[n] for n in starts}
@@ -264,6 +269,6 @@ def _one_by_one(
             progress(done / n)
 
     _ = simulation.problem, simulation.start()  # compile once, before threads share it
-    with ThreadPoolExecutor(max(1, threads)) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(n)))
     return Batch(simulation, grid, q, v, z, lambda k: simulation.result(*moved(k)))
