@@ -154,3 +154,13 @@ def test_a_driven_mechanism_has_no_rest() -> None:
     driven = pendulum(constraints={"drive": {"prescribed": {"coordinate": "q", "equals": "sin(t)"}}})
     with pytest.raises(ts.NumericalError, match="constraints move"):
         ts.equilibrium(driven)
+
+
+def test_a_contact_pushes_and_does_not_pull() -> None:
+    """Gravity takes the pendulum to 0: a stop below 0.3 rad holds it there, one above is open."""
+    below, above = ({"stop": {"contact": {"gap": gap}}} for gap in ("q - 0.3", "0.3 - q"))
+    held = ts.equilibrium(pendulum(constraints=below))
+    assert held.multipliers == pytest.approx([2.0 * GRAVITY * math.sin(0.3)])
+    with pytest.raises(ts.NumericalError, match="one-sided pulls") as error:
+        ts.equilibrium(pendulum(constraints=above))
+    assert "constraints.stop -5.798 N" in str(error.value)

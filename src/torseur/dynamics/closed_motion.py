@@ -8,7 +8,8 @@ from typing import Any
 
 from torseur.dynamics.constrained import Allowed, project
 from torseur.dynamics.constraints import Constraints, cut_wrench
-from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.kinematics import displaced
+from torseur.dynamics.perturbation import along_speeds
 from torseur.dynamics.system import System
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
@@ -159,8 +160,12 @@ def constrained_derivatives(w: Workbench, by_q: list[list[Expr]], by_v: list[lis
     ]
     at |= dict(zip(pulls, lam, strict=True))
     tables = {}
-    for name, table, symbols in (("dvdot_dq", by_q, system.q), ("dvdot_dv", by_v, system.v)):
-        pulled, missed = (_along(w, rows, list(symbols), name == "dvdot_dq") for rows in (forces, misses))
+    v = list(system.v)
+    found = {
+        "dvdot_dq": (by_q, along_speeds(w, forces), along_speeds(w, misses)),
+        "dvdot_dv": (by_v, jacobian(forces, v).dense(), jacobian(misses, v).dense()),
+    }
+    for name, (table, pulled, missed) in found.items():
         left = [[p - t for p, t in zip(a, b, strict=True)] for a, b in zip(pulled, table, strict=True)]
         left, missed = ([substitute(row, at) for row in rows] for rows in (left, missed))
         columns = [w.allowed.solve([row[j] for row in left], [row[j] for row in missed]) for j in range(n)]
@@ -169,16 +174,3 @@ def constrained_derivatives(w: Workbench, by_q: list[list[Expr]], by_v: list[lis
     free = [zero] * len(A)
     by_tau = [list(row) for row in zip(*(w.allowed.solve(unit, free) for unit in units), strict=True)]
     return {"vdot": vdot, **tables, "dvdot_dtau": by_tau}
-
-
-def _along(w: Workbench, rows: list[Expr], symbols: list[Expr], positions: bool) -> list[list[Expr]]:
-    """Derivatives by the symbols; those by coordinates are turned into derivatives along the speeds."""
-    table = jacobian(rows, symbols).dense() if rows else []
-    if not positions:
-        return table
-    G, zero = jacobian(rates(w.system), list(w.system.v)), w.system.graph.zero
-    result = [[zero] * w.tree.nv for _ in table]
-    for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
-        for row, source in zip(result, table, strict=True):
-            row[j] = row[j] + source[i] * entry
-    return result

@@ -13,6 +13,7 @@ from torseur.errors import ArgumentError
 from torseur.graph import Expr, jacobian, tangents
 
 __all__ = [
+    "along_speeds",
     "constraint_derivatives",
     "constraint_stiffness",
     "inverse_dynamics_by_inputs",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.describe.constraints import Contact, Rolling
 from torseur.errors import NumericalError
 from torseur.model.assembly import held_matrix
-from torseur.model.freedoms import null_space
+from torseur.model.freedoms import null_space, rank_of
 from torseur.model.linearisation import displacement_names
 from torseur.spatial.joints import Quantity
 
@@ -156,6 +157,20 @@ class Point:
         return d * min(1.0, self.search.settings.largest_turn / max(float(np.abs(d[turns]).max(initial=0.0)), 1e-300))
 
     # -- words ---------------------------------------------------------------------------------------------------------
+    @property
+    def pulling(self) -> dict[str, float]:
+        """One-sided rows with a force that they cannot have; none where forces are not unique, and may be others."""
+        rows, table = self.model.constraint_rows, self.model.mechanism.constraints
+        if rank_of(self.A) < len(rows):
+            return {}
+        found = {}
+        for row, push in zip(rows, self.lam, strict=True):
+            form = table[row.owner.split(".", 1)[1]].form if row.owner.startswith("constraints.") else None
+            one_sided = isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts and row.part == "height")
+            if one_sided and push < -self.search.settings.tolerance * self.size:
+                found[row.owner] = float(push)
+        return found
+
     @property
     def indifferent(self) -> tuple[str, ...]:
         """Displacements without influence on the forces."""

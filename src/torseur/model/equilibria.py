@@ -182,6 +182,15 @@ class Search:
             count += more + last
         if not point.is_balanced:
             raise point.failure()
+        pulling = point.pulling
+        if pulling:
+            raise NumericalError(
+                "forces balance only where something one-sided pulls",
+                where=self.model.mechanism.name,
+                got=", ".join(f"{name} {push:.4g} N" for name, push in pulling.items()),
+                expected="contacts that push",
+                remedy="give a guess elsewhere, or leave these constraints out: they are open",
+            )
         return self.result(point, count)
 
     def newton(self, point: Point) -> tuple[Point, int]:
