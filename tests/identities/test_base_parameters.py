@@ -60,7 +60,7 @@ def test_what_a_joint_does_not_notice_may_be_its_parents(kind):
 
 
 @given(plan=plans(loads=LOAD_FORMS, max_bodies=4))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_random_mechanisms_move_alike_with_base_parameters(plan):
     assert_alike(mechanism_of(plan), plan.seed % 1000)
 

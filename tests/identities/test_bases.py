@@ -47,7 +47,7 @@ def drive_free(mechanism):
 
 
 @given(plan=plans(bases=("carrier",), loads=FORMS, max_bodies=4))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_a_floating_base_moves_as_a_virtual_carrier(plan):
     """With speeds of the one B times speeds of the other, forces of the other are B' times forces of the one."""
     carrier = drive_free(mechanism_of(plan))
@@ -67,7 +67,7 @@ def test_a_floating_base_moves_as_a_virtual_carrier(plan):
 
 
 @given(plan=plans(bases=("floating_rpy",), loads=FORMS, max_bodies=4))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_orientation_by_quaternion_or_by_angles_gives_the_same_forces(plan):
     angles = drive_free(mechanism_of(plan))
     quaternion, s = with_base(angles, "floating"), state_of(angles, plan.seed % 1000)
@@ -141,7 +141,7 @@ ISOTROPIC = ("strut", "pull", "motor", "transmission", "wrench", "spring")
     plan=plans(bases=("fixed", "planar", "floating", "carrier"), kinds=MOVING, loads=ISOTROPIC),
     turn=st.integers(0, 1000),
 )
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_turning_and_moving_the_whole_world_changes_nothing(plan, turn):
     mechanism = drive_free(mechanism_of(plan))  # a motor on the base's own coordinates stands on the ground
     ends = [end for load in mechanism.loads.values() for end in (getattr(load, "between", None) or ())]
@@ -179,7 +179,7 @@ def test_turning_and_moving_the_whole_world_changes_nothing(plan, turn):
 
 # -- order of the file -------------------------------------------------------------------------------------------------
 @given(plan=plans(min_bodies=3, max_bodies=5, loads=LOAD_FORMS), order=st.permutations(range(5)))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_the_order_of_bodies_in_the_file_changes_the_order_of_coordinates_and_nothing_else(plan, order):
     mechanism = mechanism_of(plan)
     names = list(mechanism.bodies)

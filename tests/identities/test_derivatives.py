@@ -47,7 +47,7 @@ def test_the_recursion_gives_the_derivatives_of_the_expressions_for_every_joint_
 
 
 @given(plan=plans(kinds=(*STRAIGHT, "fixed"), max_bodies=4))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_the_recursion_gives_the_derivatives_of_the_expressions(plan):
     regroup = plan.seed % 2 == 0
     assert_recursion_agrees(mechanism_of(plan), plan.seed % 1000, Mode.REVERSE, base_parameters=regroup)
@@ -70,7 +70,7 @@ def differences(f, mechanism, q, v, extra, step=1e-6):
 
 
 @given(plan=plans(loads=SMOOTH, max_bodies=4))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_derivatives_of_inverse_dynamics_are_limits_of_differences(plan):
     mechanism = mechanism_of(plan)
     ours, s = Evaluated(mechanism), state_of(mechanism, plan.seed % 1000)
@@ -81,7 +81,7 @@ def test_derivatives_of_inverse_dynamics_are_limits_of_differences(plan):
 
 
 @given(plan=plans(loads=SMOOTH, max_bodies=3))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_derivatives_of_forward_dynamics_are_consistent(plan):
     mechanism = mechanism_of(plan)
     ours, s = Evaluated(mechanism), state_of(mechanism, plan.seed % 1000)

@@ -94,7 +94,7 @@ def states(driven, floating, seed):
 
 
 @given(plan=plans(max_bodies=4, loads=LOAD_FORMS, kinds=MOVING))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_a_driven_base_moves_the_rest_as_a_floating_one_that_follows(plan):
     driven, floating = pair(plan)
     s, base, q, v, vdot = states(driven, floating, plan.seed % 100)
@@ -119,7 +119,7 @@ def test_a_driven_base_moves_the_rest_as_a_floating_one_that_follows(plan):
 
 
 @given(plan=plans(max_bodies=3, kinds=MOVING))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_lagrange_and_newton_agree_on_a_driven_base(plan):
     driven, _ = pair(plan)
     bench = Workbench(driven, Options(loads=False))
@@ -133,7 +133,7 @@ def test_lagrange_and_newton_agree_on_a_driven_base(plan):
 
 
 @given(plan=plans(max_bodies=3, kinds=("revolute", "prismatic", "spherical", "screw"), loads=("spring", "wrench")))
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_forward_of_inverse_and_derivatives_hold_on_a_driven_base(plan):
     driven, floating = pair(plan)
     s, _, q, v, vdot = states(driven, floating, plan.seed % 100)

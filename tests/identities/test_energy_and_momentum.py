@@ -21,7 +21,7 @@ def without(mechanism, **fields):
 
 # -- energy ------------------------------------------------------------------------------------------------------------
 @given(plan=plans(loads=LOAD_FORMS, max_loads=4))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_energy_changes_by_the_power_of_what_is_added_and_of_loads_other_than_springs(plan):
     mechanism = mechanism_of(plan)
     s = state_of(mechanism, plan.seed % 1000)
@@ -32,7 +32,7 @@ def test_energy_changes_by_the_power_of_what_is_added_and_of_loads_other_than_sp
 
 
 @given(plan=plans(loads=("spring", "strut", "combination", "motor", "far_motor", "transmission"), max_loads=4))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_energy_is_conserved_by_masses_springs_and_rotors_left_alone(plan):
     mechanism = without(mechanism_of(plan), damping=0.0, friction=0.0)
     loads = {
@@ -87,7 +87,7 @@ def assert_momentum_theorem(mechanism, seed, force_and_moment):
 
 
 @given(plan=plans(bases=FREE, loads=INTERNAL, max_bodies=4))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_momentum_changes_by_weight_alone_whatever_bodies_do_to_each_other(plan):
     mechanism = left_alone(mechanism_of(plan))
     if any(body.parent == "world" for body in mechanism.bodies.values()):
@@ -96,7 +96,7 @@ def test_momentum_changes_by_weight_alone_whatever_bodies_do_to_each_other(plan)
 
 
 @given(plan=plans(bases=FREE, loads=("wrench", "world_wrench", "drag", "transmission"), max_bodies=4))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_momentum_changes_by_what_acts_from_outside(plan):
     mechanism = left_alone(mechanism_of(plan))
     if any(body.parent == "world" for body in mechanism.bodies.values()):

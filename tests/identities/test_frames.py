@@ -24,7 +24,7 @@ def along_motion(mechanism, expressions, s):
 
 
 @given(plan=plans(min_bodies=2), pick=st.integers(0, 100))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_a_jacobian_times_speeds_is_the_derivative_of_the_pose(plan, pick):
     mechanism = mechanism_of(plan)
     frame = list(mechanism.frames)[pick % len(mechanism.frames)]
@@ -44,7 +44,7 @@ def test_a_jacobian_times_speeds_is_the_derivative_of_the_pose(plan, pick):
 
 
 @given(plan=plans(min_bodies=2), pick=st.integers(0, 100))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_the_acceleration_is_the_derivative_of_the_velocity_in_world_axes(plan, pick):
     mechanism = mechanism_of(plan)
     frame = list(mechanism.frames)[pick % len(mechanism.frames)]
@@ -65,7 +65,7 @@ def test_the_acceleration_is_the_derivative_of_the_velocity_in_world_axes(plan, 
 
 
 @given(plan=plans(min_bodies=2, max_bodies=4))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_a_wrench_at_a_frame_weighs_on_speeds_by_the_transposed_jacobian(plan):
     mechanism = mechanism_of(plan)
     frame, s = list(mechanism.frames)[-1], state_of(mechanism, 1)

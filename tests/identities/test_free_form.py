@@ -58,7 +58,7 @@ def as_formulas(mechanism):
 
 
 @given(plan=plans(kinds=tuple(STEPS), loads=LOAD_FORMS, max_loads=3, max_bodies=4))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_joints_written_as_formulas_are_the_same_mechanism(plan):
     joints = mechanism_of(plan)
     free = as_formulas(joints)
@@ -87,7 +87,7 @@ def test_joints_written_as_formulas_are_the_same_mechanism(plan):
 
 
 @given(plan=plans(kinds=("revolute", "prismatic", "fixed"), max_bodies=4))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_joints_written_as_formulas_cost_no_more(plan):
     joints = mechanism_of(plan)
     for quantity in ("inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives"):
@@ -131,7 +131,7 @@ def free_forms(draw):
 
 
 @given(drawn=free_forms())
-@settings(max_examples=14)
+@settings(max_examples=7)
 def test_any_formulas_move_as_their_point_masses(drawn):
     mechanism, seed = drawn
     ours, plain, s = Evaluated(mechanism, base_parameters=seed % 2 == 0), Plain(mechanism), state_of(mechanism, seed)
@@ -153,7 +153,7 @@ def test_any_formulas_move_as_their_point_masses(drawn):
 
 
 @given(drawn=free_forms())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_any_formulas_obey_lagrange_and_their_energy_changes_by_the_power_of_what_is_added(drawn):
     mechanism, seed = drawn
     s = state_of(mechanism, seed)
@@ -164,7 +164,7 @@ def test_any_formulas_obey_lagrange_and_their_energy_changes_by_the_power_of_wha
 
 
 @given(drawn=free_forms())
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_derivatives_of_any_formulas_are_limits_of_differences(drawn):
     mechanism, seed = drawn
     ours, plain, s, step = Evaluated(mechanism), Plain(mechanism), state_of(mechanism, seed), 1e-6

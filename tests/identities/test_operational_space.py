@@ -31,7 +31,7 @@ def regular(kinds, seed, rank, loads=()):
     axes=st.sampled_from(Axes),
     loads=st.lists(st.sampled_from(LOADS), max_size=3).map(tuple),
 )
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_force_at_a_frame_is_inertia_times_acceleration_and_bias(seed, kinds, axes, loads):
     mechanism, frame, s = regular(kinds, seed, 6, loads)
     ours, now = Evaluated(mechanism), {"t": s.t, "u": s.u}
@@ -54,7 +54,7 @@ def test_force_at_a_frame_is_inertia_times_acceleration_and_bias(seed, kinds, ax
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_the_corrected_formulas_of_desantis_hold(seed):
     """(6.7)-(6.9) with J^-T on the left and the rate of J by differences, in world axes."""
     mechanism, _, s = regular(SIX, seed, 6)

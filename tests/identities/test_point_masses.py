@@ -23,7 +23,7 @@ def assert_all_as_point_masses(mechanism, seed=0, *, base_parameters=True):
 
 
 @given(plan=plans(loads=LOAD_FORMS, max_loads=4))
-@settings(max_examples=25)
+@settings(max_examples=13)
 def test_random_mechanisms_move_as_their_point_masses(plan):
     assert_all_as_point_masses(mechanism_of(plan), plan.seed % 1000, base_parameters=plan.seed % 2 == 0)
 
@@ -81,7 +81,7 @@ def test_forty_joints_of_every_kind(serial):
 
 
 @given(plan=plans(min_bodies=2))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_frames_move_as_differentiated_poses_say(plan):
     mechanism = mechanism_of(plan)
     ours, plain, s = Evaluated(mechanism), Plain(mechanism), state_of(mechanism, plan.seed % 1000)

@@ -124,7 +124,7 @@ def _names(function):
 
 
 @given(plan=plans(max_bodies=2, bases=("fixed",), kinds=("revolute", "prismatic", "screw"), symbols=False))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_a_closed_form_has_the_values_of_the_function(plan):
     mechanism = mechanism_of(plan)
     s = state_of(mechanism, plan.seed % 100)

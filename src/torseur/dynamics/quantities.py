@@ -35,7 +35,7 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, Function, jacobian, ops, substitute
 from torseur.graph.function import reachable
 
-__all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of"]
+__all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of", "motion_derivatives"]
 
 
 Tables = tuple[list[list[Expr]], list[list[Expr]]]
@@ -124,7 +124,7 @@ def _rates(w: Workbench) -> dict[str, Any]:
     return {"qdot": rates(w.system)}
 
 
-def _motion_derivatives(w: Workbench) -> Tables:
+def motion_derivatives(w: Workbench) -> Tables:
     """By recursion or by differentiating the expressions, whichever takes fewer operations.
 
     The recursion is for the inertial forces; what rotors and loads add is differentiated as it stands.
@@ -178,13 +178,13 @@ def _standard_parameters(w: Workbench) -> dict[str, Any]:
 
 
 def _inverse_derivatives(w: Workbench) -> dict[str, Any]:
-    by_q, by_v = _motion_derivatives(w)
+    by_q, by_v = motion_derivatives(w)
     return {"dtau_dq": by_q, "dtau_dv": by_v}
 
 
 def _forward_derivatives(w: Workbench) -> dict[str, Any]:
     """From the implicit relation: M dvdot = -d tau at the acceleration found, and dvdot/dtau = M^-1."""
-    by_q, by_v = _motion_derivatives(w)
+    by_q, by_v = motion_derivatives(w)
     if w.constraints.rows:
         return closed_motion.constrained_derivatives(w, by_q, by_v)
     bias = w.inverse(w.rest)

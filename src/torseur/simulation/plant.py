@@ -6,7 +6,7 @@ which constraints hold, and integrals of powers and impulses run along for the a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from torseur.dynamics.closed_motion import corrected, motion
 from torseur.dynamics.constrained import Allowed
 from torseur.dynamics.kinematics import displaced, rates
 from torseur.dynamics.partitioned import Partitioned
+from torseur.dynamics.quantities import motion_derivatives
 from torseur.dynamics.reactions import reaction_of
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.errors import ModelError
@@ -30,6 +31,8 @@ from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.switches import Friction, Stops, Switches
 
 __all__ = ["DEGRADES", "Plant", "Settings"]
+
+Table = list[list[Expr]]
 
 DEGRADES = "independent_speeds"
 """The event of a choice of independent speeds that becomes a bad one."""
@@ -243,14 +246,13 @@ class Plant:
         blocks = [*self.blocks, *more]
         residual = {"r": r, "h": h, "dz": dz}
         G = jacobian(self._in(rates(s)), list(s.v))
-        along = [_along(G, row, n, zero) for row in jacobian([*r, *h], list(s.q)).dense()]
-        tangent = {
-            "M": jacobian(r, vdot).dense(),
-            "C": jacobian(r, list(s.v)).dense(),
-            "K": along[:n],
-            "H": along[n:],
-            "A": [self._in(row) for row in rows.A],
-        }
+
+        def along(values: Sequence[Expr]) -> list[list[Expr]]:
+            return [_along(G, row, n, zero) for row in jacobian(values, list(s.q)).dense()] if values else []
+
+        K, C = self._stiffness(along, r)
+        M = [self._in(row) for row in w.matrix]
+        tangent = {"M": M, "C": C, "K": K, "H": along(h), "A": [self._in(row) for row in rows.A]}
         d = s.graph.block("d", n, Role.STATE, names=[f"d_{x.name}" for x in self.mechanism.v])
         return Implicit(
             Function("residual", blocks, {k: x for k, x in residual.items() if x}),
@@ -258,6 +260,28 @@ class Plant:
             Function("displace", [s.q, d], {"q": displaced(s, list(s.q), list(d))}),
             tuple(row.position is not None for row in rows.rows),
         )
+
+    def _stiffness(self, along: Callable[[Sequence[Expr]], Table], r: Sequence[Expr]) -> tuple[Table, Table]:
+        """dr/dq along the speeds and dr/dv: the motion's by recursion, what is added to it differentiated.
+
+        Where inputs depend on the state, all of r is differentiated as it stands.
+        """
+        w, v = self.bench, list(self.system.v)
+        if any(_symbols([value]) & {"q", "v"} for value in self._parts.inputs.values()):
+            return along(r), jacobian(list(r), v).dense()
+        by_q, by_v = ([self._in(row) for row in table] for table in motion_derivatives(w))
+        pulls = [-f for f in self._forces]
+        for A, lam in zip(w.constraints.A, self._lam, strict=True):
+            pulls = [x - a * lam for x, a in zip(pulls, A, strict=True)]
+        pulls = self._in(pulls)
+        if all(x is x.graph.zero for x in pulls):
+            return by_q, by_v
+        more = along(pulls), jacobian(pulls, v).dense()
+        both = [
+            [[x + y for x, y in zip(a, b, strict=True)] for a, b in zip(one, other, strict=True)]
+            for one, other in zip((by_q, by_v), more, strict=True)
+        ]
+        return both[0], both[1]
 
     def _positions(self) -> list[Expr | None]:
         """h of each row, switched; None for those without."""
