@@ -181,6 +181,15 @@ def test_a_push_that_jumps_above_the_level_breaks_the_stick_at_once(method):
     assert run["x"][-1] == pytest.approx(0.5, abs=1e-9)  # (5 - 3) / 2 for a second
 
 
+@pytest.mark.parametrize("sense", [1.0, -1.0])
+def test_a_push_that_rests_on_the_level_and_then_grows_breaks_the_stick(sense):
+    steps = {"step": {"time": 1.0, "after": 3.0 * sense}}
+    push = slider(RAIL, inputs={"f": {}})
+    more = {"more": {"ramp": {"start": 1.5, "slope": sense}}, "rests": steps}
+    run = ts.simulate(push, until=3.0, every=0.5, inputs={"f": "rests + more"}, controllers=more)
+    assert run["x"][-1] == pytest.approx(sense * 1.5**3 / 12.0, abs=1e-9)
+
+
 def test_a_parameter_that_changes_breaks_a_stick():
     pushed = slider(RAIL, parameters={"f": {"value": 1.0}})
     run = ts.simulate(pushed, until=2.0, every=0.5, changes=[{"at": 1.0, "set": {"f": 5.0}}])

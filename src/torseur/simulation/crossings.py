@@ -7,7 +7,7 @@ says on which side the motion is; a zero that is passed and passed back within o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,9 +34,15 @@ class Crossing:
 
 
 class Signs:
-    """On which side of zero each event function is."""
+    """On which side of zero each event function is.
 
-    def __init__(self, count: int) -> None:
+    Args:
+        count: how many there are.
+        sided: those that are positive as long as all is well: resting on zero, they have yet to fall.
+    """
+
+    def __init__(self, count: int, sided: Sequence[int] = ()) -> None:
+        self._sided = list(sided)
         self.sign = np.zeros(count)
         self._slope = np.zeros(count)  # the largest seen lately, which tells how far from zero rounding can put g
 
@@ -51,6 +57,7 @@ class Signs:
         for k in fired:
             if abs(g[k]) <= near[k]:
                 after[k] = np.sign(slope[k]) or self.sign[k]
+        after[self._sided] += after[self._sided] == 0.0
         self.sign, self._slope = after, np.abs(slope)
 
     def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[Crossing]:

@@ -52,6 +52,7 @@ def integrate(
     breaks: Sequence[float] = (),
     samplings: Sequence[Sampling] = (),
     review: Review | None = None,
+    sided: Sequence[int] = (),
     limits: Limits | None = None,
     progress: Callable[[float], object] | None = None,
     keep: Keep | None = None,
@@ -68,6 +69,7 @@ def integrate(
         breaks: times at which inputs jump: steps end there, and no stage sees across.
         samplings: what is done at regular times.
         review: asked after each break, and after each sampling that changed something, what goes on otherwise.
+        sided: events whose function is positive as long as all is well.
         limits: of the steps.
         progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
         keep: offered, now and then, what the run remembers.
@@ -91,7 +93,7 @@ def integrate(
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
     recorder = Recorder(grid, begin, end)
     agenda = Agenda(begin, end, breaks, samplings)
-    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, keep)
+    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, keep, sided)
     return drive.run(begin, problem.start(start), memory)
 
 
@@ -118,11 +120,12 @@ class _Drive:
         limits: Limits,
         progress: Callable[[float], object] | None,
         keep: Keep | None,
+        sided: Sequence[int],
     ) -> None:
         self.stepper, self.recorder, self.agenda = stepper, recorder, agenda
         self.handler, self.review, self.keep = handler, review, keep
         self.limits, self.progress, self.control = limits, progress, stepper.method.control
-        self.signs = Signs(stepper.layout.events)
+        self.signs = Signs(stepper.layout.events, sided)
         self.tally = Tally()
         self.h = limits.first or 0.0
         self._crowded = 0

@@ -15,6 +15,7 @@ from torseur.simulation.driver import Encounter, Reply
 from torseur.simulation.plant import DEGRADES, Plant
 from torseur.simulation.problem import Array, Held, Memory
 from torseur.simulation.result import Event
+from torseur.simulation.switches import HOLDS
 
 __all__ = ["Keeper", "Say"]
 
@@ -88,6 +89,11 @@ class Keeper:
         )
 
     @property
+    def sided(self) -> range:
+        """The events of switches, which are positive while modes are right."""
+        return range(self._first, self._first + len(self._dry) + len(self._closed))
+
+    @property
     def _labels_dry(self) -> list[str]:
         return [f"{d.name}_friction" for d in self.plant.switches.dry]
 
@@ -157,7 +163,7 @@ class Keeper:
             over = [
                 (abs(s.force) / max(s.level, 1e-300), k, -np.sign(s.force))
                 for k, s in zip(self._dry, dry, strict=True)
-                if held.m[k] == 0.0 and abs(s.force) > s.level * (1.0 + 1e-9)
+                if held.m[k] == 0.0 and abs(s.force) > s.level * HOLDS
             ]
             pulling = [k for k, s in zip(self._closed, sided, strict=True) if held.m[k] > 0.5 and s.push < 0.0]
             if over:

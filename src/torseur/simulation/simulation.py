@@ -253,6 +253,7 @@ class Simulation:
             breaks=self._breaks(held.p),
             samplings=[*self._samplings(held.p, log), *self._scheduled(log)],
             review=review if self.plant.switches else None,
+            sided=keeper.sided,
             limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
             progress=progress,
             keep=keep,

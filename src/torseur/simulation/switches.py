@@ -37,7 +37,10 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
 from torseur.simulation.context import Context
 
-__all__ = ["Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
+__all__ = ["HOLDS", "Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
+
+HOLDS = 1.0 + 1e-13
+"""What friction holds, as a share of its level: a push of just that level must not slip through by rounding."""
 
 
 class FrictionModel(Enum):
@@ -182,7 +185,7 @@ class Switches:
         found: dict[str, Expr] = {}
         for d, k in zip(self.dry, dry_places, strict=True):
             stuck = equal(d.mode, 0.0)
-            found[f"{d.name}_friction"] = select(stuck, d.level - absolute(multipliers[k]), d.mode * d.rate)
+            found[f"{d.name}_friction"] = select(stuck, HOLDS * d.level - absolute(multipliers[k]), d.mode * d.rate)
         for s, k in zip(self.sided, sided_places, strict=True):
             gap = constraints.rows[k].position
             assert gap is not None
