@@ -23,11 +23,10 @@ from functools import cached_property
 
 from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.matrices import Matrix, dot
 from torseur.graph import Expr, Graph, pseudo_inverse, select
 
 __all__ = ["Allowed", "Projection", "project"]
-
-Matrix = list[list[Expr]]
 
 FLOOR = 1e-12
 """Rows below this hold nothing but rounding: those of a loop that forbids only what its tree forbids already."""
@@ -43,7 +42,7 @@ class Projection:
 
     def met(self, b: Sequence[Expr]) -> list[Expr]:
         """The shortest x with A x = b."""
-        return [_dot(row, b) for row in self.inverse] if b else [self.rank.graph.zero] * len(self.inverse)
+        return [dot(row, b) for row in self.inverse] if b else [self.rank.graph.zero] * len(self.inverse)
 
 
 def project(A: Matrix, components: Sequence[tuple[list[int], list[int]]], graph: Graph, n: int) -> Projection:
@@ -60,7 +59,7 @@ def project(A: Matrix, components: Sequence[tuple[list[int], list[int]]], graph:
             for c, i in enumerate(rows):
                 inverse[j][i] = X[a][c]
             for d, k in enumerate(speeds):
-                P[j][k] = P[j][k] - _dot(X[a], [row[d] for row in part])
+                P[j][k] = P[j][k] - dot(X[a], [row[d] for row in part])
     return Projection(inverse, P, rank)
 
 
@@ -69,7 +68,7 @@ def _inverse(part: Matrix) -> tuple[Matrix, Expr]:
     if len(part) > 1:
         return pseudo_inverse(part, floor=FLOOR)
     row = part[0]
-    g, square = row[0].graph, _dot(row, row)
+    g, square = row[0].graph, dot(row, row)
     if any(x.is_number and abs(float(x)) > FLOOR for x in row):  # it cannot vanish
         return [[x / square] for x in row], g.one
     live = square > FLOOR * FLOOR
@@ -100,12 +99,12 @@ class Allowed:
             return [], []
         level = sum((M[i][i] for i in range(n)), g.zero) / float(n)
         level = g.one if level is g.zero else level
-        MP = [[_dot(M[i], [P[k][j] for k in range(n)]) for j in range(n)] for i in range(n)]
+        MP = [[dot(M[i], [P[k][j] for k in range(n)]) for j in range(n)] for i in range(n)]
         K = [[g.zero] * n for _ in range(n)]
         for i in range(n):
             for j in range(i + 1):
                 off = (g.one if i == j else g.zero) - P[i][j]
-                K[i][j] = K[j][i] = _dot(P[i], [MP[k][j] for k in range(n)]) + level * off
+                K[i][j] = K[j][i] = dot(P[i], [MP[k][j] for k in range(n)]) + level * off
         try:
             return factorise(K, self._order, [self._below[k] for k in range(n)])
         except ZeroPivot as pivot:
@@ -120,20 +119,12 @@ class Allowed:
         """x with the least 1/2 x' M x - f' x under A x = b."""
         P, n = self.projection.P, len(self.M)
         start = self.projection.met(b)
-        rest = [fi - _dot(row, start) for fi, row in zip(f, self.M, strict=True)]
-        right = [_dot(row, rest) for row in P]
+        rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
+        right = [dot(row, rest) for row in P]
         z = solve_with(self._factors, right, self._order, [self._below[k] for k in range(n)])
-        return [s + _dot(row, z) for s, row in zip(start, P, strict=True)]
+        return [s + dot(row, z) for s, row in zip(start, P, strict=True)]
 
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
         """The shortest lambda with M x = f + A' lambda."""
-        rest = [_dot(row, x) - fi for fi, row in zip(f, self.M, strict=True)]
-        return [_dot(column, rest) for column in zip(*self.projection.inverse, strict=True)]
-
-
-def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
-    """u . v, where zeros cost nothing."""
-    total = u[0].graph.zero
-    for a, b in zip(u, v, strict=True):
-        total = total + a * b
-    return total
+        rest = [dot(row, x) - fi for fi, row in zip(f, self.M, strict=True)]
+        return [dot(column, rest) for column in zip(*self.projection.inverse, strict=True)]

@@ -34,7 +34,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torseur.dynamics.kinematics import joints, rates, velocity_of
-from torseur.dynamics.reduction import Matrix, Reduction, dot, times, transposed
+from torseur.dynamics.matrices import Matrix, dot, times, transposed
+from torseur.dynamics.reduction import Reduction
 from torseur.dynamics.rigid_bodies import RigidBody, rigid_bodies
 from torseur.dynamics.system import System
 from torseur.dynamics.workbench import Workbench

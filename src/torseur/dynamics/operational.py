@@ -23,10 +23,10 @@ axes it is not the rate of the components of its velocity.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
+from torseur.dynamics.matrices import dot, times
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, minimum_norm_solve, substitute
@@ -47,13 +47,13 @@ def operational_space(w: Workbench) -> dict[str, Any]:
     moving = inverse_dynamics(w.tree, w.rest, w.gravity)
     weight = substitute(moving, dict.fromkeys(w.system.v, 0.0))
     velocity = [m - g for m, g in zip(moving, weight, strict=True)]
-    free = [_dot(row, velocity) - a for row, a in zip(felt, rest, strict=True)]
-    total = [_dot(row, w.inverse(w.rest)) - a for row, a in zip(felt, rest, strict=True)]
+    free = [dot(row, velocity) - a for row, a in zip(felt, rest, strict=True)]
+    total = [dot(row, w.inverse(w.rest)) - a for row, a in zip(felt, rest, strict=True)]
     return {
         "M_x": M_x,
-        "V_x": _times(M_x, free),
-        "g_x": _times(M_x, [_dot(row, weight) for row in felt]),
-        "bias_x": _times(M_x, total),
+        "V_x": times(M_x, free),
+        "g_x": times(M_x, [dot(row, weight) for row in felt]),
+        "bias_x": times(M_x, total),
         "rank": rank,
     }
 
@@ -61,7 +61,7 @@ def operational_space(w: Workbench) -> dict[str, Any]:
 def operational_force(w: Workbench) -> dict[str, Any]:
     """F_x = A^+ J M^-1 tau: the force at the frame that does to it what tau does (J^-T tau for an invertible J)."""
     felt, M_x, _ = _seen_at(w)
-    return {"F_x": _times(M_x, [_dot(row, list(w.block("tau"))) for row in felt])}
+    return {"F_x": times(M_x, [dot(row, list(w.block("tau"))) for row in felt])}
 
 
 def _seen_at(w: Workbench) -> tuple[Table, Table, Expr]:
@@ -70,7 +70,7 @@ def _seen_at(w: Workbench) -> tuple[Table, Table, Expr]:
     J = [whole[i] for i in w.options.task.rows]
     n, felt = len(J), [w.solve(row) for row in J]
     rows = [i for i in range(n) if any(x is not g.zero for x in J[i])]
-    A = [[_dot(felt[i], J[k]) for k in rows] for i in rows]
+    A = [[dot(felt[i], J[k]) for k in rows] for i in rows]
     M_x, rank = [[g.zero] * n for _ in range(n)], g.zero
     for column in rows:
         unit = [g.one if i == column else g.zero for i in rows]
@@ -78,14 +78,3 @@ def _seen_at(w: Workbench) -> tuple[Table, Table, Expr]:
         for i, value in zip(rows, x, strict=True):
             M_x[i][column] = value
     return felt, M_x, rank
-
-
-def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
-    total = u[0].graph.zero
-    for a, b in zip(u, v, strict=True):
-        total = total + a * b
-    return total
-
-
-def _times(A: Table, x: Sequence[Expr]) -> list[Expr]:
-    return [_dot(row, x) for row in A]

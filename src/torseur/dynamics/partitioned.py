@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from torseur.dynamics.constrained import Matrix
-from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
-from torseur.dynamics.reduction import Reduction, dot, times, transposed
+from torseur.dynamics.factorisation import Factors
+from torseur.dynamics.matrices import dot, times, transposed
+from torseur.dynamics.reduction import Reduction, reduced_factors, solve_reduced
 from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
-from torseur.errors import ModelError
 from torseur.graph import Expr, absolute
 from torseur.graph.linear import largest
 
@@ -53,29 +52,16 @@ class Partitioned:
         return self._found.particular(b)
 
     @cached_property
-    def _factors(self) -> tuple[Matrix, Factors]:
-        columns = transposed(self._found.N)
-        carried = [times(self.M, column) for column in columns]
-        k = len(columns)
-        D = [[dot(columns[i], carried[j]) for j in range(k)] for i in range(k)]
-        try:
-            return columns, factorise(D, range(k), [i - 1 for i in range(k)])
-        except ZeroPivot as zero:
-            raise ModelError(
-                f"{self._found.independent.names[zero.place]} moves no mass: the reduced inertia matrix is singular",
-                where=self.w.system.mechanism.name,
-                remedy="give what it moves an inertia, or prescribe the motion",
-            ) from None
+    def _factors(self) -> Factors:
+        return reduced_factors(self.w, self._found)
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         """x with the least 1/2 x' M x - f' x under A x = b."""
         start = self.met(b)
         if not self._found.k:
             return start
-        columns, factors = self._factors
         rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
-        k = len(columns)
-        z = solve_with(factors, [dot(column, rest) for column in columns], range(k), [i - 1 for i in range(k)])
+        z = solve_reduced(self._factors, times(transposed(self._found.N), rest))
         return [s + dot(row, z) for s, row in zip(start, self._found.N, strict=True)]
 
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from torseur.dynamics.factorisation import ZeroPivot, factorise, solve_with
+from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.independent import (
     Independent,
     actuated_coordinates,
@@ -28,25 +28,22 @@ from torseur.dynamics.independent import (
     prescribed_speeds,
     speed_named,
 )
+from torseur.dynamics.matrices import Matrix, dot, times, transposed
 from torseur.dynamics.row_solver import RowSolver, Undetermined
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, jacobian, minimum_norm_solve, solve, substitute, tangents
 
 __all__ = [
-    "Matrix",
     "Reduction",
     "actuator_efforts",
-    "dot",
     "reduced_bias",
+    "reduced_factors",
     "reduced_forward_dynamics",
     "reduced_mass_matrix",
     "reduction",
-    "times",
-    "transposed",
+    "solve_reduced",
 ]
-
-Matrix = list[list[Expr]]
 
 
 class Reduction:
@@ -174,17 +171,7 @@ def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
     """adot, and vdot of all speeds."""
     found = _some(w)
     f = [t - h for t, h in zip(w.block("tau"), w.inverse(found.g), strict=True)]
-    D, right = _inertia(w, found), times(transposed(found.N), f)
-    order = list(range(found.k))
-    below = [i - 1 for i in order]
-    try:
-        adot = solve_with(factorise(D, order, below), right, order, below)
-    except ZeroPivot as zero:
-        raise ModelError(
-            f"{found.independent.names[zero.place]} moves no mass: the reduced inertia matrix is singular",
-            where=w.system.mechanism.name,
-            remedy="give what it moves an inertia, or prescribe the motion",
-        ) from None
+    adot = solve_reduced(reduced_factors(w, found), times(transposed(found.N), f))
     return {"adot": adot, "vdot": [x + y for x, y in zip(times(found.N, adot), found.g, strict=True)]}
 
 
@@ -220,6 +207,23 @@ def _some(w: Workbench) -> Reduction:
     return found
 
 
+def reduced_factors(w: Workbench, found: Reduction) -> Factors:
+    """Of D; an error where a freedom moves no mass."""
+    try:
+        return factorise(_inertia(w, found), range(found.k), [i - 1 for i in range(found.k)])
+    except ZeroPivot as zero:
+        raise ModelError(
+            f"{found.independent.names[zero.place]} moves no mass: the reduced inertia matrix is singular",
+            where=w.system.mechanism.name,
+            remedy="give what it moves an inertia, or prescribe the motion",
+        ) from None
+
+
+def solve_reduced(factors: Factors, right: Sequence[Expr]) -> list[Expr]:
+    """D^-1 right."""
+    return solve_with(factors, list(right), range(len(right)), [i - 1 for i in range(len(right))])
+
+
 def _inertia(w: Workbench, found: Reduction) -> Matrix:
     columns = transposed(found.N)
     carried = [times(w.matrix, column) for column in columns]
@@ -227,22 +231,6 @@ def _inertia(w: Workbench, found: Reduction) -> Matrix:
         [dot(columns[i], carried[j]) if i <= j else w.system.graph.zero for j in range(found.k)] for i in range(found.k)
     ]
     return [[upper[min(i, j)][max(i, j)] for j in range(found.k)] for i in range(found.k)]
-
-
-def dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
-    """u . v, where zeros cost nothing."""
-    total = u[0].graph.zero
-    for a, b in zip(u, v, strict=True):
-        total = total + a * b
-    return total
-
-
-def times(A: Matrix, x: Sequence[Expr]) -> list[Expr]:
-    return [dot(row, x) for row in A]
-
-
-def transposed(A: Matrix) -> Matrix:
-    return [list(column) for column in zip(*A, strict=True)]
 
 
 def _columns(columns: Sequence[Sequence[Expr]], rows: int) -> Matrix:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from torseur.dynamics.matrices import Matrix, dot
 from torseur.graph import Expr, Graph, pseudo_inverse, solve
 
 __all__ = ["RowSolver", "Undetermined"]
-
-Matrix = list[list[Expr]]
 
 
 class Undetermined(ArithmeticError):
@@ -66,7 +65,7 @@ class RowSolver:
         if len(part.rows) == len(part.unknowns):
             return lambda right: [zero] * len(right) if all(x is zero for x in right) else solve(matrix, right)
         inverse, _ = pseudo_inverse(matrix)
-        return lambda right: [_dot(row, right) for row in inverse]
+        return lambda right: [dot(row, right) for row in inverse]
 
     # -- the plan ------------------------------------------------------------------------------------------------------
     def _plan(self) -> None:
@@ -172,10 +171,3 @@ def _after_needs(label: Sequence[int], needs: Sequence[tuple[int, int]]) -> list
         if label[a] != label[b]:
             waits[label[a]].add(label[b])
     return list(TopologicalSorter(waits).static_order())
-
-
-def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
-    total = u[0].graph.zero
-    for a, b in zip(u, v, strict=True):
-        total = total + a * b
-    return total
