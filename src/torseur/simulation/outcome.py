@@ -36,6 +36,11 @@ class Outcome(Enum):
     )
     UNDECIDED = "it cannot be said how the motion goes on from there"
 
+    SINGULAR = (
+        "a singular position: no choice of independent speeds describes the motion there; start on another branch, or "
+        "take out the constraint that becomes idle"
+    )
+
     @property
     def is_good(self) -> bool:
         return self in (Outcome.COMPLETE, Outcome.STOPPED)

@@ -240,8 +240,8 @@ class Plant:
             r = [x - a * lam for x, a in zip(r, A, strict=True)]
         h = [x if p is None else p for x, p in zip(rows.r, self._positions(), strict=True)]
         r, h = self._in(r), self._in(h)
-        dz = [state.rate for state in self._parts.states]
-        dz = substitute(dz, dict(zip(self._pushes, self._forces if self._pushes else [], strict=True))) if dz else []
+        # Rates of z by the accelerations of the instant: multipliers of index 3 are off by the order of the step.
+        dz = [state.rate for state in self.parts.states]
         more = [w.block("vdot"), *([w.extra["lam"]] if self._lam else [])]
         blocks = [*self.blocks, *more]
         residual = {"r": r, "h": h, "dz": dz}

@@ -18,7 +18,7 @@ import numpy as np
 from torseur import __version__
 from torseur.describe.checks.fault import guess
 from torseur.emit import NativeFunction, compile
-from torseur.errors import ArgumentError, ModelError, NumericalError
+from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import Balance, Gap, audit_of
@@ -38,6 +38,7 @@ from torseur.simulation.starting import best_independent, first_state, idle_rows
 from torseur.simulation.study import Study
 from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
+from torseur.simulation.timetable import Timetable
 
 __all__ = ["Simulation"]
 
@@ -207,7 +208,10 @@ class Simulation:
         found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
         simulation = self
         while simulation.has_degraded(found):
-            simulation = simulation._chosen_anew(found, held)
+            other = simulation._chosen_anew(found, held)
+            if other is None:
+                return replace(found, outcome=Outcome.SINGULAR), log, keeper.events
+            simulation = other
             more = simulation._integrated(found.final, held, found.end, keeper, log, progress)
             found = found.followed_by(more)
         return found, log, keeper.events
@@ -240,7 +244,7 @@ class Simulation:
             log.note(t, held)
             return reply
 
-        grid = self.grid
+        grid, table = self.grid, Timetable(self.plant, held.p)
         return integrate(
             self.problem,
             x,
@@ -250,8 +254,8 @@ class Simulation:
             tolerance=self.tolerance,
             output=grid if begin == study.begin else grid[grid >= begin],
             handler=handler,
-            breaks=self._breaks(held.p),
-            samplings=[*self._samplings(held.p, log), *self._scheduled(log)],
+            breaks=table.breaks,
+            samplings=[*table.samplings(self._sampled, self.evaluate, log), *self._scheduled(log)],
             review=review if self.plant.switches else None,
             sided=keeper.sided,
             limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
@@ -266,16 +270,12 @@ class Simulation:
         names = [event.name for event in self.plant.parts.events]
         return any(names[e.event] == DEGRADES for e in last) and trajectory.end < self.study.until
 
-    def _chosen_anew(self, trajectory: Trajectory, held: Held) -> Simulation:
-        """The same with the independent speeds that suit the state where a run stopped."""
+    def _chosen_anew(self, trajectory: Trajectory, held: Held) -> Simulation | None:
+        """The same with the independent speeds that suit the state where a run stopped; None if these do already."""
         q = trajectory.final[self.problem.columns("q")]
         chosen = best_independent(self.model, q, self._settings.idle, t=trajectory.end)
         if chosen == self._settings.independent:
-            raise NumericalError(
-                "no choice of independent speeds describes the motion there: a singular position",
-                where=f"t = {trajectory.end:.9g} s",
-                got=", ".join(chosen),
-            )
+            return None
         other = copy(self)
         other.__dict__ = {n: x for n, x in self.__dict__.items() if n in ("study", "method", "model")}
         other._settings = replace(self._settings, independent=chosen)
@@ -312,46 +312,6 @@ class Simulation:
             return grid
         grid = np.arange(study.begin, study.until, study.interval)
         return np.append(grid[grid < study.until], study.until).astype(float)
-
-    def _schedule(self, p: Array) -> dict[str, Array]:
-        schedule = self.plant.parts.schedule([self.plant.system.p] if len(self.plant.system.p) else [])
-        if schedule is None:
-            return {}
-        found = compile(schedule, lanes=1)(*([p] if len(p) else []))
-        names = [output.name for output in schedule.outputs]
-        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
-
-    def _breaks(self, p: Array) -> list[float]:
-        return [float(b) for b in np.ravel(self._schedule(p).get("breaks", []))]
-
-    def _samplings(self, p: Array, log: Log) -> list[Sampling]:
-        """One for each period: all samples of one instant read what was there just before it."""
-        schedule, samples = self._schedule(p), self.plant.parts.samples
-        if not samples:
-            return []
-        periods, offsets = np.ravel(schedule["periods"]).tolist(), np.ravel(schedule["offsets"]).tolist()
-        ends = np.cumsum([len(s.values) for s in samples]).tolist()
-        groups: dict[tuple[float, float], list[int]] = {}
-        for k, beat in enumerate(zip(periods, offsets, strict=True)):
-            groups.setdefault(beat, []).append(k)
-
-        def acting(group: list[int]) -> Callable[[float, Array, Held], Reply | None]:
-            def act(t: float, x: Array, held: Held) -> Reply | None:
-                native = self._sampled
-                values = np.ravel(self.evaluate(native, t, x, held)) if native is not None else np.zeros(0)
-                new = []
-                for k in group:
-                    sample = samples[k]
-                    read = values[ends[k] - len(sample.values) : ends[k]]
-                    new.append(read if sample.function is None else np.ravel(sample.function(t, *read.tolist())))
-                for k, numbers in zip(group, new, strict=True):
-                    held.m[list(samples[k].places)] = _fitting(numbers, len(samples[k].places), t)
-                log.note(t, held)
-                return None
-
-            return act
-
-        return [Sampling(period, acting(group), offset) for (period, offset), group in groups.items()]
 
     def _scheduled(self, log: Log) -> list[Sampling]:
         """Changes of parameters at given times."""
@@ -458,14 +418,3 @@ class Simulation:
 
 def _flat(found: Any) -> Array:
     return np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])
-
-
-def _fitting(numbers: Array, count: int, t: float) -> Array:
-    if numbers.size != count or not np.isfinite(numbers).all():
-        raise ArgumentError(
-            "a block written in Python gave wrong numbers",
-            where=f"t = {t:.9g} s",
-            expected=f"{count} finite numbers",
-            got=repr(numbers.tolist()),
-        )
-    return numbers
