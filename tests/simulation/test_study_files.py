@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import torseur as ts
@@ -16,6 +16,7 @@ from torseur.formats.yaml_nodes import Source, parse, plain
 from torseur.simulation.blocks import KINDS, Constant, FormulaSignal, PythonBlock, Recorded, block_of
 from torseur.simulation.methods import METHODS
 from torseur.simulation.study import Study
+from torseur.simulation.study_checks import faults
 from torseur.simulation.study_file import StudyFile, load_study, read_study, study_of_text
 from torseur.simulation.study_schema import study_reference, study_schema
 from torseur.simulation.study_writer import study_text, write_study
@@ -374,7 +375,9 @@ studies = st.fixed_dictionaries(
 
 @given(studies)
 def test_any_study_comes_back_equal_and_fits_the_schema(fields):
-    round_trip(Study(model=SLIDE, **fields))
+    study = Study(model=SLIDE, **fields)
+    assume(not any(fault.what == "too many records" for fault in faults(study)))
+    round_trip(study)
 
 
 def test_a_python_function_cannot_be_written(tmp_path):

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -145,15 +144,6 @@ class Study(Record):
         if twice:
             raise PydanticCustomError("twice", "both an input and a block: {names}", {"names": ", ".join(twice)})
         return blocks
-
-    @field_validator("until")
-    @classmethod
-    def _in_order(cls, until: float, info: ValidationInfo) -> float:
-        begin = info.data.get("begin", -math.inf)
-        if not until > begin:
-            times = {"until": f"{until:g}", "begin": f"{begin:g}"}
-            raise PydanticCustomError("order", "the end ({until} s) must come after the begin ({begin} s)", times)
-        return until
 
     @property
     def called(self) -> str:

@@ -46,6 +46,7 @@ def faults(study: Study) -> list[Fault]:
         *_unknown(study.start, [*scope.coordinates, *scope.speeds], "coordinate or speed", ("start",)),
         *_unknown(study.inputs, study.model.inputs, "input", ("inputs",)),
         *_formulas(study, scope),
+        *_times(study),
         *_unknown([study.solver.method], METHODS, "method", ("solver", "method"), is_table=False),
         *_outputs(study, scope),
         *_changes(study),
@@ -70,6 +71,11 @@ def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:
         if known is not None and isinstance(known.value, Formula):
             text = f"the parameter '{name}' follows from others"
             yield Fault((*path, name), text, got=known.value.text[:80], remedy="set those, or change the model")
+
+
+def _times(study: Study) -> Iterator[Fault]:
+    if not study.until > study.begin:
+        yield Fault(("until",), f"the end ({study.until:g} s) must come after the begin ({study.begin:g} s)")
 
 
 def _records(study: Study) -> Iterator[Fault]:

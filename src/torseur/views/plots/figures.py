@@ -86,7 +86,7 @@ def _audit(run: Run, audit: Audit) -> Any:
     """A panel per balance: their errors have nothing to do with each other."""
     with styled():
         names = [(channel, channel.name.replace("_", " ")) for channel in audit.channels]
-        panels = [Panel(tuple(lines_of(run, [c])), axis_label(c.unit, f"error of\n{name}")) for c, name in names]
+        panels = [Panel(tuple(lines_of(run, [c])), axis_label(c.unit, name)) for c, name in names]
         return draw_panels(run, panels, _title(run, audit.verdict))
 
 
