@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from example_files import FILES
 from torseur.describe import Mechanism
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -87,3 +89,17 @@ def test_rows_that_contradict_each_other_are_named() -> None:
 def test_a_motion_without_mass_is_found_only_where_it_is_allowed() -> None:
     assert ts.build(two(loose=row(0, da=1))).mobility().massless == ("db",)
     assert ts.build(two(tied=row(0, da=1, db=-1))).mobility().massless == ()
+
+
+def test_a_dead_point_of_the_chosen_speeds_is_an_error_that_names_better_ones():
+    """Crank and coupler of the four-bar in one line: the rocker stands still while they move."""
+    model = ts.build(ts.load(FILES["four_bar"]))
+    crank, coupler, rocker, ground = 0.5, 1.5, 1.2, 1.4
+    reach = crank + coupler
+    at = math.acos((reach**2 + ground**2 - rocker**2) / (2 * reach * ground))
+    swing = math.pi - math.acos((ground**2 + rocker**2 - reach**2) / (2 * ground * rocker))
+    q = model.assemble({"q1": at, "q2": 0.0, "q3": swing}).q
+    assert np.isfinite(model.function("reduction", independent=("dq1",))(q)[0]).all()
+    with pytest.raises(ts.NumericalError, match="dead point") as caught:
+        model.function("reduced_mass_matrix", independent=("dq3",))(q)
+    assert "dq1" in str(caught.value)

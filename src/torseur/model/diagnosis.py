@@ -12,7 +12,7 @@ from torseur.errors import NumericalError
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
-__all__ = ["not_a_number"]
+__all__ = ["bad_choice", "not_a_number"]
 
 
 def not_a_number(
@@ -57,6 +57,18 @@ def not_a_number(
         f"{quantity} is not a number at this state",
         where=model.mechanism.name,
         remedy="look for a square root of a negative number or a division by zero in the formulas of the model",
+    )
+
+
+def bad_choice(model: Model, N: Any) -> NumericalError:
+    """The error for independent speeds that do not give the others at a position; N (nv, k) is their reduction."""
+    fast = np.abs(N).max(axis=1) > 1e-6 * np.abs(N).max()
+    names = ", ".join(x.name for x, is_fast in zip(model.speeds, fast, strict=True) if is_fast)
+    return NumericalError(
+        "the independent speeds do not give the others at this position: a dead point of the choice",
+        where=model.mechanism.name,
+        got=f"{names} would be {np.abs(N).max():.1e} times as fast",
+        remedy="choose one of these as independent, or go a little away",
     )
 
 

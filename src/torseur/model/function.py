@@ -15,12 +15,16 @@ from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Role
-from torseur.model.diagnosis import not_a_number
+from torseur.model.diagnosis import bad_choice, not_a_number
 
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
 __all__ = ["ModelFunction", "array_of", "check_names"]
+
+REDUCED = ("reduction", "reduced_mass_matrix", "reduced_bias", "reduced_forward_dynamics", "actuator_efforts", "kane")
+TOO_FAST = 1e9
+"""Numbers of reduced forms beyond which it is asked whether the independent speeds are a good choice there."""
 
 
 class ModelFunction:
@@ -66,6 +70,11 @@ class ModelFunction:
         if self._is_single(first) and not np.isfinite(first).all():
             keywords = {"t": t, "inputs": inputs, "parameters": parameters}
             raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, keywords)
+        if self._quantity in REDUCED and self._is_single(first) and np.abs(first).max(initial=0.0) > TOO_FAST:
+            if self._quantity == "reduction":
+                raise bad_choice(self._model, np.asarray(first))
+            others = self._model.function("reduction", independent=self._options.independent)
+            others(args[0], t=t, inputs=inputs, parameters=parameters)  # which refuses a bad choice
         return result
 
     def _in_order(self, args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, ...]:
