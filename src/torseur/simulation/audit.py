@@ -31,6 +31,7 @@ class Balance:
         has: the amount.
         given: by each giver, by name.
         scale: what else tells how large amounts are, such as kinetic energy.
+        size: of the numbers that were added up to it, though they may have cancelled: it bounds rounding.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Balance:
     has: Array
     given: dict[str, Array]
     scale: float = 0.0
+    size: float = 0.0
 
     @property
     def error(self) -> Array:
@@ -57,7 +59,8 @@ class Balance:
     @property
     def rounding(self) -> float:
         """What is left of equal amounts when they are subtracted, at most: some units in the last place of each."""
-        return max(float(64.0 * np.finfo(float).eps * np.max(np.abs(self.has), initial=0.0)), NOTHING)
+        largest = max(float(np.max(np.abs(self.has), initial=0.0)), self.size)
+        return max(64.0 * float(np.finfo(float).eps) * largest, NOTHING)
 
 
 @dataclass(frozen=True)

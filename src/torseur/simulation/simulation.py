@@ -42,6 +42,10 @@ from torseur.simulation.timetable import Timetable
 
 __all__ = ["Simulation"]
 
+FEWEST_STEPS = 50
+"""Of a run with steps by error: where the motion is known beforehand, nothing else keeps them from being too long for
+the integrals of the audit."""
+
 UNWATCHED = 1e300
 """The tolerance of states that only the audit reads: they must not steer the steps."""
 
@@ -258,7 +262,7 @@ class Simulation:
             samplings=[*table.samplings(self._sampled, self.evaluate, log), *self._scheduled(log)],
             review=review if self.plant.switches else None,
             sided=keeper.sided,
-            limits=Limits(first=self.step, longest=solver.longest or np.inf, steps=solver.steps),
+            limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
             progress=progress,
             keep=keep,
             memory=memory,
@@ -291,6 +295,13 @@ class Simulation:
         if self.study.solver.step is not None or self.method.method.control is not None:
             return self.study.solver.step
         return min(1e-3, self.study.interval)
+
+    @property
+    def longest(self) -> float:
+        """The longest step; a given one is as long as it is."""
+        if self.study.solver.longest is not None or self.method.method.control is None:
+            return self.study.solver.longest or np.inf
+        return (self.study.until - self.study.begin) / FEWEST_STEPS
 
     @property
     def tolerance(self) -> Tolerance:
@@ -380,8 +391,10 @@ class Simulation:
                     continue
                 pushed = {name: jump[:, 1:][:, part] for name, jump in rows.jumps.items()}
                 pushed["forces"] = rows.impulses[:, part]
-                size = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
-                balances.append(Balance(f"{name} momentum", unit, has, pushed, size))
+                scale = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
+                # Weight and what carries it cancel: the energy, at a metre a second, tells how large they are.
+                size = float(np.max(np.abs(rows.energy), initial=0.0))
+                balances.append(Balance(f"{name} momentum", unit, has, pushed, scale, size))
         gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
         gaps += [Gap("contacts and stops", "m", rows.depth)] if rows.depth is not None else []
         return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit or self.method.audit)

@@ -64,7 +64,7 @@ class Solver(Record):
     step: Value | None = Field(None, gt=0.0, description="of a method with a given step, s; else the first one")
     rtol: Value = Field(1e-9, ge=0.0, description="relative error allowed in a step")
     atol: Value = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
-    longest: Value | None = Field(None, gt=0.0, description="longest step, s")
+    longest: Value | None = Field(None, gt=0.0, description="longest step, s; by default a fiftieth of all")
     steps: int = Field(10_000_000, gt=0, description="how many steps at most")
 
 
