@@ -22,8 +22,9 @@ from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import Balance, Gap, audit_of
+from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
-from torseur.simulation.driver import Encounter, Limits, Reply, Sampling, integrate
+from torseur.simulation.driver import Encounter, Limits, Reply, integrate
 from torseur.simulation.hooks import Keep
 from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
@@ -126,6 +127,10 @@ class Simulation:
     @cached_property
     def _sampled(self) -> NativeFunction | None:
         return self._native(self.plant.samples())
+
+    @property
+    def _changes(self) -> Changes:
+        return Changes(self.study, self.model.free_parameters, [event.name for event in self.plant.parts.events])
 
     # -- the start -----------------------------------------------------------------------------------------------------
     @cached_property
@@ -234,7 +239,7 @@ class Simulation:
         study, solver = self.study, self.study.solver
 
         def handler(meeting: Encounter) -> Reply | None:
-            reply = self._changed(keeper.handle(meeting), meeting)
+            reply = self._changes.by_event(keeper.handle(meeting), meeting)
             if reply is not None and reply.held is not None:
                 x = meeting.state if reply.state is None else reply.state
                 log.change(meeting.time, x, meeting.held, reply.held)
@@ -259,7 +264,7 @@ class Simulation:
             output=grid if begin == study.begin else grid[grid >= begin],
             handler=handler,
             breaks=table.breaks,
-            samplings=[*table.samplings(self._sampled, self.evaluate, log), *self._scheduled(log)],
+            samplings=[*table.samplings(self._sampled, self.evaluate, log), *self._changes.by_clock(log)],
             review=review if self.plant.switches else None,
             sided=keeper.sided,
             limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
@@ -323,38 +328,6 @@ class Simulation:
             return grid
         grid = np.arange(study.begin, study.until, study.interval)
         return np.append(grid[grid < study.until], study.until).astype(float)
-
-    def _scheduled(self, log: Log) -> list[Sampling]:
-        """Changes of parameters at given times."""
-
-        def at(time: float, values: Mapping[str, float], stop: bool) -> Sampling:
-            def act(t: float, x: Array, held: Held) -> Reply | None:
-                if t > time + 1e-9 * max(1.0, abs(time)):
-                    return None
-                new = self._with(held, values)
-                log.change(t, x, held, new)
-                log.note(t, new)
-                return Reply(held=new, stop=stop)
-
-            return Sampling(2.0 * (self.study.until - self.study.begin) + 1.0, act, time)
-
-        return [at(c.at, c.set, c.stop) for c in self.study.changes if c.at is not None]
-
-    def _changed(self, reply: Reply | None, meeting: Encounter) -> Reply | None:
-        """What the study wants changed at an event, beside what its switches do."""
-        name = self.plant.parts.events[meeting.event].name
-        for change in self.study.changes:
-            if change.event == name:
-                before = reply or Reply()
-                held = self._with(before.held or meeting.held, change.set)
-                reply = replace(before, held=held, stop=before.stop or change.stop)
-        return reply
-
-    def _with(self, held: Held, values: Mapping[str, float]) -> Held:
-        p = held.p.copy()
-        for name, value in values.items():
-            p[self.model.free_parameters.index(name)] = value
-        return Held(held.u, held.m, p)
 
     # -- what came of it -----------------------------------------------------------------------------------------------
     def result(self, trajectory: Trajectory, log: Log, events: Sequence[Event] = ()) -> Run:
