@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -140,19 +140,29 @@ def _check_version(root: Node, source: Source) -> None:
 def _loads(root: Node, kinds: Mapping[str, type[Load]], source: Source) -> dict[str, Load]:
     """The loads, each validated as its own kind; the tree then holds their contents without the name of the kind."""
     table = root.items.get("loads")
-    made: dict[str, Load] = {}
     if table is None or not isinstance(table.value, dict):
-        return made
-    for name, node in list(table.value.items()):
-        found = shape_load(node, kinds, source)
-        load = None
+        return {}
+    return each_validated(table, lambda node: shape_load(node, kinds, source), source)
+
+
+def each_validated(table: Node, shape: Callable[[Node], tuple[type[R], Node] | None], source: Source) -> dict[str, R]:
+    """The records of a table whose entries say of what kind they are; one that is none is taken out of the table.
+
+    Args:
+        table: a mapping.
+        shape: gives the kind of an entry and its contents, or takes down what is wrong with it.
+        source: where faults are taken down.
+    """
+    made: dict[str, R] = {}
+    for name, node in list(table.items.items()):
+        found, record = shape(node), None
         if found is not None:
-            kind, table.value[name] = found
-            load = validated(kind, plain(table.value[name]), table.value[name], source)
-        if load is not None:
-            made[name] = load
+            kind, table.items[name] = found
+            record = validated(kind, plain(table.items[name]), table.items[name], source)
+        if record is not None:
+            made[name] = record
         else:
-            source.leave_out(name, table.value.pop(name))
+            source.leave_out(name, table.items.pop(name))
     return made
 
 
@@ -168,13 +178,13 @@ def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        told: set[int] = set()
+        told: set[Path] = set()
         for fault in error.errors(include_url=False):
             mark, found = find(node, fault["loc"])
-            if id(found) in told:  # another way in which it could have been right
+            if found.path in told:  # another way in which it could have been right
                 continue
             if not isinstance(found.value, (dict, list)):
-                told.add(id(found))
+                told.add(found.path)
             what, parts = message(fault)
             source.fault(mark, found.path, what, **parts)
         return None

@@ -38,7 +38,7 @@ from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats import contents, load, read
 from torseur.formats.faults import FileFault
-from torseur.formats.yaml_format import STUDY_KEY, VERSION_KEY, document_of, find, take_down, validated
+from torseur.formats.yaml_format import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
 from torseur.formats.yaml_format import VERSION as MODEL_VERSION
 from torseur.formats.yaml_forms import shape
 from torseur.formats.yaml_nodes import Node, Source, parse, plain
@@ -250,23 +250,12 @@ def _from_file(node: Node, source: Source, path: Path, loads: Mapping[str, type[
 
 def _blocks(table: Node | None, kinds: Mapping[str, type[Block]], source: Source) -> dict[str, Block]:
     """The blocks, each validated as its own kind; the tree then holds their contents without the name of the kind."""
-    made: dict[str, Block] = {}
     if table is None or table.value is None:
-        return made
+        return {}
     if not isinstance(table.value, dict):
         source.fault(table.mark, table.path, "expected a mapping of names", got=table.kind)
-        return made
-    for name, node in list(table.value.items()):
-        found = shape_block(node, kinds, source)
-        block = None
-        if found is not None:
-            kind, table.value[name] = found
-            block = validated(kind, plain(table.value[name]), table.value[name], source)
-        if block is not None:
-            made[name] = block
-        else:
-            source.leave_out(name, table.value.pop(name))
-    return made
+        return {}
+    return each_validated(table, lambda node: shape_block(node, kinds, source), source)
 
 
 def _long(key: str, node: Node) -> Node:
