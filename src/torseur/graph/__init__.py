@@ -31,9 +31,10 @@ from torseur.graph.functions import (
     tan,
     tanh,
 )
-from torseur.graph.linear import minimum_norm_solve, pseudo_inverse, solve
+from torseur.graph.linear import solve
 from torseur.graph.nodes import Expr, Graph, Truth
 from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
+from torseur.graph.rank import minimum_norm_solve, pseudo_inverse
 from torseur.graph.roots import root
 from torseur.graph.substitution import substitute
 

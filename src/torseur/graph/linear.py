@@ -1,15 +1,12 @@
 """Small linear systems inside expressions.
 
 `solve` is a pivoted LU: factoring and substituting are two calls, so that systems with one matrix share its factors.
-`minimum_norm_solve` finds the rank: a complete orthogonal decomposition (QR with column pivoting, then an LQ of what is
-left), any shape of matrix; `pseudo_inverse` is the same for every right-hand side at once. All are written
-here once, as expressions; they work in lanes because every exchange of rows or columns is a `select`. References:
-Golub & Van Loan, Matrix Computations, 4th ed., 3.4 and 5.5.
+It is written as expressions and works in lanes, because every exchange of rows is a `select`. Reference: Golub & Van
+Loan, Matrix Computations, 4th ed., 3.4. Systems of any shape, and ranks: `torseur.graph.rank`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence, Sized
 from functools import cache
 from itertools import chain
@@ -20,10 +17,10 @@ import numpy as np
 from torseur.errors import GraphError
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.function import Function
-from torseur.graph.functions import absolute, maximum, select, sqrt
+from torseur.graph.functions import absolute, maximum, select
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
 
-__all__ = ["Factor", "Substitute", "largest", "minimum_norm_solve", "pseudo_inverse", "solve"]
+__all__ = ["Factor", "Matrix", "Substitute", "cut_in_rows", "dot", "exchange", "largest", "matrix_of", "solve"]
 
 Matrix = list[list[Expr]]
 
@@ -38,7 +35,7 @@ def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
     >>> evaluate(Function("f", [a], {"x": x}), [[0.0, 2.0], [1.0, 0.0]])[0].tolist()
     [0.0, 0.5]
     """
-    g, rows = _matrix(A, b)
+    g, rows = matrix_of(A, b)
     n = len(rows)
     if any(len(row) != n for row in rows):
         raise GraphError(
@@ -65,51 +62,7 @@ def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
     return _substituted(n, False, factor, right)
 
 
-def minimum_norm_solve(
-    A: Sequence[Sequence[Expr | float]], b: Sequence[Expr | float], *, tolerance: float = 1e-10
-) -> tuple[list[Expr], Expr]:
-    """The shortest x that minimises ``|A x - b|``, and the rank of A (m, n).
-
-    Args:
-        A: m rows of n entries.
-        b: m entries.
-        tolerance: pivots below this fraction of the largest count as zero.
-
-    Where A holds a nan, or entries whose squares overflow, x and the rank are nan.
-    """
-    g, rows = _matrix(A, b)
-    m, n = len(rows), len(rows[0])
-    if len(b) != m or not 0.0 < tolerance < 1.0:
-        raise GraphError(
-            "wrong right-hand side or tolerance",
-            expected=f"{m} entries, 0 < tolerance < 1",
-            got=f"{len(b)} entries, {tolerance}",
-        )
-    bundle = g.call(_minimum_norm(m, n, tolerance), [*(e for row in rows for e in row), *map(g.expr, b)])
-    return [bundle[k] for k in range(n)], bundle[n]
-
-
-def pseudo_inverse(
-    A: Sequence[Sequence[Expr | float]], *, tolerance: float = 1e-10, floor: float = 0.0
-) -> tuple[Matrix, Expr]:
-    """A^+ (n, m), Moore and Penrose's inverse, and the rank of A (m, n); what `minimum_norm_solve` says holds here too.
-
-    Args:
-        A: m rows of n entries.
-        tolerance: pivots below this fraction of the largest count as zero.
-        floor: pivots below this count as zero as well, for matrices that may hold nothing but rounding.
-    """
-    g, rows = _matrix(A, [])
-    m, n = len(rows), len(rows[0])
-    if not 0.0 < tolerance < 1.0 or not 0.0 <= floor < math.inf:
-        raise GraphError(
-            "wrong tolerance or floor", expected="0 < tolerance < 1, 0 <= floor", got=f"{tolerance!r}, {floor!r}"
-        )
-    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor), [e for row in rows for e in row])
-    return _square([bundle[k] for k in range(n * m)], m), bundle[n * m]
-
-
-def _matrix(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Graph, Matrix]:
+def matrix_of(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Graph, Matrix]:
     """The graph that a matrix or its right-hand side belongs to, and the matrix as expressions of it."""
     if not _is_list(A) or not all(map(_is_list, A)):
         raise GraphError(
@@ -139,11 +92,11 @@ def _is_list(x: object) -> bool:
     return isinstance(x, Sized) and getattr(x, "ndim", 1) > 0
 
 
-def _square(flat: Sequence[Any], n: int) -> list[list[Any]]:
+def cut_in_rows(flat: Sequence[Any], n: int) -> list[list[Any]]:
     return [list(flat[i * n : (i + 1) * n]) for i in range(len(flat) // n)]
 
 
-def _dot(u: Sequence[Expr], v: Sequence[Expr], zero: Expr) -> Expr:
+def dot(u: Sequence[Expr], v: Sequence[Expr], zero: Expr) -> Expr:
     total = zero
     for a, b in zip(u, v, strict=True):
         total = total + a * b
@@ -197,10 +150,10 @@ class Substitute(Callee):
         right = [t if isinstance(t, Expr) else g.zero for t in tangents[1:]]
         dA = tangents[0]
         if isinstance(dA, list):  # A dx = db - dA x
-            rows = _square(dA, self.n)
+            rows = cut_in_rows(dA, self.n)
             if self.transposed:
                 rows = [list(c) for c in zip(*rows, strict=True)]
-            right = [r - _dot(row, x, g.zero) for r, row in zip(right, rows, strict=True)]
+            right = [r - dot(row, x, g.zero) for r, row in zip(right, rows, strict=True)]
         return _substituted(self.n, self.transposed, bundle.args[0], right)
 
     def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
@@ -238,7 +191,7 @@ def _substituted(n: int, transposed: bool, factor: Node, right: Sequence[Expr]) 
     return list(g.call(_substitute(n, transposed), [factor, *right]))
 
 
-def _exchange(swap: Truth, a: list[Expr], b: list[Expr]) -> tuple[list[Expr], list[Expr]]:
+def exchange(swap: Truth, a: list[Expr], b: list[Expr]) -> tuple[list[Expr], list[Expr]]:
     """Two rows, exchanged where `swap` holds."""
     pairs = list(zip(a, b, strict=True))
     return [select(swap, y, x) for x, y in pairs], [select(swap, x, y) for x, y in pairs]
@@ -249,11 +202,11 @@ def _factor_function(n: int) -> Function:
     """P A = L U in place, the diagonal inverted; then, pair by pair, whether rows k and i were exchanged."""
     g = Graph()
     block = g.block("A", (n, n))
-    A, swaps = _square(list(block), n), []
+    A, swaps = cut_in_rows(list(block), n), []
     for k in range(n):
         for i in range(k + 1, n):
             swap = absolute(A[i][k]) > absolute(A[k][k])
-            A[k], A[i] = _exchange(swap, A[k], A[i])
+            A[k], A[i] = exchange(swap, A[k], A[i])
             swaps.append(select(swap, 1.0, 0.0))
         A[k][k] = 1.0 / A[k][k]
         for i in range(k + 1, n):
@@ -267,21 +220,21 @@ def _factor_function(n: int) -> Function:
 def _substitute_function(n: int, transposed: bool) -> Function:
     g = Graph()
     factor, right = g.block("factor", n * n + n * (n - 1) // 2), g.block("b", n)
-    F, x = _square(list(factor)[: n * n], n), list(right)
+    F, x = cut_in_rows(list(factor)[: n * n], n), list(right)
     pairs = [(k, i) for k in range(n) for i in range(k + 1, n)]
     swaps = dict(zip(pairs, (s > 0.5 for s in list(factor)[n * n :]), strict=True))
     if transposed:  # U' L' P x = b
         for k in range(n):
-            x[k] = (x[k] - _dot([F[i][k] for i in range(k)], x[:k], g.zero)) * F[k][k]
+            x[k] = (x[k] - dot([F[i][k] for i in range(k)], x[:k], g.zero)) * F[k][k]
         for k in reversed(range(n)):
-            x[k] = x[k] - _dot([F[i][k] for i in range(k + 1, n)], x[k + 1 :], g.zero)
+            x[k] = x[k] - dot([F[i][k] for i in range(k + 1, n)], x[k + 1 :], g.zero)
         pairs.reverse()
     else:
         x = _unscramble(x, pairs, swaps)
         for k in range(n):
-            x[k] = x[k] - _dot(F[k][:k], x[:k], g.zero)
+            x[k] = x[k] - dot(F[k][:k], x[:k], g.zero)
         for k in reversed(range(n)):
-            x[k] = (x[k] - _dot(F[k][k + 1 :], x[k + 1 :], g.zero)) * F[k][k]
+            x[k] = (x[k] - dot(F[k][k + 1 :], x[k + 1 :], g.zero)) * F[k][k]
         pairs = []
     x = _unscramble(x, pairs, swaps)
     return Function(f"substitute{n}{'t' if transposed else ''}", [factor, right], {"x": x})
@@ -291,209 +244,8 @@ def _unscramble(x: list[Expr], pairs: list[tuple[int, int]], swaps: dict[tuple[i
     """Exchange entries pair by pair."""
     x = list(x)
     for k, i in pairs:
-        (x[k],), (x[i],) = _exchange(swaps[k, i], [x[k]], [x[i]])
+        (x[k],), (x[i],) = exchange(swaps[k, i], [x[k]], [x[i]])
     return x
-
-
-# -- rank-revealing ----------------------------------------------------------------------------------------------------
-class _MinimumNorm(Callee):
-    """x = A^+ b and the rank of A, by a complete orthogonal decomposition."""
-
-    def __init__(self, m: int, n: int, tolerance: float) -> None:
-        self.m, self.n, self.tolerance = m, n, tolerance
-        self.name, self.n_out = f"minimum_norm{m}_{n}", n + 1
-        self.meaning = "the shortest x for which A x is nearest to b, and the rank of A"
-
-    @property
-    def digest(self) -> str:
-        return f"{self.name}:{self.tolerance!r}"
-
-    def lowering(self) -> Function:
-        return _minimum_norm_function(self.m, self.n, self.tolerance)
-
-    def _inverse(self, g: Graph, A: Matrix, b: Sequence[Expr]) -> list[Expr]:
-        if all(bi is g.zero for bi in b):
-            return [g.zero] * len(A[0])
-        return minimum_norm_solve(A, b, tolerance=self.tolerance)[0]
-
-    def _parts(self, bundle: Bundle) -> tuple[Graph, Matrix, Matrix, list[Expr], list[Expr], list[Expr]]:
-        """The graph, A, A', x, the residual b - A x and w = A^+' x."""
-        g, size = bundle.graph, self.m * self.n
-        A, b = _square(bundle.args[:size], self.n), bundle.args[size:]
-        At = [list(c) for c in zip(*A, strict=True)]
-        x = [bundle[k] for k in range(self.n)]
-        residual = [bi - _dot(row, x, g.zero) for bi, row in zip(b, A, strict=True)]
-        return g, A, At, x, residual, self._inverse(g, At, x)
-
-    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
-        """Golub & Pereyra 1973: dx = q + A^+ (db - dA x + A^+' dA' r - A q), q = dA' w."""
-        g, A, At, x, r, w = self._parts(bundle)
-        flat = [t if isinstance(t, Expr) else g.zero for t in tangents]
-        dA, db = _square(flat[: self.m * self.n], self.n), flat[self.m * self.n :]
-        dAt = [list(c) for c in zip(*dA, strict=True)]
-        q = [_dot(row, w, g.zero) for row in dAt]
-        p = self._inverse(g, At, [_dot(row, r, g.zero) for row in dAt])
-        right = [db[i] - _dot(dA[i], x, g.zero) + p[i] - _dot(A[i], q, g.zero) for i in range(self.m)]
-        return [a + b for a, b in zip(q, self._inverse(g, A, right), strict=True)] + [g.zero]
-
-    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
-        g, A, At, x, r, w = self._parts(bundle)
-        x_bar = list(weights[: self.n])
-        u = self._inverse(g, At, x_bar)
-        s = self._inverse(g, A, u)
-        p = [xb - _dot(row, u, g.zero) for xb, row in zip(x_bar, At, strict=True)]
-        A_bar = [r[i] * s[j] + w[i] * p[j] - u[i] * x[j] for i in range(self.m) for j in range(self.n)]
-        return [*A_bar, *u]
-
-    def reference(self, args: Sequence[Any]) -> Any:
-        size = self.m * self.n
-        flat = np.stack(np.broadcast_arrays(*args), axis=-1)
-        A, b = flat[..., :size].reshape(*flat.shape[:-1], self.m, self.n), flat[..., size:]
-        good = np.isfinite((A * A).sum(axis=(-1, -2)))[..., None]
-        A = np.where(good[..., None], A, 0.0)
-        U, s, Vt = np.linalg.svd(A, full_matrices=False)
-        live = s > self.tolerance * s[..., :1]
-        y = np.where(live, np.einsum("...ik,...i->...k", U, b) / np.where(live, s, 1.0), 0.0)
-        x = np.where(good, np.einsum("...kj,...k->...j", Vt, y), np.nan)
-        return [*np.moveaxis(x, -1, 0), np.where(good[..., 0], live.sum(axis=-1), np.nan)]
-
-
-@cache
-def _minimum_norm(m: int, n: int, tolerance: float) -> _MinimumNorm:
-    return _MinimumNorm(m, n, tolerance)
-
-
-@cache
-def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
-    g = Graph()
-    block, right = g.block("A", (m, n)), g.block("b", m)
-    (x,), rank = _shortest(list(block), n, [list(right)], tolerance)
-    return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
-
-
-def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float, floor: float = 0.0) -> tuple[Matrix, Expr]:
-    """For each b in `right` the shortest x that minimises |A x - b|; and the rank.
-
-    Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b.
-    """
-    g, m = A[0].graph, len(A) // n
-    size = largest([absolute(x) for x in A])  # squares of the entries must neither vanish nor overflow
-    unit = 1.0 / select(size > 0.0, size, 1.0)
-    columns = [[x * unit for x in column] for column in zip(*_square(A, n), strict=True)]
-    steps = min(m, n)
-    swaps: list[tuple[int, int, Truth]] = []
-    live: list[Truth] = []
-    threshold = g.zero
-    least = floor * unit
-    for k in range(steps):
-        norms = [_dot(col[k:], col[k:], g.zero) for col in columns]
-        for j in range(k + 1, n):
-            swap = norms[j] > norms[k]
-            columns[k], columns[j] = _exchange(swap, columns[k], columns[j])
-            (norms[k],), (norms[j],) = _exchange(swap, [norms[k]], [norms[j]])
-            swaps.append((k, j, swap))
-        pivot = sqrt(norms[k])
-        live.append(pivot > threshold if k else pivot > least)
-        if k == 0:
-            threshold = maximum(tolerance * pivot, least) if floor else tolerance * pivot
-        others = [*columns[k + 1 :], *right]
-        _, others = _reflect(columns[k], k, pivot, norms[k], live[k], others)
-        columns[k + 1 :], right = others[: n - k - 1], others[n - k - 1 :]
-    # Rows of the masked R are the columns of its transpose.
-    rows = [[select(live[k], col[k], 0.0) if j >= k else g.zero for j, col in enumerate(columns)] for k in range(steps)]
-    masked = [[select(live[k], c[k], 0.0) for k in range(steps)] for c in right]
-    known = _dot(A, A, g.zero) < math.inf  # a nan pivot counts as dead: it must not pass for a rank
-    found = []
-    for z in _lower_solve_and_back(g, rows, masked, live, n):
-        for k, j, swap in reversed(swaps):
-            (z[k],), (z[j],) = _exchange(swap, [z[k]], [z[j]])
-        found.append([select(known, x * unit, g.zero / g.zero) for x in z])
-    rank = g.zero
-    for alive in live:
-        rank = rank + select(alive, 1.0, 0.0)
-    return found, select(known, rank, g.zero / g.zero)
-
-
-class _PseudoInverse(Callee):
-    """A^+ and the rank of A."""
-
-    def __init__(self, m: int, n: int, tolerance: float, floor: float) -> None:
-        self.m, self.n, self.tolerance, self.floor = m, n, tolerance, floor
-        self.name, self.n_out = f"pseudo_inverse{m}_{n}", n * m + 1
-        self.meaning = "the inverse of Moore and Penrose, and the rank"
-
-    @property
-    def digest(self) -> str:
-        return f"{self.name}:{self.tolerance!r}:{self.floor!r}"
-
-    def lowering(self) -> Function:
-        return _pseudo_inverse_function(self.m, self.n, self.tolerance, self.floor)
-
-    def _parts(self, bundle: Bundle) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-        """A, X = A^+, I - A X, I - X A."""
-        g = bundle.graph
-        A, X = _square(bundle.args, self.n), _square([bundle[k] for k in range(self.n * self.m)], self.m)
-        return A, X, _from_one(g, _product(A, X)), _from_one(g, _product(X, A))
-
-    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
-        """Golub & Pereyra 1973, rank constant: dX = -X dA X + X X' dA' (I - A X) + (I - X A) dA' X' X."""
-        g = bundle.graph
-        _, X, beyond, free = self._parts(bundle)
-        dA = _square([t if isinstance(t, Expr) else g.zero for t in tangents], self.n)
-        dAt, Xt = _transposed(dA), _transposed(X)
-        first = _product(_product(X, dA), X)
-        second = _product(X, _product(Xt, _product(dAt, beyond)))
-        third = _product(_product(free, dAt), _product(Xt, X))
-        flat = [b + c - a for i in range(self.n) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
-        return [*flat, g.zero]
-
-    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
-        _, X, beyond, free = self._parts(bundle)
-        W, Xt = _square(weights[: self.n * self.m], self.m), _transposed(X)
-        Wt = _transposed(W)
-        first = _product(_product(Xt, W), Xt)
-        second = _product(_product(beyond, Wt), _product(X, Xt))
-        third = _product(_product(Xt, X), _product(Wt, free))
-        return [b + c - a for i in range(self.m) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
-
-    def reference(self, args: Sequence[Any]) -> Any:
-        flat = np.stack(np.broadcast_arrays(*args), axis=-1)
-        A = flat.reshape(*flat.shape[:-1], self.m, self.n)
-        good = np.isfinite((A * A).sum(axis=(-1, -2)))
-        U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
-        live = s > np.maximum(self.tolerance * s[..., :1], self.floor)
-        inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
-        X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
-        X = np.where(good[..., None], X, np.nan)
-        return [*np.moveaxis(X, -1, 0), np.where(good, live.sum(axis=-1), np.nan)]
-
-
-@cache
-def _pseudo_inverse(m: int, n: int, tolerance: float, floor: float) -> _PseudoInverse:
-    return _PseudoInverse(m, n, tolerance, floor)
-
-
-@cache
-def _pseudo_inverse_function(m: int, n: int, tolerance: float, floor: float) -> Function:
-    g = Graph()
-    block = g.block("A", (m, n))
-    units = [[g.one if i == j else g.zero for i in range(m)] for j in range(m)]
-    columns, rank = _shortest(list(block), n, units, tolerance, floor)
-    return Function(f"pseudo_inverse{m}_{n}", [block], {"X": _transposed(columns), "rank": rank})
-
-
-def _transposed(A: Matrix) -> Matrix:
-    return [list(column) for column in zip(*A, strict=True)]
-
-
-def _product(A: Matrix, B: Matrix) -> Matrix:
-    g, columns = A[0][0].graph, _transposed(B)
-    return [[_dot(row, column, g.zero) for column in columns] for row in A]
-
-
-def _from_one(g: Graph, A: Matrix) -> Matrix:
-    """I - A."""
-    return [[(g.one if i == j else g.zero) - x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
 def largest(values: Sequence[Expr]) -> Expr:
@@ -502,39 +254,3 @@ def largest(values: Sequence[Expr]) -> Expr:
     for value in values[1:]:
         top = maximum(top, value)
     return top
-
-
-def _reflect(
-    column: list[Expr], k: int, norm: Expr, square: Expr, live: Truth, others: list[list[Expr]]
-) -> tuple[tuple[list[Expr], Expr], list[list[Expr]]]:
-    """Householder: column[k:] becomes (alpha, 0, ...) in place; the same reflection on the others. Gives (v, beta)."""
-    g, head = square.graph, column[k]
-    alpha = select(head > 0.0, -norm, norm)
-    v = [head - alpha, *column[k + 1 :]]
-    beta = select(live, 1.0 / select(live, square - alpha * head, 1.0), 0.0)
-    column[k:] = [select(live, alpha, head), *([g.zero] * (len(column) - k - 1))]
-    return (v, beta), [_reflected(v, beta, k, other) for other in others]
-
-
-def _reflected(v: list[Expr], beta: Expr, k: int, x: list[Expr]) -> list[Expr]:
-    s = beta * _dot(v, x[k:], beta.graph.zero)
-    return [*x[:k], *(xi - s * vi for xi, vi in zip(x[k:], v, strict=True))]
-
-
-def _lower_solve_and_back(g: Graph, rows: Matrix, right: Matrix, live: list[Truth], n: int) -> Matrix:
-    """For each c in `right` the shortest y with R y = c, R of `rows`, some dead: LQ, forward substitution, Q back."""
-    rows, reflectors = [list(r) for r in rows], []
-    for k in range(len(rows)):
-        square = _dot(rows[k][k:], rows[k][k:], g.zero)
-        reflector, rows[k + 1 :] = _reflect(rows[k], k, sqrt(square), square, live[k], rows[k + 1 :])
-        reflectors.append(reflector)
-    pivots = [select(live[k], row[k], 1.0) for k, row in enumerate(rows)]
-    found = []
-    for c in right:
-        z = [g.zero] * n
-        for k, row in enumerate(rows):
-            z[k] = select(live[k], (c[k] - _dot(row[:k], z[:k], g.zero)) / pivots[k], 0.0)
-        for k in reversed(range(len(rows))):
-            z = _reflected(*reflectors[k], k, z)
-        found.append(z)
-    return found
