@@ -27,14 +27,16 @@ def blocks(text: str) -> list[Block]:
     return [Block(found[1], text.count("\n", 0, found.start(1)) + 1) for found in FENCE.finditer(text)]
 
 
-def run_markdown(path: Path) -> None:
-    """Run every block of the file; an exception or a wrong doctest is raised with its line in the file."""
+def run_markdown(path: Path) -> int:
+    """Run every block of the file and say how many; an exception or a wrong doctest is raised with its line there."""
     namespace: dict[str, object] = {"__name__": path.stem}
-    for block in blocks(path.read_text(encoding="utf-8")):
+    found = blocks(path.read_text(encoding="utf-8"))
+    for block in found:
         if block.source.lstrip().startswith(">>>"):
             _run_doctest(block, path, namespace)
         else:
             exec(compile("\n" * (block.line - 1) + block.source, path, "exec"), namespace)
+    return len(found)
 
 
 def _run_doctest(block: Block, path: Path, namespace: dict[str, object]) -> None:

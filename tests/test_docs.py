@@ -17,7 +17,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     """In a folder that holds the examples, as the reader's does."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    run_markdown(page)
+    assert run_markdown(page) or page.name == "index.md"
 
 
 def page_with(tmp_path: Path, *blocks: str) -> Path:
@@ -27,7 +27,7 @@ def page_with(tmp_path: Path, *blocks: str) -> Path:
 
 
 def test_blocks_share_their_names(tmp_path):
-    run_markdown(page_with(tmp_path, "x = 2", ">>> x + 1\n3\n>>> y = x", "assert y == 2"))
+    assert run_markdown(page_with(tmp_path, "x = 2", ">>> x + 1\n3\n>>> y = x", "assert y == 2")) == 3
 
 
 def test_a_false_assertion_fails_with_its_line(tmp_path):
@@ -44,4 +44,4 @@ def test_a_wrong_doctest_fails_with_its_line(tmp_path):
 def test_other_languages_are_left_alone(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```sh\nmake test\n```\n\n```{code-block} python\nnot python\n```\n")
-    run_markdown(page)
+    assert run_markdown(page) == 0

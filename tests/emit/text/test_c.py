@@ -1,5 +1,8 @@
 """Emitted C is compiled under strict C99 warnings, run, and compared with the reference evaluator."""
 
+import ctypes
+import math
+import re
 import tempfile
 from pathlib import Path
 
@@ -129,7 +132,7 @@ def test_a_precision_is_not_a_word(emit):
 
 def test_the_header_fits_the_source(folder):
     f = staged()
-    compiled(to_c_header(f) + to_c_header(f) + to_c(f), folder, "with_header")
+    assert compiled(to_c_header(f) + to_c_header(f) + to_c(f), folder, "with_header")[f.name]
 
 
 def test_the_source_says_what_the_arrays_hold():
@@ -180,4 +183,8 @@ def test_a_function_may_have_any_name(folder, name):
     g = Graph()
     x = g.symbol("x")
     f = Function(name, [g.blocks["x"]], {"y": sign(x) * sin(x)})
-    compiled(to_c(f), folder, f"name_{name}")
+    source = to_c(f)
+    written = re.search(r"^void (\w+)\(double x, const double \*work, double \*y\)$", source, flags=re.MULTILINE)[1]
+    work, y = ctypes.c_double(), ctypes.c_double()
+    compiled(source, folder, f"name_{name}")[written](ctypes.c_double(-0.7), ctypes.byref(work), ctypes.byref(y))
+    assert y.value == pytest.approx(math.sin(0.7), rel=1e-15)
