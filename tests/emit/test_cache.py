@@ -460,8 +460,8 @@ def test_another_key_other_sources_or_another_processor_build_again(folder, monk
         keyed(built)([0.5, 1.0])
     assert len(built) == 3
     with monkeypatch.context() as patch:
-        machine = native.host()
-        patch.setattr(native, "host", lambda: type(machine)(machine.triple, machine.cpu, machine.features + ",-foo"))
+        machine = cache.host()
+        patch.setattr(cache, "host", lambda: type(machine)(machine.triple, machine.cpu, machine.features + ",-foo"))
         assert keyed(built).interface.name == "f"
     assert len(built) == 4
     keyed(built)([0.5, 1.0])

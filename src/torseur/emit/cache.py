@@ -30,9 +30,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from torseur.emit.jit import host
 from torseur.errors import CacheWarning
 
-__all__ = ["CacheInfo", "cache_info", "clear_cache", "load", "save", "sources_digest"]
+__all__ = ["CacheInfo", "cache_info", "cache_key", "clear_cache", "load", "save", "sources_digest"]
 
 _MAGIC = b"torseur1"
 _SUFFIX = ".code"
@@ -265,6 +266,15 @@ def _version() -> str:
         return version("torseur")
     except PackageNotFoundError:
         return ""
+
+
+def cache_key(key: str, *options: object) -> str:
+    """What an entry is called: everything that decides the code in it."""
+    import llvmlite
+
+    machine = host()
+    parts = (key, options, machine.triple, machine.cpu, machine.features, llvmlite.__version__, sources_digest())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

@@ -34,8 +34,8 @@ from torseur.emit import cache
 from torseur.emit.interface import Argument, batch_shape, described, ordered
 from torseur.emit.ir import Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
-from torseur.emit.native import cache_key
 from torseur.emit.parallel import checked_threads, cuts
+from torseur.emit.routines import routine_imports
 from torseur.emit.run_loop import run_text
 from torseur.errors import ArgumentError, CompileError, TorseurError
 from torseur.graph.blocks import Role
@@ -198,13 +198,13 @@ class Integrator:
         if width not in self._libraries:
             parts = self.rate.digest, self.method.a, self.method.b, self.method.c, self.correct and self.correct.digest
             digest = hashlib.sha256(repr(parts).encode())
-            key = cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
+            key = cache.cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
             found = cache.load(key)
             if found is None:
-                text = run_text(self.rate, self.method, Lanes(width), self.correct)
-                found = {}, assemble(text, host(), self._tier)
+                text, routines = run_text(self.rate, self.method, Lanes(width), self.correct)
+                found = {"routines": routines}, assemble(text, host(), self._tier)
                 cache.save(key, *found)
-            self._libraries[width] = link(found[1], ("run",))
+            self._libraries[width] = link(found[1], ("run",), routine_imports(found[0]["routines"]))
         return self._libraries[width]
 
 

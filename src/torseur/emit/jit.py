@@ -22,6 +22,7 @@ class Tier(Enum):
 
     QUICK = 0  # several times faster to compile, several times slower to run
     FULL = 2
+    LOOPS = 3  # of routines: all that LLVM knows about loops
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,8 @@ def _module(text: str, machine: Machine, tier: Tier) -> Any:
     module.data_layout = str(target.target_data)
     if tier is Tier.FULL:
         _simplify(llvm, module, target)
+    elif tier is Tier.LOOPS:
+        _optimise(llvm, module, target)
     return module
 
 
@@ -149,6 +152,14 @@ def _simplify(llvm: Any, module: Any, target: Any) -> None:
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.run(module, builder)
+
+
+def _optimise(llvm: Any, module: Any, target: Any) -> None:
+    """Everything, vector loops included."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 def link(code: bytes, names: tuple[str, ...], imports: Mapping[str, int] | None = None) -> Library:

@@ -14,14 +14,16 @@ from itertools import accumulate
 
 from torseur.emit.instructions import Instructions, sincos
 from torseur.emit.ir import Body
-from torseur.emit.module import Module
+from torseur.emit.module import Kernel, Module
+from torseur.emit.routines import write_routine
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
 from torseur.graph.function import Function
 from torseur.graph.nodes import Bundle, Node, Truth
+from torseur.graph.routine import Loops
 
-__all__ = ["CHUNK", "Kernel", "Place", "Sink", "write_function", "write_kernel"]
+__all__ = ["CHUNK", "Place", "Sink", "write_function", "write_kernel"]
 
 CHUNK = 2000
 """Nodes in one piece of straight-line code."""
@@ -38,14 +40,6 @@ class Sink:
 
     node: Node
     place: Place
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel in a module: its name and how many values of scratch memory it and what it calls need."""
-
-    name: str
-    scratch: int
 
 
 @dataclass
@@ -275,6 +269,12 @@ class _Writer:
         if isinstance(lowered, Iteration):
             kernel, blocks = _write_iteration(self.module, bundle.data.digest, lowered), lowered.start.inputs
             outs: list[Place] = [("%scratch", start)]
+        elif isinstance(lowered, Loops):
+            kernel, blocks = write_routine(self.module, lowered), lowered.inputs
+            outs = [
+                ("%scratch", start + end - size)
+                for end, size in zip(accumulate(lowered.outs), lowered.outs, strict=True)
+            ]
         else:
             kernel, blocks = write_function(self.module, lowered), lowered.inputs
             ends = accumulate(len(o.exprs) for o in lowered.outputs)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from torseur.emit.ir import Body, Lanes
 
-if TYPE_CHECKING:
-    from torseur.emit.kernel import Kernel
-
-__all__ = ["Module"]
+__all__ = ["Kernel", "Module"]
 
 _RARE = '!0 = !{!"branch_weights", i32 1000000, i32 1}'
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in a module: its name and how many values of scratch memory it and what it calls need."""
+
+    name: str
+    scratch: int
 
 
 class Module:
@@ -23,6 +28,8 @@ class Module:
         self.lanes = lanes
         self.kernels: dict[str, Kernel] = {}
         self.helpers: dict[object, str] = {}
+        self.routines: dict[str, None] = {}
+        """The symbols of routines that are called, each once."""
         self._functions: list[str] = []
         self._globals: dict[str, str] = {}
         self._serial = itertools.count()

@@ -41,6 +41,7 @@ from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.loop import write_loop, write_prologue_loop
 from torseur.emit.module import Module
 from torseur.emit.parallel import checked_threads, in_threads
+from torseur.emit.routines import routine_imports
 from torseur.emit.staged import inputs_of, write_staged
 from torseur.emit.ufunc import make_ufunc
 from torseur.errors import ArgumentError, CompileError, TorseurError, TorseurWarning
@@ -165,24 +166,26 @@ class _Source:
                 if self._interface is None:
                     self._interface = Interface.from_header(header)
                 self.work = header["work"]
-                imports = direct_imports() if "direct" in header["entries"] else {}
+                imports = routine_imports(header["routines"])
+                if "direct" in header["entries"]:
+                    imports |= direct_imports()
                 self._libraries[width] = link(code, tuple(header["entries"]), imports)
             return self._libraries[width]
 
     def _code(self, width: int) -> tuple[dict[str, Any], bytes]:
-        key = cache_key(self.key, width, self.tier, is_possible())
+        key = cache.cache_key(self.key, width, self.tier, is_possible())
         found = cache.load(key)
         if found is None:
             interface = Interface.of(self.function)
-            text, entries, work = module_text(self.function, Lanes(width))
-            header = {**interface.to_header(), "entries": entries, "work": work}
+            text, entries, work, routines = module_text(self.function, Lanes(width))
+            header = {**interface.to_header(), "entries": entries, "work": work, "routines": routines}
             found = header, assemble(text, host(), self.tier)
             cache.save(key, *found)
         return found
 
 
-def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str], int]:
-    """The LLVM module of a function, the names of the loops in it, and the size of its parameters' work."""
+def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str], int, list[str]]:
+    """The LLVM module of a function, the names of its loops, the size of its parameters' work, routines it needs."""
     module = Module(lanes)
     staged = write_staged(module, function)
     entries = ["loop"]
@@ -193,16 +196,7 @@ def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str], int]:
         write_prologue_loop(module, "prologue", function, staged)
     if is_possible() and write_direct(module, "direct", function, staged, bound=True):
         entries.append("direct")
-    return module.text(), entries, staged.work[0]
-
-
-def cache_key(key: str, *options: object) -> str:
-    """What an entry of the cache is called: everything that decides the code in it."""
-    import llvmlite
-
-    machine = host()
-    parts = (key, options, machine.triple, machine.cpu, machine.features, llvmlite.__version__, cache.sources_digest())
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return module.text(), entries, staged.work[0], list(module.routines)
 
 
 def _available(backend: Backend) -> Backend:

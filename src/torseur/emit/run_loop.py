@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["run_text"]
 
 
-def run_text(rate: Function, method: Tableau, lanes: Lanes, correct: Function | None = None) -> str:
-    """The module that integrates a rate by a method, with a correction of the states after each step."""
+def run_text(rate: Function, method: Tableau, lanes: Lanes, correct: Function | None = None) -> tuple[str, list[str]]:
+    """The module that integrates a rate by a method, with a correction of the states after each step, and the routines
+    it needs."""
     module = Module(lanes)
     parts = [_Part(f, write_staged(module, f), f"@{k}") for k, f in enumerate((rate, correct)) if f is not None]
     _RunWriter(module, parts[0], method, parts[1] if correct is not None else None).write()
-    return module.text()
+    return module.text(), list(module.routines)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torseur.emit.kernel import Kernel, Place, Sink, write_kernel
-from torseur.emit.module import Module
+from torseur.emit.kernel import Place, Sink, write_kernel
+from torseur.emit.module import Kernel, Module
 from torseur.graph import ops
 from torseur.graph.function import STAGE_OF, Function, Stage
 from torseur.graph.nodes import Bundle, Node

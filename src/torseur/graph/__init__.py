@@ -2,6 +2,7 @@
 
 from torseur.graph.blocks import Block, Role
 from torseur.graph.calls import call
+from torseur.graph.constrained import ConstrainedSystem
 from torseur.graph.counts import Count, count, count_by_stage
 from torseur.graph.derivatives import Jacobian, Mode, adjoints, gradient, hessian, jacobian, tangents
 from torseur.graph.evaluate import evaluate
@@ -40,6 +41,7 @@ from torseur.graph.substitution import substitute
 
 __all__ = [
     "Block",
+    "ConstrainedSystem",
     "Count",
     "Expr",
     "Function",

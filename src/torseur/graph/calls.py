@@ -1,8 +1,8 @@
 """Calls: nodes with many results that keep their inside to themselves.
 
 A callee says how it is differentiated, how it is computed plainly (for the reference evaluator) and how it is lowered:
-to a `Function`, or to an `Iteration` of functions. Emitters know these two forms and nothing about linear systems or
-roots.
+to a `Function`, to an `Iteration` of functions, or to the `Loops` of a routine. Emitters know these three forms and
+nothing about linear systems or roots.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from torseur.graph import ops
 from torseur.graph.blocks import Block, Role
 from torseur.graph.function import Function, checked_function
 from torseur.graph.nodes import Bundle, Expr, Graph, Node
+from torseur.graph.routine import Loops
 
 __all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call", "callee_of"]
 
@@ -58,7 +59,7 @@ class Callee(ABC):
         """A fingerprint of what is computed."""
 
     @abstractmethod
-    def lowering(self) -> Function | Iteration:
+    def lowering(self) -> Function | Iteration | Loops:
         """How emitters compute it. Arguments fill the blocks of the lowered function in order; a bundle fills one."""
 
     @abstractmethod

@@ -1,7 +1,8 @@
 """Operation counts, before and after hoisting.
 
 Products, sums (differences included), divisions, square roots and trigonometric pairs (a sine and a cosine of one
-argument) are counted apart; negation is free. A call counts what it calls; a loop counts one pass.
+argument) are counted apart; negation is free. A call counts what it calls; an iteration
+counts one pass, a routine the most it can take.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from torseur.graph import ops
 from torseur.graph.calls import Callee, Iteration
 from torseur.graph.function import Function, Stage
 from torseur.graph.nodes import Node
+from torseur.graph.routine import Loops
 
 __all__ = ["Count", "count", "count_by_stage"]
 
@@ -80,8 +82,11 @@ def _count(nodes: Iterable[Node], known: dict[Callee, Count]) -> Count:
         elif node.op is ops.CALL:
             if node.data not in known:
                 lowered = node.data.lowering()
-                body = lowered.step if isinstance(lowered, Iteration) else lowered
-                known[node.data] = _count(body.nodes, known)
+                if isinstance(lowered, Loops):
+                    known[node.data] = Count(**lowered.count)
+                else:
+                    body = lowered.step if isinstance(lowered, Iteration) else lowered
+                    known[node.data] = _count(body.nodes, known)
             called += known[node.data]
         elif node.op not in _FREE:
             kind = _KIND.get(node.op, "functions")

@@ -19,6 +19,7 @@ from torseur.graph.counts import Count, count, count_by_stage
 from torseur.graph.function import Function, Output, Stage
 from torseur.graph.nodes import Bundle
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["WHEN", "Passage", "Reading", "polynomial"]
 
@@ -38,7 +39,7 @@ class Passage:
     lines: list[tuple[str, str]]
 
 
-def _worth_reading(by: Function | Iteration) -> list[Called]:
+def _worth_reading(by: Function | Iteration | Loops) -> list[Called]:
     if isinstance(by, Iteration):
         return [called(c) for c in by.start.callees if isinstance(c, FunctionCall)]
     return all_called(by)

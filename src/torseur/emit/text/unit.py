@@ -15,6 +15,7 @@ from torseur.graph.blocks import Block
 from torseur.graph.calls import Callee, Iteration
 from torseur.graph.function import Function
 from torseur.graph.nodes import Bundle, Expr
+from torseur.graph.routine import Loops
 
 __all__ = ["Called", "Unit", "grouped", "postorder"]
 
@@ -23,13 +24,13 @@ class Called(NamedTuple):
     """A function or a loop that is called, the name it would like, and the callee if a call node has it."""
 
     name: str
-    lowered: Function | Iteration
+    lowered: Function | Iteration | Loops
     callee: Callee | None = None
 
     @property
     def key(self) -> str:
         """Equal for those that compute the same."""
-        if isinstance(self.lowered, Function):
+        if isinstance(self.lowered, Function | Loops):
             return self.lowered.digest
         loop = self.lowered
         return f"loop:{loop.start.digest}:{loop.step.digest}:{loop.finish.digest}:{loop.limit}"
@@ -37,15 +38,17 @@ class Called(NamedTuple):
     @property
     def blocks(self) -> tuple[Block, ...]:
         """What it takes."""
-        return self.lowered.inputs if isinstance(self.lowered, Function) else self.lowered.start.inputs
+        return self.lowered.start.inputs if isinstance(self.lowered, Iteration) else self.lowered.inputs
 
 
 def called(callee: Callee) -> Called:
     return Called(callee.name, callee.lowering(), callee)
 
 
-def all_called(by: Function | Iteration) -> list[Called]:
+def all_called(by: Function | Iteration | Loops) -> list[Called]:
     """What a function or a loop calls directly."""
+    if isinstance(by, Loops):
+        return []
     if isinstance(by, Iteration):
         return [Called(f.name, f) for f in (by.start, by.step, by.finish)]
     return [called(callee) for callee in by.callees]
@@ -98,7 +101,7 @@ class Unit:
         dialect: Dialect,
         prefix: str = "",
         companions: Sequence[str] = (),
-        follow: Callable[[Function | Iteration], list[Called]] = all_called,
+        follow: Callable[[Function | Iteration | Loops], list[Called]] = all_called,
     ) -> None:
         self.function, self.dialect = function, dialect
         names = Names(dialect.reserved | dialect.library, dialect.spell)

@@ -1,0 +1,294 @@
+"""Routines as native code: loops, compiled once with all of LLVM's optimisations and kept.
+
+A routine becomes ``void routine(i64..., ptr arrays...)`` in a module of its own, which other modules call by address.
+Between lanes nothing is shared, since each chooses its own pivots: `write_routine` calls it lane by lane.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections.abc import Mapping, Sequence
+
+from torseur.emit import cache
+from torseur.emit.ir import Body, Lanes
+from torseur.emit.jit import Library, Tier, assemble, host, link
+from torseur.emit.module import Kernel, Module
+from torseur.errors import CompileError
+from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
+from torseur.graph.routine import Loops, Routine
+
+__all__ = ["ROUTINES", "routine_imports", "write_routine"]
+
+ROUTINES: Mapping[str, Routine] = {routine.name: routine for routine in (FACTORS, SOLUTION, MULTIPLIERS)}
+"""Those that compiled functions may call, by name."""
+
+_libraries: dict[str, Library] = {}
+_lock = threading.Lock()
+
+
+def symbol_of(routine: Routine) -> str:
+    """What it is called in object files: another text is another routine."""
+    return f"torseur_{routine.name}_{routine.digest[:12]}"
+
+
+def routine_imports(symbols: Sequence[str]) -> dict[str, int]:
+    """The addresses of routines, compiled or taken from the cache when first needed."""
+    known = {symbol_of(routine): routine for routine in ROUTINES.values()}
+    with _lock:
+        for symbol in symbols:
+            if symbol not in known:
+                raise CompileError("code that needs a routine of another version", got=symbol)
+            if symbol not in _libraries:
+                _libraries[symbol] = _compiled(symbol, known[symbol])
+        return {symbol: _libraries[symbol][symbol] for symbol in symbols}
+
+
+def _compiled(symbol: str, routine: Routine) -> Library:
+    key = cache.cache_key(f"routine:{symbol}")
+    found = cache.load(key)
+    if found is None:
+        found = {}, assemble(routine_text(symbol, routine), host(), Tier.LOOPS)
+        cache.save(key, *found)
+    return link(found[1], (symbol,))
+
+
+def routine_text(symbol: str, routine: Routine) -> str:
+    """The module of one routine."""
+    return _Translator(routine).text(symbol)
+
+
+# -- calls from other modules ------------------------------------------------------------------------------------------
+def write_routine(module: Module, loops: Loops) -> Kernel:
+    """A kernel ``(ptr in..., ptr out..., ptr scratch)`` that calls a routine for each lane."""
+    known = module.kernels.get(loops.digest)
+    if known is not None:
+        return known
+    routine, lanes, body = loops.routine, module.lanes, Body()
+    symbol = symbol_of(routine)
+    tables = [f"@{module.constants(table)}" if table else "null" for table in loops.tables]
+    ins, outs = [f"%in{k}" for k in range(len(loops.inputs))], [f"%out{k}" for k in range(len(loops.outs))]
+    kinds = ["i64"] * len(loops.whole) + ["ptr"] * (len(tables) + len(ins) + len(outs) + len(loops.works))
+    module.declare("void", symbol, kinds)
+    module.routines[symbol] = None
+    sizes = [*(b.size for b in loops.inputs), *loops.outs]
+    offsets, slot = [], 0
+    for size in [*sizes, *loops.works]:
+        offsets.append(slot)
+        slot += size
+    if lanes.width == 1:
+        offsets = [k - offsets[len(sizes)] if len(sizes) < len(offsets) else k for k in offsets]
+        arrays = [*ins, *outs, *(body.at("%scratch", 8 * k) for k in offsets[len(sizes) :])]
+        for pointer, size in zip(outs, loops.outs, strict=True):
+            _clear(module, body, pointer, size)
+        _clear(module, body, body.at("%scratch", 0), sum(loops.works))
+        _call(body, symbol, loops, tables, arrays)
+        slot = sum(loops.works)
+    else:
+        arrays = [body.at("%scratch", 8 * k) for k in offsets]
+        with body.loop(lanes.width) as lane:
+            _clear(module, body, arrays[len(ins)] if len(arrays) > len(ins) else "%scratch", slot - offsets[len(ins)])
+            for pointer, array, size in zip(ins, arrays, sizes, strict=False):
+                _copy(body, lanes, (pointer, lane), (array, None), size)
+            _call(body, symbol, loops, tables, arrays)
+            for pointer, array, size in zip(outs, arrays[len(ins) :], loops.outs, strict=False):
+                _copy(body, lanes, (array, None), (pointer, lane), size)
+        slot = -(-slot // lanes.width)
+    body.do("ret void")
+    name = module.fresh("routine")
+    pointers = ", ".join(f"ptr noalias {p}" for p in [*ins, *outs, "%scratch"])
+    module.define(f"void @{name}({pointers})", body, "noinline")
+    kernel = module.kernels[loops.digest] = Kernel(name, slot)
+    return kernel
+
+
+def _call(body: Body, symbol: str, loops: Loops, tables: Sequence[str], arrays: Sequence[str]) -> None:
+    given = [f"i64 {k}" for k in loops.whole] + [f"ptr {p}" for p in (*tables, *arrays)]
+    body.do(f"call void @{symbol}({', '.join(given)})")
+
+
+def _clear(module: Module, body: Body, pointer: str, size: int) -> None:
+    if size:
+        clear = module.declare("void", "llvm.memset.p0.i64", ["ptr", "i8", "i64", "i1"])
+        body.do(f"call void @{clear}(ptr {pointer}, i8 0, i64 {8 * size}, i1 false)")
+
+
+def _copy(body: Body, lanes: Lanes, source: tuple[str, str | None], target: tuple[str, str | None], size: int) -> None:
+    """Some numbers; one side has them one after the other, the other side in a lane."""
+    with body.loop(size) as k:
+
+        def place(pointer: str, lane: str | None, k: str = k) -> str:
+            if lane is not None:
+                k = body.value(f"add i64 {body.value(f'mul i64 {k}, {lanes.width}')}, {lane}")
+            return body.value(f"getelementptr double, ptr {pointer}, i64 {k}")
+
+        value = body.value(f"load double, ptr {place(*source)}, align 8")
+        body.do(f"store double {value}, ptr {place(*target)}, align 8")
+
+
+# -- translation -------------------------------------------------------------------------------------------------------
+_INT = {ast.Add: "add nsw", ast.Sub: "sub nsw", ast.Mult: "mul nsw"}
+_REAL = {ast.Add: "fadd contract", ast.Sub: "fsub contract", ast.Mult: "fmul contract", ast.Div: "fdiv"}
+_COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+
+Value = tuple[str, str]
+"""Type and name."""
+
+
+class _Translator:
+    """One routine as LLVM's assembly language; names are places on the stack, which LLVM turns into registers."""
+
+    def __init__(self, routine: Routine) -> None:
+        self.routine, self.body, self.head = routine, Body(), list[str]()
+        self.places: dict[str, str] = {}  # name -> type
+
+    def text(self, symbol: str) -> str:
+        arguments = []
+        for name, kind in self.routine.arguments.items():
+            whole = kind == "int"
+            arguments.append(f"i64 %{name}" if whole else f"ptr noalias {'readonly ' * (kind == 'In')}%{name}")
+            if whole:
+                self._store(name, ("i64", f"%{name}"))
+        self._block(self.routine.tree.body)
+        self.body.do("ret void")
+        lines = "\n".join([*self.head, *self.body.lines])
+        declared = "\n".join(f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "sqrt"))
+        return f"{declared}\ndefine void @{symbol}({', '.join(arguments)}) nounwind {{\n{lines}\n}}\n"
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+    def _store(self, name: str, value: Value) -> None:
+        kind = self.places.get(name)
+        if kind is None:
+            kind = self.places[name] = value[0]
+            self.head.append(f"  %place.{name} = alloca {kind}")
+        self.body.do(f"store {kind} {self._as(kind, value)}, ptr %place.{name}")
+
+    def _as(self, kind: str, value: Value) -> str:
+        if value[0] == kind:
+            return value[1]
+        if (value[0], kind) == ("i64", "double"):
+            return self.body.value(f"sitofp i64 {value[1]} to double")
+        raise CompileError("a routine that mixes kinds of numbers", where=self.routine.name, got=f"{value} as {kind}")
+
+    def _element(self, node: ast.Subscript) -> str:
+        assert isinstance(node.value, ast.Name)
+        index = self._as("i64", self._value(node.slice))
+        return self.body.value(f"getelementptr inbounds double, ptr %{node.value.id}, i64 {index}")
+
+    # -- statements ----------------------------------------------------------------------------------------------------
+    def _block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            getattr(self, f"_{type(statement).__name__.lower()}")(statement)
+
+    def _assign(self, node: ast.Assign) -> None:
+        (target,) = node.targets
+        value = self._value(node.value)
+        if isinstance(target, ast.Subscript):
+            number = self._as("double", value)
+            self.body.do(f"store double {number}, ptr {self._element(target)}")
+        else:
+            assert isinstance(target, ast.Name)
+            self._store(target.id, value)
+
+    def _return(self, node: ast.Return) -> None:
+        self.body.do("ret void")
+        self.body.label(self.body.fresh("never"))
+
+    def _if(self, node: ast.If) -> None:
+        body, (then, other, after) = self.body, (self.body.fresh(stem) for stem in ("then", "else", "after"))
+        body.do(f"br i1 {self._truth(node.test)}, label %{then}, label %{other}")
+        body.label(then)
+        self._block(node.body)
+        body.do(f"br label %{after}")
+        body.label(other)
+        self._block(node.orelse)
+        body.do(f"br label %{after}")
+        body.label(after)
+
+    def _while(self, node: ast.While) -> None:
+        body, (head, inside, after) = self.body, (self.body.fresh(stem) for stem in ("head", "inside", "after"))
+        body.do(f"br label %{head}")
+        body.label(head)
+        body.do(f"br i1 {self._truth(node.test)}, label %{inside}, label %{after}")
+        body.label(inside)
+        self._block(node.body)
+        body.do(f"br label %{head}")
+        body.label(after)
+
+    def _for(self, node: ast.For) -> None:
+        assert isinstance(node.target, ast.Name)
+        begin, end, step = range_of(node)
+        name, body = node.target.id, self.body
+        limit = self._as("i64", self._value(end))
+        self._store(name, ("i64", self._as("i64", self._value(begin))))
+        head, inside, after = (body.fresh(stem) for stem in ("head", "inside", "after"))
+        body.do(f"br label %{head}")
+        body.label(head)
+        now = body.value(f"load i64, ptr %place.{name}")
+        order = "slt" if step > 0 else "sgt"
+        body.do(f"br i1 {body.value(f'icmp {order} i64 {now}, {limit}')}, label %{inside}, label %{after}")
+        body.label(inside)
+        self._block(node.body)
+        following = body.value(f"add nsw i64 {body.value(f'load i64, ptr %place.{name}')}, {step}")
+        body.do(f"store i64 {following}, ptr %place.{name}")
+        body.do(f"br label %{head}")
+        body.label(after)
+
+    # -- values --------------------------------------------------------------------------------------------------------
+    def _value(self, node: ast.expr) -> Value:
+        body = self.body
+        match node:
+            case ast.Constant(value=int(whole)):
+                return "i64", str(whole)
+            case ast.Constant(value=float(real)):
+                return "double", Lanes(1).number(real)
+            case ast.Name(id=name):
+                kind = self.places[name]
+                return kind, body.value(f"load {kind}, ptr %place.{name}")
+            case ast.Subscript():
+                return "double", body.value(f"load double, ptr {self._element(node)}")
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                kind, value = self._value(operand)
+                return kind, body.value(f"fneg double {value}" if kind == "double" else f"sub nsw i64 0, {value}")
+            case ast.BinOp(left=left, op=op, right=right):
+                a, b = self._value(left), self._value(right)
+                if a[0] == b[0] == "i64" and type(op) in _INT:
+                    return "i64", body.value(f"{_INT[type(op)]} i64 {a[1]}, {b[1]}")
+                x, y = self._as("double", a), self._as("double", b)
+                return "double", body.value(f"{_REAL[type(op)]} double {x}, {y}")
+            case ast.Call(func=ast.Name(id="int"), args=[inside]):
+                return "i64", body.value(f"fptosi double {self._as('double', self._value(inside))} to i64")
+            case ast.Call(func=ast.Name(id=name), args=[inside]) if name in ("abs", "sqrt"):
+                word = "fabs" if name == "abs" else name
+                x = self._as("double", self._value(inside))
+                return "double", body.value(f"call double @llvm.{word}.f64(double {x})")
+        raise CompileError("a routine uses what cannot be translated", where=self.routine.name, got=ast.unparse(node))
+
+    def _truth(self, node: ast.expr) -> str:
+        body = self.body
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                a, b, word = self._value(left), self._value(right), _COMPARE[type(op)]
+                if a[0] == b[0] == "i64":
+                    return body.value(f"icmp {word if word in ('eq', 'ne') else f's{word}'} i64 {a[1]}, {b[1]}")
+                order = "u" if word == "ne" else "o"
+                return body.value(f"fcmp {order}{word} double {self._as('double', a)}, {self._as('double', b)}")
+            case ast.BoolOp(op=op, values=values):
+                word = "and" if isinstance(op, ast.And) else "or"
+                found = self._truth(values[0])
+                for other in values[1:]:
+                    found = body.value(f"{word} i1 {found}, {self._truth(other)}")
+                return found
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return body.value(f"xor i1 {self._truth(operand)}, true")
+        raise CompileError("a routine uses what cannot be translated", where=self.routine.name, got=ast.unparse(node))
+
+
+def range_of(node: ast.For) -> tuple[ast.expr, ast.expr, int]:
+    """Begin, end and step of a loop over a range."""
+    assert isinstance(node.iter, ast.Call)
+    args = node.iter.args
+    if len(args) == 1:
+        return ast.Constant(0), args[0], 1
+    step = int(ast.literal_eval(args[2])) if len(args) == 3 else 1
+    return args[0], args[1], step
