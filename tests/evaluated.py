@@ -12,6 +12,8 @@ from plain import parameter_values
 from torseur.describe import Mechanism
 from torseur.dynamics.jacobians import Axes
 from torseur.dynamics.quantities import Options, function_of
+from torseur.dynamics.sampled_rows import SampledRows
+from torseur.dynamics.workbench import RANK, Workbench
 from torseur.graph import Function, Role, evaluate
 
 __all__ = ["TOLERANCE", "Evaluated", "arguments_of", "assert_same"]
@@ -57,8 +59,17 @@ def arguments_of(
     rest = {Role.TIME: t, Role.INPUT: defaults if u is None else u}
     found = list(args)
     for block in function.inputs[len(args) :]:
+        if block.name == RANK:
+            found.append(ranks_around(mechanism, args[0]))
+            continue
         found.append([values[n] for n in block.names] if block.role is Role.PARAMETER else rest[block.role])
     return found
+
+
+def ranks_around(mechanism: Mechanism, q: ArrayLike) -> np.ndarray:
+    """The ranks of constraint rows on the branch of a position (the first one of a batch)."""
+    first = np.asarray(q, dtype=float).reshape(-1, np.shape(q)[-1])[0]
+    return SampledRows(Workbench(mechanism), first).ranks
 
 
 def assert_same(one: ArrayLike, other: ArrayLike, *, size: float = 1.0, tolerance: float = TOLERANCE) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same
+from evaluated import Evaluated, assert_same, ranks_around
 from rings import Ring
 from torseur.describe import Mechanism
 from torseur.dynamics.kane import kane
@@ -250,10 +250,11 @@ def test_reactions_of_a_coupling_written_twice_are_shared_evenly():
     )
     w = Workbench(mechanism)
     found = kane(w, symbols=False)
-    blocks = [w.system.q, w.system.v, w.block("vdot")]
+    blocks = [w.system.q, w.system.v, w.block("vdot"), w.system.graph.blocks["rank"]]
     q, v = np.array([0.2, 0.1]), np.zeros(2)
     call = Evaluated(mechanism)
     vdot = call("forward_dynamics", q, v, v)
-    lam = evaluate(Function("reactions", blocks, {"lam": found.reactions}), q, v, vdot)[0]
+    ranks = ranks_around(mechanism, q)
+    lam = evaluate(Function("reactions", blocks, {"lam": found.reactions}), q, v, vdot, ranks)[0]
     assert_same(lam, call("multipliers", q, v, v)[0])
     assert_same(lam[0], lam[1])

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torseur.dynamics.constrained import Allowed, project
 from torseur.dynamics.constraints import Constraints, cut_wrench
 from torseur.dynamics.kinematics import displaced
 from torseur.dynamics.perturbation import along_speeds
@@ -90,17 +89,11 @@ def loop_wrenches(w: Workbench) -> dict[str, Any]:
 
 # -- keeping it closed -------------------------------------------------------------------------------------------------
 def assembly_step(w: Workbench) -> dict[str, Any]:
-    """The shortest step along the speeds that closes the linearised position rows; and their rank."""
+    """The shortest step along the speeds that closes the linearised position rows; and the rank of all rows."""
     rows = _rows(w)
-    if not isinstance(w.allowed, Allowed):
-        h = iter(rows.h)
-        misses = [w.system.graph.zero if row.position is None else -next(h) for row in rows.rows]
-        return {"step": w.allowed.met(misses), "rank": w.allowed.rank}
-    A = [rows.A[k] for k in rows.holonomic]
-    places = {k: i for i, k in enumerate(rows.holonomic)}
-    groups = [([places[k] for k in some if k in places], speeds) for some, speeds in rows.components]
-    projection = project(A, [group for group in groups if group[0]], w.system.graph, w.tree.nv)
-    return {"step": projection.met([-x for x in rows.h]), "rank": projection.rank}
+    h = iter(rows.h)
+    misses = [w.system.graph.zero if row.position is None else -next(h) for row in rows.rows]
+    return {"step": w.allowed.closing(misses), "rank": w.allowed.rank}
 
 
 def allowed_speeds(w: Workbench) -> dict[str, Any]:

@@ -2,17 +2,23 @@
 
 The acceleration of a constrained mechanism is the allowed one nearest to the free one (Gauss 1829):
 
-    minimise 1/2 x' M x - f' x   under   A x = b
+    minimise 1/2 x' M x - f' x   under   A x = b,      M x = f + A' lambda
 
-With A^+ the inverse of Moore and Penrose and P = I - A^+ A the projector on the allowed motions,
+All rows take part, always. The rank of A is a number that whoever calls gives at run time (`closing` says how it is
+found): which rows repeat others is a matter of the position, and a threshold would be wrong slightly off closure. Where
+rows repeat others, x is unique and lambda is the shortest: in N, and N m over the length of the mechanism.
 
-    x = A^+ b + P z,   (P M P + a (I - P)) z = P (f - M A^+ b),   lambda = A^+' (M x - f)
+- `FewRows`: with A^+ the inverse of Moore and Penrose and P = I - A^+ A the projector on the allowed motions,
 
-A^+ tells the rank, so redundant rows and positions where rows lose their rank give finite results: x is exact, and
-lambda is the shortest of all the multipliers that hold x. Only P M P need be regular on the allowed motions:
-coordinates without mass may take part as long as a constraint carries them. a, any positive number, keeps the matrix
-regular off the allowed motions. Rows that share no speed are inverted apart from each other (Udwadia & Kalaba 1992;
-the projector form: de Jalon & Bayo 1994, section 5.1).
+      x = A^+ b + P z,   (P M P + a (I - P)) z = P (f - M A^+ b),   lambda = A^+' (M x - f)
+
+  written out, so that it works in lanes (Udwadia & Kalaba 1992; de Jalon & Bayo 1994, section 5.1). a is any positive
+  number. Rows that share no speed are inverted apart from each other.
+- `ManyRows`: the null-space method in loops of native code (`torseur.graph.constrained`).
+- `partitioned`: many rows that are independent, loop after loop.
+
+Only the inertia of allowed motions must be regular: coordinates without mass may take part as long as a constraint
+carries them.
 """
 
 from __future__ import annotations
@@ -20,16 +26,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.matrices import Matrix, dot
-from torseur.graph import Expr, Graph, pseudo_inverse, select
+from torseur.graph import ConstrainedSystem, Expr, Graph, pseudo_inverse, select
 
-__all__ = ["Allowed", "Projection", "project"]
+__all__ = ["Allowed", "FewRows", "ManyRows", "Projection", "project"]
 
 FLOOR = 1e-12
 """Rows below this hold nothing but rounding: those of a loop that forbids only what its tree forbids already."""
+
+SMALLEST_PIVOT = 1e-12
+"""Pivots below this part of the first are rounding: there the rank is lost for an instant."""
+
+
+class Allowed(Protocol):
+    """The motions that constraints allow, and the inertia they see."""
+
+    @property
+    def rank(self) -> Expr:
+        """Of A, at the instant."""
+
+    def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+        """x with the least 1/2 x' M x - f' x under A x = b."""
+
+    def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
+        """The shortest lambda with M x = f + A' lambda."""
+
+    def closing(self, misses: Sequence[Expr]) -> list[Expr]:
+        """The shortest step x with A x = misses, in the holonomic rows; the others take no part."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +72,45 @@ class Projection:
         return [dot(row, b) for row in self.inverse] if b else [self.rank.graph.zero] * len(self.inverse)
 
 
-def project(A: Matrix, components: Sequence[tuple[list[int], list[int]]], graph: Graph, n: int) -> Projection:
-    """A^+, P and rank, each group of rows by itself."""
+def project(
+    A: Matrix,
+    components: Sequence[tuple[Sequence[int], Sequence[int]]],
+    ranks: Sequence[Expr],
+    scales: Sequence[Expr],
+    graph: Graph,
+    n: int,
+) -> Projection:
+    """A^+, P and rank, each component by itself.
+
+    Args:
+        A: rows.
+        components: rows and speeds of each.
+        ranks: of each.
+        scales: of the rows, which give them one unit.
+        graph: of the expressions.
+        n: how many columns there are.
+    """
     zero, one = graph.zero, graph.one
     inverse = [[zero] * len(A) for _ in range(n)]
     P = [[one if i == j else zero for j in range(n)] for i in range(n)]
-    rank = zero
-    for rows, speeds in components:
-        part = [[A[i][j] for j in speeds] for i in rows]
-        X, live = _inverse(part)
-        rank = rank + live
+    total = zero
+    for (rows, speeds), rank in zip(components, ranks, strict=True):
+        scaled = len({scales[i] for i in rows}) > 1  # rows of one unit need none
+        part = [[A[i][j] * scales[i] if scaled else A[i][j] for j in speeds] for i in rows]
+        X, live = _inverse(part, rank)
+        total = total + live
         for a, j in enumerate(speeds):
             for c, i in enumerate(rows):
-                inverse[j][i] = X[a][c]
+                inverse[j][i] = X[a][c] * scales[i] if scaled else X[a][c]
             for d, k in enumerate(speeds):
                 P[j][k] = P[j][k] - dot(X[a], [row[d] for row in part])
-    return Projection(inverse, P, rank)
+    return Projection(inverse, P, total)
 
 
-def _inverse(part: Matrix) -> tuple[Matrix, Expr]:
+def _inverse(part: Matrix, rank: Expr) -> tuple[Matrix, Expr]:
     """A^+ and the rank; of one row without any decomposition."""
     if len(part) > 1:
-        return pseudo_inverse(part, floor=FLOOR)
+        return pseudo_inverse(part, tolerance=SMALLEST_PIVOT, floor=FLOOR, rank=rank)
     row = part[0]
     g, square = row[0].graph, dot(row, row)
     if any(x.is_number and abs(float(x)) > FLOOR for x in row):  # it cannot vanish
@@ -76,18 +120,29 @@ def _inverse(part: Matrix) -> tuple[Matrix, Expr]:
     return [[x * factor] for x in row], select(live, 1.0, 0.0)
 
 
-class Allowed:
-    """The motions that constraints allow, and the inertia they see.
+class FewRows:
+    """By projection, written out.
 
     Args:
         constraints: the rows.
         M: inertia matrix (nv, nv).
+        ranks: of the components of the rows.
+        position_ranks: of the holonomic rows of each component.
+        length: of the mechanism.
     """
 
-    def __init__(self, constraints: Constraints, M: Matrix) -> None:
-        self.constraints, self.M = constraints, M
+    def __init__(
+        self,
+        constraints: Constraints,
+        M: Matrix,
+        ranks: Sequence[Expr],
+        position_ranks: Sequence[Expr],
+        length: Expr,
+    ) -> None:
+        self.constraints, self.M, self._position_ranks = constraints, M, position_ranks
         tree = constraints.tree
-        self.projection = project(constraints.A, constraints.components, tree.system.graph, tree.nv)
+        self._graph, self._scales = tree.system.graph, row_scales(constraints, length)
+        self.projection = project(constraints.A, constraints.components, ranks, self._scales, self._graph, tree.nv)
         self._order = tree.order
         self._below = dict(zip(self._order, [-1, *self._order], strict=False))
 
@@ -112,11 +167,9 @@ class Allowed:
 
     @property
     def rank(self) -> Expr:
-        """Of A."""
         return self.projection.rank
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
-        """x with the least 1/2 x' M x - f' x under A x = b."""
         P, n = self.projection.P, len(self.M)
         start = self.projection.met(b)
         rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
@@ -125,6 +178,63 @@ class Allowed:
         return [s + dot(row, z) for s, row in zip(start, P, strict=True)]
 
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
-        """The shortest lambda with M x = f + A' lambda."""
         rest = [dot(row, x) - fi for fi, row in zip(f, self.M, strict=True)]
         return [dot(column, rest) for column in zip(*self.projection.inverse, strict=True)]
+
+    def closing(self, misses: Sequence[Expr]) -> list[Expr]:
+        rows = self.constraints
+        places = {k: i for i, k in enumerate(rows.holonomic)}
+        groups = [([places[k] for k in some if k in places], speeds) for some, speeds in rows.components]
+        kept = [(group, rank) for group, rank in zip(groups, self._position_ranks, strict=True) if group[0]]
+        some, ranks = [group for group, _ in kept], [rank for _, rank in kept]
+        A, scales = ([table[k] for k in rows.holonomic] for table in (rows.A, self._scales))
+        found = project(A, some, ranks, scales, self._graph, len(self.M))  # type: ignore[arg-type]
+        return found.met([misses[k] for k in rows.holonomic])
+
+
+class ManyRows:
+    """By the null-space method, in loops; the arguments are those of `FewRows`.
+
+    Args:
+        wanted: nothing is computed where this is 0.
+    """
+
+    def __init__(
+        self,
+        constraints: Constraints,
+        M: Matrix,
+        ranks: Sequence[Expr],
+        position_ranks: Sequence[Expr],
+        length: Expr,
+        wanted: Expr | None = None,
+    ) -> None:
+        self.constraints, self.M, self._wanted = constraints, M, wanted
+        self._graph = g = constraints.system.graph
+        self._position_rank = sum(position_ranks, g.zero)
+        self._rows = row_scales(constraints, length)
+        lengths = [x.unit == "m/s" for x in constraints.system.mechanism.v]
+        self._columns = [length if is_length else g.one for is_length in lengths]
+        self._system = ConstrainedSystem(M, constraints.A, sum(ranks, g.zero), self._rows, self._columns, wanted)
+
+    @property
+    def rank(self) -> Expr:
+        return self._system.effective_rank
+
+    def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+        return self._system.solve(f, b)
+
+    def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
+        return self._system.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])
+
+    def closing(self, misses: Sequence[Expr]) -> list[Expr]:
+        g, rows, n = self._graph, self.constraints, len(self.M)
+        metric = [[1.0 / (c * c) if i == j else g.zero for j in range(n)] for i, c in enumerate(self._columns)]
+        A, scales = [rows.A[k] for k in rows.holonomic], [self._rows[k] for k in rows.holonomic]
+        system = ConstrainedSystem(metric, A, self._position_rank, scales, self._columns, self._wanted)
+        return system.solve([g.zero] * n, [misses[k] for k in rows.holonomic])
+
+
+def row_scales(constraints: Constraints, length: Expr) -> list[Expr]:
+    """Factors that turn rows into lengths."""
+    one = constraints.system.graph.one
+    return [length if row.unit == "N m" else one for row in constraints.rows]

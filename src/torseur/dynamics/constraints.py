@@ -16,7 +16,7 @@ An input is held: its rate is zero, unless whoever made the symbols put a functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -92,17 +92,10 @@ class Constraints:
         tree: the links.
         switches: for constraints that come and go, by owner ('constraints.ground'), an expression that is 1 or 0.
         more: rows beside those of the description, such as those of friction that sticks.
-        without: names of rows that others make idle, and that are left out.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        switches: Mapping[str, Expr] | None = None,
-        more: Sequence[Row] = (),
-        without: Collection[str] = (),
-    ) -> None:
-        self.tree, self.system, self._without = tree, tree.system, frozenset(without)
+    def __init__(self, tree: Tree, switches: Mapping[str, Expr] | None = None, more: Sequence[Row] = ()) -> None:
+        self.tree, self.system = tree, tree.system
         self._switches = dict(switches or {})
         self.kinematics = Kinematics(tree)
         self.rows: list[Row] = []
@@ -167,8 +160,6 @@ class Constraints:
     def _keep(self, row: Row) -> int | None:
         """The place of a row; None if it always holds. One that never can is an error."""
         level = row.rate if row.position is None else row.position
-        if row.name in self._without:
-            return None
         if not level.is_number:
             self.rows.append(replace(row, switch=self._switches.get(row.owner)))
             return len(self.rows) - 1

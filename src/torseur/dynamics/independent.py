@@ -14,7 +14,8 @@ import numpy as np
 
 from torseur.describe import Effort, Formula, Motor, Transmission
 from torseur.describe.constraints import Prescribed
-from torseur.dynamics.sampled_rows import RANK_TOLERANCE, SampledRows, rank_of, unit_rows
+from torseur.dynamics.closing import SINGULAR
+from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, jacobian, ops
@@ -116,8 +117,7 @@ def _check(w: Workbench, given: Independent, sampled: SampledRows) -> None:
             expected=f"{freedoms}, such as {', '.join(w.system.v.names[k] for k in _chosen(w, sampled))}",
             got=", ".join(given.names) or "none",
         )
-    Y = sampled.at_states(jacobian(list(given.values), list(w.system.v)).dense() if given.values else [])
-    if max(rank_of(np.vstack(pair)) for pair in zip(sampled.A, Y, strict=True)) < n:
+    if sampled.rank_with(jacobian(list(given.values), list(w.system.v)).dense() if given.values else []) < n:
         raise ArgumentError(
             "these speeds are not independent: the constraints tie them",
             where=where,
@@ -156,7 +156,7 @@ def _chosen(w: Workbench, sampled: SampledRows) -> list[int]:
     given = prescribed_speeds(w)
     wanted = sorted(range(n), key=lambda k: (k not in given, names[k] in actuated, -k))
     dependent: list[int] = []
-    for least in (_COMFORTABLE, RANK_TOLERANCE):
+    for least in (_COMFORTABLE, SINGULAR):
         for k in wanted:
             if len(dependent) < sampled.rank and k not in dependent and _fixes(sampled, [*dependent, k], least):
                 dependent.append(k)
@@ -167,6 +167,6 @@ def _fixes(sampled: SampledRows, speeds: list[int], least: float) -> bool:
     """Whether the rows give these speeds, at every state or, for lack of better, at some."""
     smallest = []
     for A in sampled.A:
-        s = np.linalg.svd(unit_rows(A)[:, speeds], compute_uv=False)
+        s = np.linalg.svd(A[:, speeds], compute_uv=False)
         smallest.append(float(s[-1]) if len(s) == len(speeds) else 0.0)
     return min(smallest) > least if least == _COMFORTABLE else max(smallest) > least

@@ -1,12 +1,14 @@
-"""Motion under many constraints, by independent speeds: what `constrained` does densely, along the loops.
+"""Motion under many independent constraints, by independent speeds: loop after loop instead of all rows at once.
 
 With x = N z + x_b, A N = 0 and A x_b = b, the least of 1/2 x' M x - f' x under A x = b is
 
     (N' M N) z = N' (f - M x_b),   A' lambda = M x - f
 
 (Maakaroun 2.39-2.40). N and x_b follow from loop to loop, so the work grows with the number of loops and not with its
-cube. Ranks are not found here: rows must be independent, which `rows_are_independent` judges, and the choice of speeds
-good, which `independent` sees to.
+cube. The independent speeds are chosen once, which cannot suit every position: a loop may lose rank where the whole set
+of rows does not, and a speed that describes the motion well here may stand still there. Where the choice is bad, and
+where the rank given is not the number of rows, all rows are solved together with pivots of that instant
+(`constrained.ManyRows`). Nothing is chosen or compiled anew.
 """
 
 from __future__ import annotations
@@ -14,15 +16,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from torseur.dynamics.constrained import ManyRows
 from torseur.dynamics.factorisation import Factors
 from torseur.dynamics.matrices import dot, times, transposed
 from torseur.dynamics.reduction import Reduction, reduced_factors, solve_reduced
 from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
-from torseur.graph import Expr, absolute
+from torseur.graph import Expr, absolute, equal, select
 from torseur.graph.linear import largest
 
-__all__ = ["Partitioned", "rows_are_independent"]
+__all__ = ["LARGEST_GROWTH", "Partitioned", "rows_are_independent"]
+
+LARGEST_GROWTH = 1e3
+"""How much faster than the independent speeds the others may be, lengths measured by that of the mechanism, before the
+choice is a bad one."""
 
 
 def rows_are_independent(w: Workbench) -> bool:
@@ -32,24 +39,37 @@ def rows_are_independent(w: Workbench) -> bool:
 
 
 class Partitioned:
-    """The motions that constraints allow; the same questions as `constrained.Allowed`."""
+    """The motions that constraints allow; the same questions as `constrained.FewRows` answers."""
 
     def __init__(self, w: Workbench) -> None:
         self.w, self.M = w, w.matrix
         self._found = Reduction(w)
+        g = w.system.graph
+        rows = g.number(float(len(w.constraints.rows)))
+        self._good = equal(sum(w.ranks, g.zero), rows) & (self._growth < LARGEST_GROWTH)
+        bad = select(self._good, 0.0, 1.0)
+        self._joint = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.length, bad)
 
     @property
     def rank(self) -> Expr:
-        return self.w.system.graph.number(float(len(self.w.constraints.rows)))
+        return select(self._good, float(len(self.w.constraints.rows)), self._joint.rank)
 
     @property
-    def growth(self) -> Expr:
-        """How much faster the fastest speed is than the independent ones: large where the choice is bad."""
-        return largest([absolute(x) for row in self._found.N for x in row])
+    def _growth(self) -> Expr:
+        """How much faster the fastest speed is than the independent ones."""
+        w, one = self.w, self.w.system.graph.one
+        unit = [w.length if x.unit == "m/s" else one for x in w.system.mechanism.v]
+        places = self._found.independent.places
+        sizes = [
+            absolute(x) * (one if k is None else unit[k]) / unit[i]
+            for i, row in enumerate(self._found.N)
+            for x, k in zip(row, places, strict=True)
+            if not x.is_number
+        ]
+        return largest(sizes) if sizes else self.w.system.graph.zero
 
-    def met(self, b: Sequence[Expr]) -> list[Expr]:
-        """An x with A x = b, the independent speeds zero."""
-        return self._found.particular(b)
+    def _chosen(self, fast: Sequence[Expr], joint: Sequence[Expr]) -> list[Expr]:
+        return [x if x is y else select(self._good, x, y) for x, y in zip(fast, joint, strict=True)]
 
     @cached_property
     def _factors(self) -> Factors:
@@ -57,7 +77,10 @@ class Partitioned:
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         """x with the least 1/2 x' M x - f' x under A x = b."""
-        start = self.met(b)
+        return self._chosen(self._solved(f, b), self._joint.solve(f, b))
+
+    def _solved(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+        start = self._found.particular(b)
         if not self._found.k:
             return start
         rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
@@ -66,4 +89,11 @@ class Partitioned:
 
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
         """lambda with M x = f + A' lambda."""
-        return self._found.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])
+        fast = self._found.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])
+        return self._chosen(fast, self._joint.multipliers(x, f))
+
+    def closing(self, misses: Sequence[Expr]) -> list[Expr]:
+        """A step x with A x = misses in the holonomic rows and zero in the others, the independent speeds zero."""
+        zero, rows = self.w.system.graph.zero, self.w.constraints
+        wanted = [m if row.position is not None else zero for m, row in zip(misses, rows.rows, strict=True)]
+        return self._chosen(self._found.particular(wanted), self._joint.closing(misses))

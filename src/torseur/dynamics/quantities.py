@@ -30,7 +30,7 @@ from torseur.dynamics.perturbation import (
 from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
 from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.velocities import Kinematics
-from torseur.dynamics.workbench import FEW, Options, Workbench, collect, operations
+from torseur.dynamics.workbench import FEW, RANK, Options, Workbench, collect, operations
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, Function, jacobian, ops, substitute
 from torseur.graph.function import reachable
@@ -330,5 +330,6 @@ def function_of(
     flat: list[Expr] = []
     collect(list(outputs.values()), flat)
     used = {node.data[0] for node in reachable(flat) if node.op is ops.SYMBOL}
-    blocks += [b for b in (system.graph.blocks["t"], system.u, system.p) if b.name in used]
+    known = system.graph.blocks
+    blocks += [known[name] for name in ("t", "u", "p", RANK) if name in used]
     return Function(quantity, blocks, outputs)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
-from torseur.dynamics.constrained import Allowed
+from torseur.dynamics.constrained import Allowed, FewRows, ManyRows
 from torseur.dynamics.constraints import Constraints, Row
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.jacobians import Axes, Task
@@ -19,16 +19,18 @@ from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.system import System
 from torseur.dynamics.tree import Tree
 from torseur.errors import ArgumentError
-from torseur.graph import Block, Expr, Function, Role, count
-from torseur.spatial.vectors import Vector
+from torseur.graph import Block, Expr, Function, Role, count, ops, select, sqrt
+from torseur.graph.function import reachable
+from torseur.spatial.vectors import Vector, dot
 
-if TYPE_CHECKING:
-    from torseur.dynamics.partitioned import Partitioned
+__all__ = ["FEW", "MANY", "RANK", "Options", "Switching", "Workbench", "collect", "operations"]
 
-__all__ = ["FEW", "MANY", "Options", "Switching", "Workbench", "collect", "operations"]
+FEW_ROWS, MANY_ROWS = 6, 12
+"""Rows that hang together up to which their solution is written out, and beyond which they are solved along the loops
+if they are independent."""
 
-MANY_ROWS = 12
-"""More rows that hang together are solved along the loops: the dense way, unrolled, grows with their cube."""
+RANK = "rank"
+"""The block of the ranks of constraint rows."""
 
 FEW, MANY = 8, 40
 """Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
@@ -68,13 +70,13 @@ class Switching:
         friction: the law of dry friction.
         switches: owner of a constraint -> an expression that is 1 while it holds and 0 while not.
         rows: beside those of the description; `friction` may add to them while forces are built.
-        without: names of rows that others make idle, and that are left out.
+        ranks: of the components of the rows, then of their holonomic rows; a block of its own where none are given.
     """
 
     friction: FrictionLaw = coulomb
     switches: dict[str, Expr] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
-    without: frozenset[str] = frozenset()
+    ranks: Sequence[Expr] | None = None
 
 
 class Workbench:
@@ -156,30 +158,63 @@ class Workbench:
     @cached_property
     def constraints(self) -> Constraints:
         _ = self.forces  # friction that sticks adds its rows
-        return Constraints(self.tree, self.switching.switches, self.switching.rows, self.switching.without)
-
-    @cached_property
-    def all_constraints(self) -> Constraints:
-        """With the rows that others make idle."""
-        if not self.switching.without:
-            return self.constraints
         return Constraints(self.tree, self.switching.switches, self.switching.rows)
 
     @cached_property
-    def allowed(self) -> Allowed | Partitioned:
+    def _all_ranks(self) -> tuple[list[Expr], list[Expr]]:
+        n = len(self.constraints.components)
+        found = self.switching.ranks
+        if found is None:
+            names = [f"rank{k}" for k in range(1, n + 1)] + [f"position_rank{k}" for k in range(1, n + 1)]
+            found = list(self.system.graph.block(RANK, 2 * n, Role.PARAMETER, names=names))
+        return list(found[:n]), list(found[n:])
+
+    @property
+    def ranks(self) -> list[Expr]:
+        """Of the components of the constraint rows: numbers that whoever calls gives."""
+        return self._all_ranks[0]
+
+    @property
+    def position_ranks(self) -> list[Expr]:
+        """Of the holonomic rows of each component."""
+        return self._all_ranks[1]
+
+    @cached_property
+    def length(self) -> Expr:
+        """A length of the mechanism: the root of the sum of squares of the distances from joint to joint.
+
+        It brings angles and lengths to one unit. A mechanism without any has one of 1 m.
+        """
+        g = self.system.graph
+        places = [link.K.P for link in self.tree.links] + [
+            end.offset.P for c in self.constraints.cuts for end in (c.a, c.b)
+        ]
+        total = g.zero
+        for P in places:
+            if not any(n.op is ops.SYMBOL and n.data[0] != "p" for n in reachable(list(P))):
+                total = total + dot(P, P)
+        if total.is_number:
+            return g.number(float(total) ** 0.5) if float(total) > 0.0 else g.one
+        return g.name(sqrt(select(total > 0.0, total, 1.0)), "L_mechanism")
+
+    @cached_property
+    def allowed(self) -> Allowed:
         """The motions that loops and constraints allow.
 
-        Densely and with the rank found, as long as rows that hang together are few, may be switched off or repeat each
-        other; along the loops where they are many.
+        Written out as long as rows that hang together are few; along the loops where they are many, always there and
+        independent; all together in loops of native code otherwise.
         """
         rows = self.constraints
-        if any(row.switch is not None for row in rows.rows) or all(
-            len(some) <= MANY_ROWS for some, _ in rows.components
-        ):
-            return Allowed(rows, self.matrix)
-        from torseur.dynamics.partitioned import Partitioned, rows_are_independent  # which are built on a workbench
+        most = max((len(some) for some, _ in rows.components), default=0)
+        given = rows, self.matrix, self.ranks, self.position_ranks, self.length
+        if most <= FEW_ROWS:
+            return FewRows(*given)
+        if most > MANY_ROWS and all(row.switch is None for row in rows.rows):
+            from torseur.dynamics.partitioned import Partitioned, rows_are_independent  # which are built on a workbench
 
-        return Partitioned(self) if rows_are_independent(self) else Allowed(rows, self.matrix)
+            if rows_are_independent(self):
+                return Partitioned(self)
+        return ManyRows(*given)
 
     @cached_property
     def factors(self) -> Factors:

@@ -49,7 +49,11 @@ def minimum_norm_solve(
 
 
 def pseudo_inverse(
-    A: Sequence[Sequence[Expr | float]], *, tolerance: float = 1e-10, floor: float = 0.0
+    A: Sequence[Sequence[Expr | float]],
+    *,
+    tolerance: float = 1e-10,
+    floor: float = 0.0,
+    rank: Expr | None = None,
 ) -> tuple[Matrix, Expr]:
     """A^+ (n, m), Moore and Penrose's inverse, and the rank of A (m, n); what `minimum_norm_solve` says holds here too.
 
@@ -57,6 +61,7 @@ def pseudo_inverse(
         A: m rows of n entries.
         tolerance: pivots below this fraction of the largest count as zero.
         floor: pivots below this count as zero as well, for matrices that may hold nothing but rounding.
+        rank: how many pivots count at most, whatever their size; all of them by default.
     """
     g, rows = matrix_of(A, [])
     m, n = len(rows), len(rows[0])
@@ -64,7 +69,8 @@ def pseudo_inverse(
         raise GraphError(
             "wrong tolerance or floor", expected="0 < tolerance < 1, 0 <= floor", got=f"{tolerance!r}, {floor!r}"
         )
-    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor), [e for row in rows for e in row])
+    top = g.number(float(min(m, n))) if rank is None else rank
+    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor), [*(e for row in rows for e in row), top])
     return cut_in_rows([bundle[k] for k in range(n * m)], m), bundle[n * m]
 
 
@@ -143,7 +149,9 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
     return Function(f"minimum_norm{m}_{n}", [block, right], {"x": x, "rank": rank})
 
 
-def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float, floor: float = 0.0) -> tuple[Matrix, Expr]:
+def _shortest(
+    A: list[Expr], n: int, right: Matrix, tolerance: float, floor: float = 0.0, top: Expr | None = None
+) -> tuple[Matrix, Expr]:
     """For each b in `right` the shortest x that minimises |A x - b|; and the rank.
 
     Q R P' = A with the dead rows of R masked, T' Z' = R, then x = P Z T^-T Q' b.
@@ -165,7 +173,8 @@ def _shortest(A: list[Expr], n: int, right: Matrix, tolerance: float, floor: flo
             (norms[k],), (norms[j],) = exchange(swap, [norms[k]], [norms[j]])
             swaps.append((k, j, swap))
         pivot = sqrt(norms[k])
-        live.append(pivot > threshold if k else pivot > least)
+        alive = pivot > threshold if k else pivot > least
+        live.append(alive if top is None else alive & (top > k + 0.5))
         if k == 0:
             threshold = maximum(tolerance * pivot, least) if floor else tolerance * pivot
         others = [*columns[k + 1 :], *right]
@@ -204,14 +213,14 @@ class _PseudoInverse(Callee):
     def _parts(self, bundle: Bundle) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """A, X = A^+, I - A X, I - X A."""
         g = bundle.graph
-        A, X = cut_in_rows(bundle.args, self.n), cut_in_rows([bundle[k] for k in range(self.n * self.m)], self.m)
+        A, X = cut_in_rows(bundle.args[:-1], self.n), cut_in_rows([bundle[k] for k in range(self.n * self.m)], self.m)
         return A, X, _from_one(g, _product(A, X)), _from_one(g, _product(X, A))
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         """Golub & Pereyra 1973, rank constant: dX = -X dA X + X X' dA' (I - A X) + (I - X A) dA' X' X."""
         g = bundle.graph
         _, X, beyond, free = self._parts(bundle)
-        dA = cut_in_rows([t if isinstance(t, Expr) else g.zero for t in tangents], self.n)
+        dA = cut_in_rows([t if isinstance(t, Expr) else g.zero for t in tangents[:-1]], self.n)
         dAt, Xt = _transposed(dA), _transposed(X)
         first = _product(_product(X, dA), X)
         second = _product(X, _product(Xt, _product(dAt, beyond)))
@@ -226,14 +235,15 @@ class _PseudoInverse(Callee):
         first = _product(_product(Xt, W), Xt)
         second = _product(_product(beyond, Wt), _product(X, Xt))
         third = _product(_product(Xt, X), _product(Wt, free))
-        return [b + c - a for i in range(self.m) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
+        flat = [b + c - a for i in range(self.m) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
+        return [*flat, None]
 
     def reference(self, args: Sequence[Any]) -> Any:
         flat = np.stack(np.broadcast_arrays(*args), axis=-1)
-        A = flat.reshape(*flat.shape[:-1], self.m, self.n)
+        A, top = flat[..., :-1].reshape(*flat.shape[:-1], self.m, self.n), flat[..., -1:]
         good = np.isfinite((A * A).sum(axis=(-1, -2)))
         U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
-        live = s > np.maximum(self.tolerance * s[..., :1], self.floor)
+        live = (s > np.maximum(self.tolerance * s[..., :1], self.floor)) & (np.arange(s.shape[-1]) < top)
         inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
         X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
         X = np.where(good[..., None], X, np.nan)
@@ -248,10 +258,10 @@ def _pseudo_inverse(m: int, n: int, tolerance: float, floor: float) -> _PseudoIn
 @cache
 def _pseudo_inverse_function(m: int, n: int, tolerance: float, floor: float) -> Function:
     g = Graph()
-    block = g.block("A", (m, n))
+    block, top = g.block("A", (m, n)), g.symbol("top")
     units = [[g.one if i == j else g.zero for i in range(m)] for j in range(m)]
-    columns, rank = _shortest(list(block), n, units, tolerance, floor)
-    return Function(f"pseudo_inverse{m}_{n}", [block], {"X": _transposed(columns), "rank": rank})
+    columns, rank = _shortest(list(block), n, units, tolerance, floor, top)
+    return Function(f"pseudo_inverse{m}_{n}", [block, g.blocks["top"]], {"X": _transposed(columns), "rank": rank})
 
 
 def _transposed(A: Matrix) -> Matrix:

@@ -15,15 +15,17 @@ Speeds follow: the allowed ones nearest to those wished, measured by kinetic ene
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from torseur.dynamics.closing import Attempt, Patience, Rows, newton
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.function import array_of, check_names
+from torseur.model.ranks import numeric_rows
 from torseur.model.rows import ConstraintRow
 from torseur.model.sampling import moved, numbers, start_of, unit
 from torseur.spatial.joints import Quantity
@@ -157,24 +159,6 @@ def held_matrix(model: Model, q: Array, held: Sequence[int]) -> Array:
 
 # -- positions ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Attempt:
-    """Where a batch of starts ended."""
-
-    q: Array
-    gap: Array
-    side: Array
-    closed: NDArray[np.bool_]
-    iterations: int
-    starts: int = 1
-
-    @classmethod
-    def of(cls, q: Array) -> Attempt:
-        """States that nothing has to close."""
-        here = q.shape[:-1]
-        return cls(q, np.zeros(here), np.ones(here), np.ones(here, dtype=bool), 0)
-
-
-@dataclass(frozen=True)
 class Loops:
     """The position rows of a model, and how they are closed; states come in batches."""
 
@@ -183,20 +167,14 @@ class Loops:
     held: list[int]
     keywords: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> Sequence[int]:
+        """The places of the position rows."""
+        return self._rows.holonomic
+
     @cached_property
-    def rows(self) -> list[int]:
-        return [k for k, row in enumerate(self.model.constraint_rows) if row.holonomic]
-
-    def h(self, q: Array) -> Array:
-        found = np.asarray(self.model.function("closure")(q, **self.keywords))
-        return np.where(np.isfinite(found), found, 1e150)
-
-    def sides(self, q: Array) -> Array:
-        """The least cosine of each state: negative where a joint is upside down."""
-        if not self.model.mechanism.loops:
-            return np.ones(q.shape[:-1])
-        found = self.model.function("closing_sides")(q, **self.keywords)
-        return np.broadcast_to(np.asarray(found).min(axis=-1), q.shape[:-1])
+    def _rows(self) -> Rows:
+        return numeric_rows(self.model, self.keywords)
 
     def closed(self, q: Array) -> Attempt:
         """From the guesses, then beside those that did not close."""
@@ -246,35 +224,8 @@ class Loops:
 
     def newton(self, q: Array) -> Attempt:
         """Damped Newton steps until the ends meet or come no nearer."""
-        h = self.h(q)
-        damping = np.zeros(q.shape[:-1])
-        done, count = np.zeros(q.shape[:-1], dtype=bool), 0
-        floor = 1e-3 * self.settings.tolerance
-        while count < self.settings.iterations and not (done := done | (_largest(h) <= floor)).all():
-            count += 1
-            step, scale = self.step(q, h, damping)
-            trial = self.moved(q, step)
-            there = self.h(trial)
-            nearer = ~done & (np.linalg.norm(there, axis=-1) < np.linalg.norm(h, axis=-1))
-            q, h = np.where(nearer[..., None], trial, q), np.where(nearer[..., None], there, h)
-            small = np.where(damping > 1e-9 * scale, damping / 8.0, 0.0)
-            damping = np.where(nearer, small, np.maximum(4.0 * damping, 1e-4 * scale))
-            done |= (damping > 1e12 * scale) | (~nearer & (_largest(h) <= self.settings.tolerance))
-        gap, side = _largest(h), self.sides(q)
-        return Attempt(q, gap, side, (gap <= self.settings.tolerance) & (side > 0.0), count)
-
-    def step(self, q: Array, h: Array, damping: Array) -> tuple[Array, Array]:
-        """A cut and damped step, and the scale of the damping."""
-        A = np.asarray(self.model.function("constraint_jacobian")(q, **self.keywords))
-        H = np.nan_to_num(A[..., self.rows, :])
-        P = self.projector(q)
-        U, s, Vt = np.linalg.svd(H if P is None else H @ P, full_matrices=False)
-        largest = s.max(axis=-1, initial=0.0, keepdims=True)
-        live = s > SINGULAR * np.maximum(largest, 1e-300)
-        factor = np.where(live, s, 0.0) / np.where(live, s * s + damping[..., None], 1.0)
-        d = -np.einsum("...ki,...k->...i", Vt, factor * np.einsum("...ik,...i->...k", U, h))
-        cut = np.minimum(1.0, self.settings.largest_step / np.maximum(np.abs(d).max(axis=-1, keepdims=True), 1e-300))
-        return d * cut, np.maximum(largest[..., 0] ** 2, 1e-300)
+        settings = Patience(self.settings.tolerance, self.settings.largest_step, self.settings.iterations)
+        return newton(replace(self._rows, moved=self.moved), q, settings, self.projector if self.held else None)
 
     # -- why not -------------------------------------------------------------------------------------------------------
     def failure(self, q: Array, attempt: Attempt) -> NumericalError:
@@ -291,7 +242,7 @@ class Loops:
                 remedy="give a guess on the right side, or turn one frame of the joint by half a turn",
             )
         rows = [model.constraint_rows[k] for k in self.rows]
-        gaps = dict(zip(rows, self.h(best[None])[0], strict=True))
+        gaps = dict(zip(rows, self._rows.h(best[None])[0], strict=True))
         return NumericalError(
             "the loops and constraints do not close",
             where=f"{model.mechanism.name}: {_gaps_in_words(gaps, self.settings.tolerance)}",
@@ -308,10 +259,6 @@ class Loops:
                 near = ", ".join(f"{n} = {free.q[0, k]:.6g}" for n, k in zip(names, self.held, strict=True))
                 return f"it closes when {', '.join(names)} may move: at {near}"
         return "give a guess nearer to a closed position, or look at the lengths and frames of what stays open"
-
-
-def _largest(h: Array) -> Array:
-    return np.asarray(np.abs(h).max(axis=-1))
 
 
 def _gaps_in_words(gaps: Mapping[ConstraintRow, float], tolerance: float) -> str:

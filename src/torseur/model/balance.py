@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe.constraints import Contact, Rolling
+from torseur.dynamics.closing import null_space, rank_here
 from torseur.errors import NumericalError
 from torseur.model.assembly import held_matrix
-from torseur.model.freedoms import null_space, rank_of
 from torseur.model.linearisation import displacement_names
 from torseur.spatial.joints import Quantity
 
@@ -161,7 +161,7 @@ class Point:
     def pulling(self) -> dict[str, float]:
         """One-sided rows with a force that they cannot have; none where forces are not unique, and may be others."""
         rows, table = self.model.constraint_rows, self.model.mechanism.constraints
-        if rank_of(self.A) < len(rows):
+        if rank_here(self.A) < len(rows):
             return {}
         found = {}
         for row, push in zip(rows, self.lam, strict=True):

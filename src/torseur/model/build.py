@@ -39,7 +39,8 @@ from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.linearisation import Linearised, linearised
 from torseur.model.mobility import Mobility, mobility
 from torseur.model.operational import operational_space
-from torseur.model.rows import ConstraintRow, rows_of
+from torseur.model.ranks import Ranks
+from torseur.model.rows import ConstraintRow, Structure, structure_of
 from torseur.model.sampling import stacked_regressor
 
 __all__ = ["Model", "ModelFunction", "build"]
@@ -234,9 +235,28 @@ class Model:
         return self.function("forward_dynamics_derivatives")
 
     @cached_property
+    def _structure(self) -> Structure:
+        return structure_of(self)
+
+    @property
     def constraint_rows(self) -> tuple[ConstraintRow, ...]:
         """The rows of loops and constraints: names, who asks for them, units of their multipliers."""
-        return rows_of(self)
+        return self._structure.rows
+
+    @property
+    def constraint_components(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+        """Rows and speeds, by place, that have to do with each other, apart from all others."""
+        return self._structure.components
+
+    @property
+    def row_parameters(self) -> frozenset[str]:
+        """The parameters that loops and constraints depend on."""
+        return self._structure.parameters
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """The ranks of the constraint rows, for values of the parameters; see `torseur.model.ranks`."""
+        return Ranks(self)
 
     @cached_property
     def closure(self) -> Callable[..., Any]:

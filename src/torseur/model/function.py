@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe.checks.fault import nearest
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed
 from torseur.errors import ArgumentError
@@ -92,7 +93,13 @@ class ModelFunction:
     def native_of(self, *, lanes: int | None) -> NativeFunction:
         """The function at the model's parameters, compiled for a number of lanes in batches."""
         native = self._compiled(lanes)
-        return native.bind(self._model.parameter_values) if native.interface.parameters else native
+        return native.bind(*self._parameters(native, None)) if native.interface.parameters else native
+
+    def _parameters(self, native: NativeFunction, given: Any) -> list[Any]:
+        """The values of its parameters, and the ranks of constraint rows that go with them."""
+        model = self._model
+        p = _whole(given, model.free_parameters, model.values_beside)
+        return [model.ranks(p) if a.name == RANK else p for a in native.interface.parameters]
 
     def _compiled(self, lanes: int | None) -> NativeFunction:
         key = f"{self._model.key}:{self._quantity}:{self._options}"
@@ -109,7 +116,7 @@ class ModelFunction:
         """Bind the parameters; from now on the model's attribute is the quickest form of this function there is."""
         native, model = self.native, self._model
         roles = {a.role for a in native.interface.inputs}
-        ready = self._ready = native.bind(model.parameter_values) if Role.PARAMETER in roles else native
+        ready = self._ready = native.bind(*self._parameters(native, None)) if Role.PARAMETER in roles else native
         tail: list[Any] = []
         if Role.TIME in roles:
             tail.append(np.zeros(()))
@@ -126,14 +133,14 @@ class ModelFunction:
         native, model = self.native, self._model
         check_names(inputs, list(model.mechanism.inputs), "input")
         check_names(parameters, model.free_parameters, "parameter")
-        values = list(args)
+        values, known = list(args), iter(self._parameters(native, parameters))
         for argument in native.interface.inputs[len(args) :]:
             if argument.role is Role.TIME:
                 values.append(np.asarray(0.0 if t is None else t, dtype=float))
             elif argument.role is Role.INPUT:
                 values.append(_whole(inputs, list(model.mechanism.inputs), lambda given: model.input_values))
             elif argument.role is Role.PARAMETER:
-                values.append(_whole(parameters, model.free_parameters, model.values_beside))
+                values.append(next(known))
         return native(*values, out=out, threads=threads)
 
 

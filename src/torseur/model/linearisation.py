@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from torseur.dynamics.closing import dependent_columns, followers, rank_here
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.assembly import coordinates_from, speeds_from
-from torseur.model.freedoms import dependent_columns, followers, rank_of
 from torseur.model.function import check_names
 from torseur.model.modes import Mode, Stability, modes_of, stability_of, table_of
 from torseur.model.sampling import rates_of
@@ -177,7 +177,7 @@ class _Point:
                 got=f"a gap of {gap:.3g} m or rad, and {slip:.3g} m/s or rad/s",
                 remedy="assemble it first: at=assemble(...), or give values by name",
             )
-        if rank_of(self.A) < len(self.model.constraint_rows):
+        if rank_here(self.A) < len(self.model.constraint_rows):
             found = self.model.mobility(self.q, **self.keywords)
             if found.is_singular:
                 raise NumericalError(

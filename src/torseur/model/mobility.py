@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from torseur.dynamics.closing import dependent_columns, followers, null_space, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
-from torseur.model.freedoms import dependent_columns, followers, null_space, rank_of, redundant_rows
 from torseur.model.rows import ConstraintRow, owners_in_words
 from torseur.model.sampling import moved
 
@@ -152,9 +152,9 @@ class _Position:
             q=self.q,
             nv=model.nv,
             rows=rows,
-            rank=rank_of(self.A),
-            usual_rank=rank_of(self.A),
-            position_rank=rank_of(H),
+            rank=rank_here(self.A),
+            usual_rank=rank_here(self.A),
+            position_rank=rank_here(H),
             redundant=tuple(rows[k] for k in redundant_rows(self.A)),
             contradictory=self.contradictory,
             motions=self.motions,
@@ -168,7 +168,7 @@ class _Position:
         if not self.model.constraint_rows:
             return ()
         c = np.asarray(self.model.function("constraint_rates")(self.q, np.zeros(self.model.nv), **self.keywords))
-        U = np.linalg.svd(self.A)[0][:, : rank_of(self.A)]
+        U = np.linalg.svd(self.A)[0][:, : rank_here(self.A)]
         left = c - U @ (U.T @ c)
         bad = np.abs(left) > 1e-9 * max(1.0, float(np.abs(c).max(initial=0.0)))
         return tuple(row for row, is_bad in zip(self.model.constraint_rows, bad, strict=True) if is_bad)
@@ -210,4 +210,4 @@ class _Position:
         far = np.linalg.norm(beside.q[closed] - self.q, axis=-1)
         if (far < 0.1 * STEP).all() and any(row.holonomic for row in found.rows):
             return replace(found, stuck=True)
-        return replace(found, usual_rank=max(found.rank, *(rank_of(A) for A in self.matrix(beside.q[closed]))))
+        return replace(found, usual_rank=max(found.rank, *(rank_here(A) for A in self.matrix(beside.q[closed]))))

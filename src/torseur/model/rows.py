@@ -12,7 +12,7 @@ from torseur.graph.function import reachable
 if TYPE_CHECKING:
     from torseur.model.build import Model
 
-__all__ = ["ConstraintRow", "owners_in_words", "rows_of"]
+__all__ = ["ConstraintRow", "Structure", "owners_in_words", "structure_of"]
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,36 @@ class ConstraintRow:
         return self.unit == "N m"
 
 
-def rows_of(model: Model) -> tuple[ConstraintRow, ...]:
+@dataclass(frozen=True)
+class Structure:
+    """What is known of a model's rows without numbers.
+
+    Attributes:
+        rows: in order.
+        components: rows and speeds that have to do with each other, apart from all others.
+        parameters: names of those that the rows depend on.
+    """
+
+    rows: tuple[ConstraintRow, ...] = ()
+    components: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    parameters: frozenset[str] = frozenset()
+
+
+def structure_of(model: Model) -> Structure:
     """The rows of a model."""
     mechanism = model.checked_mechanism
     if mechanism.is_tree:
-        return ()
+        return Structure()
     bench = Workbench(mechanism, model.options)
-    found = []
+    found, parameters = [], set[str]()
     for row in bench.constraints.rows:
         levels = [row.rate] if row.position is None else [row.rate, row.position]
         used = {node.id for node in reachable(levels)}
+        parameters |= {n for n, x in zip(bench.system.p.names, bench.system.p, strict=True) if x.id in used}
         inputs = tuple(n for n, x in zip(bench.system.u.names, bench.system.u, strict=True) if x.id in used)
         found.append(ConstraintRow(row.name, row.owner, row.part, row.unit, row.position is not None, inputs))
-    return tuple(found)
+    components = tuple((tuple(some), tuple(speeds)) for some, speeds in bench.constraints.components)
+    return Structure(tuple(found), components, frozenset(parameters))
 
 
 def owners_in_words(rows: Iterable[ConstraintRow]) -> str:

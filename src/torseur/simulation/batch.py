@@ -169,7 +169,8 @@ def _in_lanes(
     given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
     given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
     blocks = {b.name for b in problem.rate.inputs}
-    given |= {"m": np.zeros(len(simulation.plant.parts.held))} if "m" in blocks else {}
+    m = simulation.ranks.of_many(simulation.study.begin, x[:, problem.columns("q")], variants.u, variants.p)
+    given |= {"m": m} if "m" in blocks else {}
     steps = course.rows * course.every
     motion = run(
         **{n: v for n, v in given.items() if n in blocks},
@@ -185,7 +186,7 @@ def _in_lanes(
     found = Batch(simulation, motion.time, states["q"], states["v"], states.get("z", empty), lambda k: whole(k))
 
     def whole(k: int) -> Run:
-        held = Held(variants.u[k], np.zeros(len(simulation.plant.parts.held)), variants.p[k])
+        held = Held(variants.u[k], m[k], variants.p[k])
         return _run_of(simulation, found.time, np.concatenate([found.q[k], found.v[k], found.z[k]], axis=1), held)
 
     return found
@@ -211,7 +212,7 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
     for n, wanted in variants.starts.items():
         x[:, names.index(n)] = wanted
     values: dict[str, Any] = {"t": study.begin, "u": variants.u, "p": variants.p}
-    values["m"] = np.zeros(len(simulation.plant.parts.held))
+    values["m"] = np.zeros((variants.count, len(simulation.plant.parts.held)))
 
     def at(function: Any) -> tuple[Array, ...]:
         now = values | {b.name: x[:, problem.columns(b.name)] for b in problem.states}
@@ -231,6 +232,7 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
             parameters=variants.p,
         )
         x[:, : model.nq + model.nv] = np.concatenate([closed.q, closed.v], axis=1)
+    values["m"] = simulation.ranks.of_many(study.begin, x[:, problem.columns("q")], variants.u, variants.p)
     if problem.correct is not None:
         x = np.concatenate(at(problem.correct), axis=1)
     lost = np.flatnonzero(~np.isfinite(x).all(axis=1))

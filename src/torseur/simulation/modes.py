@@ -12,7 +12,7 @@ import numpy as np
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError
 from torseur.simulation.driver import Encounter, Reply
-from torseur.simulation.plant import DEGRADES, Plant
+from torseur.simulation.plant import Plant
 from torseur.simulation.problem import Array, Held, Memory
 from torseur.simulation.result import Event
 from torseur.simulation.switches import HOLDS
@@ -196,11 +196,6 @@ class Keeper:
                 return None  # it goes the right way, or was seen to with another event of this instant
             return self._friction(k, meeting) if k < n else self._contact(k - n, meeting)
         name = self.plant.parts.events[meeting.event].name
-        if name == DEGRADES:
-            if meeting.rising:
-                return None
-            self.events.append(Event(meeting.time, name, "are chosen anew"))
-            return Reply(stop=True)
         if name in self.plant.switches.reports:
             self._tell(meeting.time, name, Say.RETURNED if meeting.rising else Say.PASSED)
         else:

@@ -13,9 +13,7 @@ from pathlib import Path
 from torseur.describe import Mechanism
 from torseur.describe.fields import names_in
 from torseur.dynamics.closed_motion import corrected, motion
-from torseur.dynamics.constrained import Allowed
 from torseur.dynamics.kinematics import displaced, rates
-from torseur.dynamics.partitioned import Partitioned
 from torseur.dynamics.quantities import motion_derivatives
 from torseur.dynamics.reactions import reaction_of
 from torseur.dynamics.workbench import Options, Workbench
@@ -30,16 +28,9 @@ from torseur.simulation.parts import Parts
 from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.switches import Friction, Stops, Switches
 
-__all__ = ["DEGRADES", "Plant", "Settings"]
+__all__ = ["Plant", "Settings"]
 
 Table = list[list[Expr]]
-
-DEGRADES = "independent_speeds"
-"""The event of a choice of independent speeds that becomes a bad one."""
-
-LARGEST_GROWTH = 30.0
-"""How much faster than at first the other speeds may become, compared with the independent ones, before others are
-chosen."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +41,14 @@ class Settings:
         friction: how dry friction is computed.
         stops: what limits of coordinates do.
         audit: whether integrals for the audit run along.
-        idle: names of constraint rows that repeat others: they take no part in the motion.
         independent: speeds by which many loops are solved; chosen where none are given.
-        watch: whether it is an event when that choice becomes a bad one.
         folder: where files that blocks read are looked for.
     """
 
     friction: Friction = field(default_factory=Friction)
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
-    idle: frozenset[str] = frozenset()
     independent: tuple[str, ...] | None = None
-    watch: bool = False
     folder: Path | None = None
 
 
@@ -80,7 +67,6 @@ class Plant:
         self.mechanism, self.settings = mechanism, settings or Settings()
         self.bench = bench = Workbench(mechanism, Options(independent=self.settings.independent))
         self.system = bench.system
-        bench.switching.without = self.settings.idle
         context = Context(bench, self.settings.folder)
         given = dict(blocks or {})
         early = {name: block for name, block in given.items() if self._is_signal(name, block)}
@@ -88,17 +74,22 @@ class Plant:
         self._steer(context)
         self.switches = Switches(context, self.settings.friction, self.settings.stops)
         self.switches.install()
+        self.rank_names = self._install_ranks(context)
         build_blocks(context, {name: block for name, block in given.items() if name not in early})
         self._refuse_late_steering(context)
         self._lam = list(bench.rows_block("lam")) if bench.constraints.rows else []
         for name, value in self.switches.event_functions(bench.constraints, self._lam).items():
             context.event(name, value)
-        if self.settings.watch and isinstance(bench.allowed, Partitioned):
-            worth = 1.0 / bench.allowed.growth
-            context.event(DEGRADES, worth - context.held(DEGRADES, worth * (1.0 / LARGEST_GROWTH), is_mode=True))
         self.balances = self._balance(context)
         self._parts = context.parts()
         self._close()
+
+    def _install_ranks(self, context: Context) -> list[str]:
+        """The ranks of constraint rows are held numbers: they change with the rows that are active."""
+        components = self.bench.constraints.components
+        names = [f"{what}_{k}" for what in ("rank", "position_rank") for k in range(1, len(components) + 1)]
+        self.bench.switching.ranks = [context.held(name, 0.0, is_mode=True) for name in names]
+        return names
 
     # -- inputs --------------------------------------------------------------------------------------------------------
     def _is_signal(self, name: str, block: Block) -> bool:
@@ -159,14 +150,6 @@ class Plant:
         """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
         return substitute(list(exprs), self._known) if exprs else []
 
-    def all_multipliers(self) -> list[Expr]:
-        """Of all rows, idle ones included: the shortest that hold the motion."""
-        w = self.bench
-        if w.all_constraints is w.constraints:
-            return self.lam
-        vdot, f = motion(w, self._forces)
-        return self._in(Allowed(w.all_constraints, w.matrix).multipliers(vdot, f))
-
     def settled(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench, accelerations and multipliers included, in terms of t, q, v, z, u, m, p."""
         return substitute(self._in(exprs), self._late) if exprs else []
@@ -225,6 +208,12 @@ class Plant:
             return None
         found = self.settled(self.switches.resting(self.bench.constraints, self._lam))
         return self._function("decisions", {"found": found})
+
+    def rows(self) -> Function | None:
+        """A and h of the constraint rows, those that are switched off as zeros."""
+        rows = self.bench.constraints
+        outputs = {"A": [x for row in rows.A for x in row], "h": rows.h}
+        return self._function("rows", {n: self._in(x) for n, x in outputs.items()}) if rows.rows else None
 
     def samples(self) -> Function | None:
         """All values that samples read."""

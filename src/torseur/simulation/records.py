@@ -75,7 +75,7 @@ class Records:
         values = plant.settled([system.scalar(o.value) for o in formulas.values()])
         for (name, output), value in zip(formulas.items(), values, strict=True):
             found.append(_Item(name, output.unit or "", output.description or "", value, Role.OUTPUT))
-        for row, lam in zip(plant.bench.all_constraints.rows, plant.all_multipliers(), strict=True):
+        for row, lam in zip(plant.bench.constraints.rows, plant.lam, strict=True):
             found.append(_Item(f"lambda_{row.name}", row.unit, f"multiplier of {row.owner}", lam, Role.MULTIPLIER))
         w = plant.bench
         parts = energy.kinetic_energy(w.true_tree), energy.potential_energy(w.true_tree, w.gravity)
@@ -91,7 +91,7 @@ class Records:
 
     @cached_property
     def _native(self) -> Any:
-        plant, rows = self.plant, self.plant.bench.all_constraints
+        plant, rows = self.plant, self.plant.bench.constraints
         outputs = {
             "vdot": plant.vdot,
             "inputs": self._inputs,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -30,12 +29,13 @@ from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
 from torseur.simulation.outcome import Outcome, Trajectory
-from torseur.simulation.plant import DEGRADES, Plant, Settings
+from torseur.simulation.plant import Plant, Settings
+from torseur.simulation.plant_ranks import PlantRanks
 from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
-from torseur.simulation.starting import best_independent, first_state, idle_rows
+from torseur.simulation.starting import first_state
 from torseur.simulation.study import Study
 from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
@@ -72,12 +72,9 @@ class Simulation:
             Friction(FrictionModel(study.friction.model), study.friction.width),
             Stops(StopModel(study.stops.model), study.stops.restitution),
             audit,
-            idle_rows(self.model, study),
             independent=study.independent or None,
-            watch=self.method.method.control is not None,
             folder=folder,
         )
-        self._settings = settings
         self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings)
         self._check_events()
 
@@ -109,6 +106,11 @@ class Simulation:
             values[block.name] = x[self.problem.columns(block.name)]
         return native(*(values[a.name] for a in native.interface.inputs))
 
+    def _at_ranks(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
+        """The same after the ranks of the rows that are active now are set."""
+        self.ranks(t, x, held)
+        return self.evaluate(native, t, x, held)
+
     def _native(self, function: Function | None) -> NativeFunction | None:
         return None if function is None else compile(function, lanes=1)
 
@@ -127,6 +129,11 @@ class Simulation:
     @cached_property
     def _sampled(self) -> NativeFunction | None:
         return self._native(self.plant.samples())
+
+    @cached_property
+    def ranks(self) -> PlantRanks:
+        """Sets the ranks of constraint rows among the held numbers."""
+        return PlantRanks(self.plant, self.model, self._native(self.plant.rows()), self.evaluate)
 
     @property
     def _changes(self) -> Changes:
@@ -161,6 +168,7 @@ class Simulation:
             values = dict(zip(names, at if isinstance(at, tuple) else (at,), strict=True))
             x[self.problem.columns("z")] = values.get("z", z)
             held.m[:] = values.get("m", m)
+        self.ranks(study.begin, x, held)
         if self._correct is not None and study.start_from != "given" and not self.plant.switches:
             for _ in range(2):
                 x = _flat(self.evaluate(self._correct, study.begin, x, held))
@@ -198,7 +206,7 @@ class Simulation:
     ) -> tuple[Trajectory, Log, Sequence[Event]]:
         """The states of a run, what was held when, and what happened."""
         study = self.study
-        keeper, log = Keeper(self.plant, self._decide, self._jump, self.evaluate), Log()
+        keeper, log = Keeper(self.plant, self._decide, self._jump, self._at_ranks), Log()
         if memory is None:
             x, held = self.start(start, u, p)
             if self.plant.switches:
@@ -215,14 +223,6 @@ class Simulation:
 
         left = None if memory is None else memory["drive"]
         found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
-        simulation = self
-        while simulation.has_degraded(found):
-            other = simulation._chosen_anew(found, held)
-            if other is None:
-                return replace(found, outcome=Outcome.SINGULAR), log, keeper.events
-            simulation = other
-            more = simulation._integrated(found.final, held, found.end, keeper, log, progress)
-            found = found.followed_by(more)
         return found, log, keeper.events
 
     def _integrated(
@@ -242,6 +242,7 @@ class Simulation:
             reply = self._changes.by_event(keeper.handle(meeting), meeting)
             if reply is not None and reply.held is not None:
                 x = meeting.state if reply.state is None else reply.state
+                self.ranks(meeting.time, x, reply.held)
                 log.change(meeting.time, x, meeting.held, reply.held)
                 settled = keeper.review(meeting.time, x, reply.held) if self.plant.switches else None
                 reply = reply if settled is None else replace(reply, state=settled.state)
@@ -272,27 +273,6 @@ class Simulation:
             keep=keep,
             memory=memory,
         )
-
-    def has_degraded(self, trajectory: Trajectory) -> bool:
-        """Whether a run stopped because its independent speeds had become a bad choice, with time left."""
-        last = trajectory.events[-1:] if trajectory.outcome is Outcome.STOPPED else ()
-        names = [event.name for event in self.plant.parts.events]
-        return any(names[e.event] == DEGRADES for e in last) and trajectory.end < self.study.until
-
-    def _chosen_anew(self, trajectory: Trajectory, held: Held) -> Simulation | None:
-        """The same with the independent speeds that suit the state where a run stopped; None if these do already."""
-        q = trajectory.final[self.problem.columns("q")]
-        chosen = best_independent(self.model, q, self._settings.idle, t=trajectory.end)
-        if chosen == self._settings.independent:
-            return None
-        other = copy(self)
-        other.__dict__ = {n: x for n, x in self.__dict__.items() if n in ("study", "method", "model")}
-        other._settings = replace(self._settings, independent=chosen)
-        other.plant = Plant(self.plant.mechanism, {**self.study.inputs, **self.study.blocks}, other._settings)
-        begun = self.evaluate(self._native(other.starts), trajectory.end, trajectory.final, held)
-        place = [h.name for h in other.plant.parts.held].index(DEGRADES)
-        held.m[place] = (begun[-1] if isinstance(begun, tuple) else begun)[place]
-        return other
 
     @property
     def step(self) -> float | None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from torseur.describe.constraints import Contact, Rolling
 from torseur.errors import NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Assembled, coordinates_from, speeds_from
-from torseur.model.freedoms import rank_of
 from torseur.simulation.problem import Array
 from torseur.simulation.study import Study
 
-__all__ = ["best_independent", "first_state", "idle_rows"]
+__all__ = ["first_state"]
 
 
 def first_state(
@@ -44,39 +41,6 @@ def first_state(
         return rest.q, speeds_from(closed, v)
     found = _assembled(closed, q, v, keywords)
     return found.q, found.v
-
-
-def idle_rows(model: Model, study: Study) -> frozenset[str]:
-    """Rows that repeat others wherever the mechanism goes (Bricard's linkage).
-
-    Off closure by the error of a stage they would not repeat them any more and lock what can move: they are left out.
-    At a singular position nothing is: rows that repeat others there may not do so beside it.
-    """
-    model = _closed(model, study)
-    if len(model.constraint_rows) < 2:
-        return frozenset()
-    names = {x.name for x in model.coordinates}
-    guess = {n: x for n, x in study.start.items() if n in names}
-    try:
-        q = model.assemble(guess, t=study.begin).q
-    except NumericalError:
-        return frozenset()  # the start itself will say why
-    A = np.asarray(model.function("constraint_jacobian")(q, t=study.begin))
-    if rank_of(A) == len(A):
-        return frozenset()
-    found = model.mobility(q, t=study.begin)
-    return frozenset() if found.is_singular else frozenset(row.name for row in found.redundant)
-
-
-def best_independent(model: Model, q: Array, idle: frozenset[str], **keywords: Any) -> tuple[str, ...]:
-    """The speeds that the rows leave over when they take, one after the other, the speed they fix best."""
-    from scipy.linalg import qr
-
-    A = np.asarray(model.function("constraint_jacobian")(q, **keywords))
-    A = A[[k for k, row in enumerate(model.constraint_rows) if row.name not in idle]]
-    _, _, order = qr(A, mode="economic", pivoting=True)
-    taken = set(order[: rank_of(A)].tolist())
-    return tuple(x.name for k, x in enumerate(model.speeds) if k not in taken)
 
 
 def _assembled(model: Model, q: dict[str, float], v: dict[str, float], keywords: dict[str, Any]) -> Assembled:

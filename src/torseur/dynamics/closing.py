@@ -1,0 +1,376 @@
+"""Closing, rank and choice: what numbers say of constraint rows. The one place where such things are decided.
+
+======  ================================================================================================
+h, A    position rows and matrix of the velocity rows, at a state
+r       rank of A: how many of the rows count
+======  ================================================================================================
+
+**Scale.** Rows are compared in metres and columns in radians: rows that are angles are multiplied by the mechanism's
+length L, columns of lengths by L, and all divided by L. Then each row is divided by its largest length over the states
+at hand. So neither units nor the sizes of links decide.
+
+**Rank.** Which rows repeat others changes from position to position; how many do not belong to a branch of the
+configuration space, to values of the parameters and to a set of active rows. It is found at states that are closed to
+rounding and reached from a closed one by continuation along the allowed motion: other assemblies may lie on other
+branches, and open states have spurious rank (Bricard's linkage has rank 6 off closure and 5 on it). Singular values
+of all these states tell it by their widest gap, above the level at which the states are closed.
+
+**Closing.** Steps of Gauss and Newton on all rows, damped (Levenberg, Marquardt) where they do not bring the ends
+closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ClosedStates",
+    "Rank",
+    "Rows",
+    "dependent_columns",
+    "followers",
+    "most_ranks",
+    "null_space",
+    "rank_here",
+    "redundant_rows",
+]
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-14
+"""Singular values of scaled rows below this part of the largest are rounding, however well states are closed."""
+
+SINGULAR = 1e-6
+"""At one position, singular values below this part of the largest are zeros: positions that are closed to 1e-12 meet a
+singular one to the square root of that only."""
+
+CLEAR = 1e3
+"""A gap between singular values that is narrower than this leaves the rank in doubt."""
+
+FLOOR = 1e-8
+"""Rows shorter than this, scaled, are not lengthened to one: they may hold nothing but rounding."""
+
+_WALKS, _STEPS, _FAR = 4, 3, 0.08
+"""Continuation: how many ways are followed, with how many steps each, of what length (rad, or a part of L)."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """How many rows count.
+
+    Attributes:
+        rank: the number.
+        gap: the smallest singular value that counts over the largest that does not; infinite if all count.
+    """
+
+    rank: int
+    gap: float
+
+    @property
+    def is_clear(self) -> bool:
+        return self.gap >= CLEAR
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Constraint rows as functions of numbers; states come in batches (k, nq).
+
+    Attributes:
+        h: q -> position rows (k, number of holonomic rows).
+        A: q -> matrix of the velocity rows (k, rows, nv).
+        moved: q, step (k, nv) along the speeds -> q.
+        holonomic: the places of the rows with a position.
+        angles: for each row whether it is an angle rather than a length.
+        lengths: for each speed whether it is that of a length.
+        components: rows and speeds that have to do with each other, apart from all others.
+        sides: q -> a cosine (k,), negative where a joint is closed upside down.
+    """
+
+    h: Callable[[Array], Array]
+    A: Callable[[Array], Array]
+    moved: Callable[[Array, Array], Array]
+    holonomic: Sequence[int]
+    angles: NDArray[np.bool_]
+    lengths: NDArray[np.bool_]
+    components: Sequence[tuple[Sequence[int], Sequence[int]]]
+    sides: Callable[[Array], Array] = lambda q: np.ones(q.shape[:-1])
+
+    def length(self, A: Array) -> float:
+        """L: the largest arm of an angle's speed about a row that is a length; 1 where there is none."""
+        part = np.abs(A[..., ~self.angles, :][..., ~self.lengths])
+        found = float(part.max(initial=0.0))
+        return found if found > 0.0 else 1.0
+
+    def scaled(self, A: Array) -> Array:
+        """Rows in metres over L, columns in radians."""
+        L = self.length(A)
+        return np.asarray(A * np.where(self.angles, 1.0, 1.0 / L)[:, None] * np.where(self.lengths, L, 1.0))
+
+
+# -- rank --------------------------------------------------------------------------------------------------------------
+def equilibrated(A: Array) -> Array:
+    """Scaled rows (k, m, n), each divided by its largest length over the states."""
+    lengths = np.linalg.norm(A, axis=-1).max(axis=0, initial=0.0)
+    return np.asarray(A / np.maximum(lengths, FLOOR)[:, None])
+
+
+def rank_over(A: Array, noise: float = 0.0) -> Rank:
+    """The rank of scaled rows at several states (k, m, n), by the widest gap of singular values above the noise."""
+    if not A.size:
+        return Rank(0, np.inf)
+    s = np.linalg.svd(equilibrated(A), compute_uv=False).max(axis=0)
+    if not s[0] > 10.0 * max(ROUNDING, noise):
+        return Rank(0, np.inf)
+    floor = s[0] * max(ROUNDING, noise)
+    levels = np.maximum(np.append(s, 0.0), floor)
+    gaps = levels[:-1] / levels[1:]
+    rank = 1 + int(np.argmax(gaps))
+    return Rank(rank, np.inf if rank == len(s) else float(gaps[rank - 1]))
+
+
+def rank_here(A: Array) -> int:
+    """The rank of rows (m, n) at one position, which may be a singular one."""
+    s = np.linalg.svd(A, compute_uv=False) if A.size else np.zeros(0)
+    return int(np.count_nonzero(s > _least(float(s.max(initial=0.0)))))
+
+
+def _least(size: float) -> float:
+    """What still counts beside a largest of this size."""
+    return max(SINGULAR * size, 1e-12)
+
+
+def null_space(A: Array, n: int, rank: int | None = None) -> Array:
+    """An orthonormal basis (n, k) of the motions that rows allow."""
+    if not A.size:
+        return np.eye(n)
+    return np.asarray(np.linalg.svd(A)[2][rank_here(A) if rank is None else rank :].T)
+
+
+# -- choice ------------------------------------------------------------------------------------------------------------
+def redundant_rows(A: Array) -> list[int]:
+    """The rows that add nothing to those before them."""
+    basis: list[Array] = []
+    found = []
+    least = _least(float(np.linalg.norm(A, axis=1).max(initial=0.0)))
+    for k, row in enumerate(A):
+        rest = np.array(row)
+        for _ in range(2):  # once more against rounding
+            for u in basis:
+                rest -= (u @ rest) * u
+        size = float(np.linalg.norm(rest))
+        if size <= least:
+            found.append(k)
+        else:
+            basis.append(rest / size)
+    return found
+
+
+def dependent_columns(A: Array, first: Sequence[int] = (), keep: Sequence[int] = ()) -> list[int]:
+    """As many columns as the rank, which the rows can be solved for; chosen by pivoting.
+
+    Args:
+        A: rows.
+        first: columns that are dependent in any case.
+        keep: columns that are only taken if the others do not suffice.
+    """
+    left, chosen = np.array(A), list[int]()
+    least = _least(float(np.abs(A).max(initial=0.0)))
+    rank = rank_here(A)
+    groups = [list(first), [k for k in range(A.shape[1]) if k not in keep], list(range(A.shape[1]))]
+    for group in groups:
+        while len(chosen) < rank and (open_ := [k for k in group if k not in chosen]):
+            sizes = np.linalg.norm(left[:, open_], axis=0)
+            best = int(np.argmax(sizes))
+            if sizes[best] <= least:
+                break
+            column = left[:, open_[best]] / sizes[best]
+            left = left - np.outer(column, column @ left)
+            chosen.append(open_[best])
+    return chosen
+
+
+def followers(A: Array, dependent: Sequence[int], right: Array | None = None) -> Array:
+    """How the dependent columns follow: x_dependent = F x_independent with A x = 0, or with A x = right y: F y."""
+    others = [k for k in range(A.shape[1]) if k not in dependent]
+    solved = np.linalg.pinv(A[:, list(dependent)])  # of full rank
+    return np.asarray(solved @ (-A[:, others] if right is None else right))
+
+
+# -- closing -----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Patience:
+    """How patiently loops are closed: the largest gap left, the largest step of a coordinate, the number of steps."""
+
+    tolerance: float = 1e-12
+    largest_step: float = 0.5
+    iterations: int = 200
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Where a batch of starts ended.
+
+    Attributes:
+        q: (k, nq).
+        gap: the largest position row left (k,).
+        side: see `Rows.sides` (k,).
+        closed: whether the gap is within the tolerance, on the right side.
+        iterations: steps.
+        starts: how many starts there were.
+    """
+
+    q: Array
+    gap: Array
+    side: Array
+    closed: NDArray[np.bool_]
+    iterations: int
+    starts: int = 1
+
+    @classmethod
+    def of(cls, q: Array) -> Attempt:
+        """States that nothing has to close."""
+        here = q.shape[:-1]
+        return cls(q, np.zeros(here), np.ones(here), np.ones(here, dtype=bool), 0)
+
+
+def newton(
+    rows: Rows, q: Array, patience: Patience | None = None, projector: Callable[[Array], Array | None] | None = None
+) -> Attempt:
+    """Damped steps until the ends meet or come no nearer.
+
+    Args:
+        rows: what is to be closed.
+        q: where to start.
+        patience: when to stop.
+        projector: q -> a matrix that leaves of a step what may move; None for all.
+    """
+    settings, allowed = patience or Patience(), projector or (lambda q: None)
+    if not len(rows.holonomic):
+        return Attempt.of(q)
+    h = _finite(rows.h(q))
+    damping = np.zeros(q.shape[:-1])
+    done, count = np.zeros(q.shape[:-1], dtype=bool), 0
+    floor = 1e-3 * settings.tolerance
+    while count < settings.iterations and not (done := done | (_largest(h) <= floor)).all():
+        count += 1
+        step, scale = _step(rows, q, h, damping, allowed(q), settings.largest_step)
+        trial = rows.moved(q, step)
+        there = _finite(rows.h(trial))
+        nearer = ~done & (np.linalg.norm(there, axis=-1) < np.linalg.norm(h, axis=-1))
+        q, h = np.where(nearer[..., None], trial, q), np.where(nearer[..., None], there, h)
+        small = np.where(damping > 1e-9 * scale, damping / 8.0, 0.0)
+        damping = np.where(nearer, small, np.maximum(4.0 * damping, 1e-4 * scale))
+        done |= (damping > 1e12 * scale) | (~nearer & (_largest(h) <= settings.tolerance))
+    gap, side = _largest(h), rows.sides(q)
+    return Attempt(q, gap, side, (gap <= settings.tolerance) & (side > 0.0), count)
+
+
+def _step(rows: Rows, q: Array, h: Array, damping: Array, P: Array | None, largest_step: float) -> tuple[Array, Array]:
+    """A cut and damped step, and the scale of the damping."""
+    H = np.nan_to_num(rows.A(q)[..., list(rows.holonomic), :])
+    U, s, Vt = np.linalg.svd(H if P is None else H @ P, full_matrices=False)
+    largest = s.max(axis=-1, initial=0.0, keepdims=True)
+    live = s > 1e-10 * np.maximum(largest, 1e-300)
+    factor = np.where(live, s, 0.0) / np.where(live, s * s + damping[..., None], 1.0)
+    d = -np.einsum("...ki,...k->...i", Vt, factor * np.einsum("...ik,...i->...k", U, h))
+    cut = np.minimum(1.0, largest_step / np.maximum(np.abs(d).max(axis=-1, keepdims=True), 1e-300))
+    return d * cut, np.maximum(largest[..., 0] ** 2, 1e-300)
+
+
+def _finite(h: Array) -> Array:
+    return np.where(np.isfinite(h), h, 1e150)
+
+
+def _largest(h: Array) -> Array:
+    return np.asarray(np.abs(h).max(axis=-1, initial=0.0))
+
+
+class ClosedStates:
+    """Closed states around one, reached by continuation; what the rank is judged by.
+
+    Args:
+        rows: of the mechanism.
+        q: a closed position (nq,).
+        seed: of the directions.
+    """
+
+    def __init__(self, rows: Rows, q: Array, seed: int = 0) -> None:
+        self.rows, self.first, self._rng = rows, np.asarray(q, dtype=float), np.random.default_rng(seed)
+
+    @cached_property
+    def q(self) -> Array:
+        """(k, nq), the given one first."""
+        states = [self.first[None]]
+        here = np.broadcast_to(self.first, (_WALKS, len(self.first))).copy()
+        alive = np.ones(_WALKS, dtype=bool)
+        for _ in range(_STEPS):
+            there = self._farther(here)
+            alive &= there.closed & np.isfinite(there.q).all(axis=1)
+            here = np.where(alive[:, None], there.q, here)
+            if not alive.any():
+                break
+            states.append(here[alive])
+        return np.concatenate(states)
+
+    def _farther(self, q: Array) -> Attempt:
+        """One step along an allowed motion each, and closed again."""
+        A = np.nan_to_num(self.rows.scaled(self.rows.A(q)))
+        n = A.shape[-1]
+        size = np.where(self.rows.lengths, self.rows.length(self.rows.A(q)), 1.0)
+        steps = np.zeros((len(q), n))
+        for k, one in enumerate(A):
+            Z = null_space(equilibrated(one[None])[0], n)
+            if Z.shape[1]:
+                d = Z @ self._rng.normal(size=Z.shape[1])
+                steps[k] = _FAR * size * d / max(float(np.abs(d).max()), 1e-300)
+        return newton(self.rows, self.rows.moved(q, steps), Patience(tolerance=self.tolerance))
+
+    @cached_property
+    def tolerance(self) -> float:
+        """What counts as closed: rounding, or what the given position itself leaves open."""
+        if not len(self.rows.holonomic):
+            return 1e-12
+        return max(1e-12, 3.0 * float(np.abs(self.rows.h(self.first[None])).max(initial=0.0)))
+
+    @cached_property
+    def A(self) -> Array:
+        """Scaled rows at all of them."""
+        return np.nan_to_num(self.rows.scaled(self.rows.A(self.q)))
+
+    @cached_property
+    def noise(self) -> float:
+        """The level at which singular values mean nothing: that at which the states are closed."""
+        if not len(self.rows.holonomic):
+            return ROUNDING
+        left = np.abs(self.rows.h(self.q)) * np.where(self.rows.angles[list(self.rows.holonomic)], 1.0, 1.0 / self.L)
+        return max(ROUNDING, 10.0 * float(left.max(initial=0.0)))
+
+    @cached_property
+    def L(self) -> float:
+        return self.rows.length(self.rows.A(self.q))
+
+    def ranks(self, which: Sequence[bool] | None = None) -> list[Rank]:
+        """Of each component, of all its rows or of some."""
+        found = []
+        for rows, speeds in self.rows.components:
+            part = [k for k in rows if which is None or which[k]]
+            found.append(rank_over(self.A[:, part][:, :, list(speeds)], self.noise))
+        return found
+
+    def all_ranks(self) -> Array:
+        """Of the components of all rows, then of their holonomic rows."""
+        position = [k in self.rows.holonomic for k in range(len(self.rows.angles))]
+        return np.array([found.rank for which in (None, position) for found in self.ranks(which)], dtype=float)
+
+
+def most_ranks(rows: Rows) -> Array:
+    """What `ClosedStates.all_ranks` cannot exceed, for where nothing is known."""
+    sizes = [(some, len(speeds)) for some, speeds in rows.components]
+    most = [min(len(some), n) for some, n in sizes]
+    position = [min(sum(k in rows.holonomic for k in some), n) for some, n in sizes]
+    return np.array([*most, *position], dtype=float)

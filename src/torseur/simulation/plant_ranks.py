@@ -1,0 +1,82 @@
+"""The ranks of a plant's constraint rows while it runs: held numbers, set anew where the active rows change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from torseur.dynamics.closing import ClosedStates, Rows
+from torseur.dynamics.sampled_rows import angle_rows, length_speeds
+from torseur.emit import NativeFunction
+from torseur.model import Model
+from torseur.model.sampling import moved
+from torseur.simulation.plant import Plant
+from torseur.simulation.problem import Array, Held
+
+__all__ = ["PlantRanks"]
+
+Evaluate = Callable[[NativeFunction | None, float, Array, Held], Any]
+
+
+class PlantRanks:
+    """Finds ranks at a state of a run, by continuation from there, and keeps them for each set of active rows.
+
+    Args:
+        plant: whose rows.
+        model: of its mechanism.
+        rows: native `Plant.rows`.
+        evaluate: calls it at a time, state and held numbers.
+    """
+
+    def __init__(self, plant: Plant, model: Model, rows: NativeFunction | None, evaluate: Evaluate) -> None:
+        self.plant, self.model, self._native, self._evaluate = plant, model, rows, evaluate
+        names = [held.name for held in plant.parts.held]
+        self._places = [names.index(name) for name in plant.rank_names]
+        self._modes = [k for k, held in enumerate(plant.parts.held) if held.is_mode and k not in self._places]
+        parameters = model.free_parameters
+        self._parameters = [k for k, n in enumerate(parameters) if n in model.row_parameters]
+        self._known: dict[bytes, Array] = {}
+
+    def __call__(self, t: float, x: Array, held: Held) -> None:
+        """Set them among the held numbers."""
+        if not self._places:
+            return
+        key = held.m[self._modes].tobytes() + held.p[self._parameters].tobytes()
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._found(t, x, held)
+        held.m[self._places] = found
+
+    def of_many(self, t: float, q: Array, u: Array, p: Array) -> Array:
+        """The held numbers of many variants, nothing else in them: (runs, held)."""
+        m = np.zeros((len(q), len(self.plant.parts.held)))
+        if self._places:
+            rest = np.zeros(self.model.nv + len(self.plant.parts.states))
+            for k in range(len(q)):
+                held = Held(u[k], m[k], p[k])
+                self(t, np.concatenate([q[k], rest]), held)
+        return m
+
+    def _found(self, t: float, x: Array, held: Held) -> Array:
+        nq, rest = self.model.nq, x[self.model.nq :]
+        frozen = Held(held.u.copy(), held.m.copy(), held.p.copy())
+
+        def at(q: Array) -> tuple[Array, Array]:
+            found = [self._evaluate(self._native, t, np.concatenate([one, rest]), frozen) for one in q]
+            pairs = [one if isinstance(one, tuple) else (one, np.zeros(0)) for one in found]
+            A, h = (np.array([np.ravel(pair[k]) for pair in pairs]) for k in (0, 1))
+            return A.reshape(len(q), -1, self.model.nv), h
+
+        constraints = self.plant.bench.constraints
+        rows = Rows(
+            h=lambda q: at(q)[1],
+            A=lambda q: at(q)[0],
+            moved=lambda q, step: moved(self.model, q, step),
+            holonomic=constraints.holonomic,
+            angles=angle_rows(constraints),
+            lengths=length_speeds(self.plant.bench),
+            components=constraints.components,
+        )
+        return ClosedStates(rows, x[:nq]).all_ranks()
