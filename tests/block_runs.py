@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from plain import parameter_values
 from torseur.describe import Mechanism
+from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.emit import compile
 from torseur.graph import Function, evaluate, substitute
@@ -41,6 +42,8 @@ class Blocks:
     ) -> None:
         self.context = Context(Workbench(mechanism), folder)
         self.bench = self.context.bench
+        if not mechanism.is_tree:
+            self.bench.switching.ranks = [self.bench.system.graph.number(x) for x in SampledRows(self.bench).ranks]
         build_blocks(self.context, {name: block_of(given) for name, given in blocks.items()})
         self.parts = self._moved(self.context.parts())
         system, parts = self.bench.system, self.parts

@@ -221,9 +221,8 @@ def test_any_choice_of_independent_speeds_gives_the_same_motion():
 def allowed_state(example, seed):
     """A closed position near the start, and allowed speeds."""
     bench = Workbench(example.mechanism, Options())
-    states = SampledRows(bench, seed).states
-    q, u, rng = states.q[1], states.u[1], np.random.default_rng(seed)
-    v = example("allowed_speeds", q, rng.normal(size=len(example.mechanism.v)), u=u)
+    q, rng = SampledRows(bench, seed=seed).states[1], np.random.default_rng(seed)
+    v = example("allowed_speeds", q, rng.normal(size=len(example.mechanism.v)))
     return q, v, rng.normal(size=len(v))
 
 

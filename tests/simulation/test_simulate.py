@@ -320,7 +320,7 @@ def engine(cylinders):
     return Mechanism.model_validate(fields)
 
 
-def test_independent_speeds_are_chosen_anew_where_they_become_a_bad_choice():
+def test_a_run_passes_where_its_independent_speeds_are_a_bad_choice():
     """The speed of a piston says nothing of the crank at its dead centres, which the run passes."""
     n, a = 5, 0.8
     tilt = float(np.arcsin(0.3 * np.sin(a)))
@@ -329,9 +329,8 @@ def test_independent_speeds_are_chosen_anew_where_they_become_a_bad_choice():
     solver = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}
     run = ts.simulate(engine(n), until=1.0, every=0.05, start=start, solver=solver, independent=["dx0"])
     assert run.complete, run.reason
-    assert "are chosen anew" in [e.what for e in run.events]
+    assert not run.events
     assert run.audit().holds, run.audit()
     assert run["a0"][-1] - run["a0"][0] > np.pi, "it does not pass a dead centre: the test shows nothing"
     good = ts.simulate(engine(n), until=1.0, every=0.05, start=start, solver=solver, independent=["da0"])
-    assert not good.events
     np.testing.assert_allclose(run["x0"], good["x0"], atol=1e-7)

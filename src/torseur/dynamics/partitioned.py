@@ -61,7 +61,7 @@ class Partitioned:
         unit = [w.length if x.unit == "m/s" else one for x in w.system.mechanism.v]
         places = self._found.independent.places
         sizes = [
-            absolute(x) * (one if k is None else unit[k]) / unit[i]
+            absolute(x) * ((one if k is None else unit[k]) / unit[i])
             for i, row in enumerate(self._found.N)
             for x, k in zip(row, places, strict=True)
             if not x.is_number

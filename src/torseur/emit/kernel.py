@@ -279,11 +279,30 @@ class _Writer:
             kernel, blocks = write_function(self.module, lowered), lowered.inputs
             ends = accumulate(len(o.exprs) for o in lowered.outputs)
             outs = [("%scratch", start + end - len(o.exprs)) for end, o in zip(ends, lowered.outputs, strict=True)]
+        if isinstance(lowered, Loops) and lowered.is_gated:
+            self._call_where_wanted(bundle, kernel, lowered, outs)
+        else:
+            self._call_kernel(kernel, blocks, bundle, outs)
+        self.callee_scratch = max(self.callee_scratch, kernel.scratch)
+        self._drain(bundle)
+
+    def _call_kernel(self, kernel: Kernel, blocks: Sequence[Block], bundle: Bundle, outs: Sequence[Place]) -> None:
         places = [*self._arguments(blocks, list(bundle.args)), *outs, ("%scratch", self.plan.end)]
         names = [self.body.at(pointer, slot * self.lanes.size) for pointer, slot in places]
         self.body.do(f"call void @{kernel.name}({', '.join(f'ptr {name}' for name in names)})")
-        self.callee_scratch = max(self.callee_scratch, kernel.scratch)
-        self._drain(bundle)
+
+    def _call_where_wanted(self, bundle: Bundle, kernel: Kernel, loops: Loops, outs: Sequence[Place]) -> None:
+        """A call that costs next to nothing where no lane wants it: not even its arguments are laid out."""
+        body, lanes = self.body, self.lanes
+        if not loops.routine.internal:
+            for (pointer, slot), size in zip(outs, loops.outs, strict=True):
+                for k in range(size):
+                    body.store(lanes, lanes.number(0.0), pointer, slot + k)
+        idle = body.value(f"fcmp olt {lanes.real} {self.value(bundle.args[0])}, {lanes.number(0.5)}")
+        known = dict(self.values)
+        with body.when(body.value(f"xor i1 {self.module.all_lanes(body, idle)}, true")):
+            self._call_kernel(kernel, loops.inputs, bundle, outs)
+        self.values = known  # what was loaded inside the branch is not known behind it
 
     def _arguments(self, blocks: Sequence[Block], args: list[Node]) -> list[Place]:
         """Lay the arguments of a call out in memory, block by block; a bundle is there already and fills its block."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
 from torseur.emit import cache
 from torseur.emit.ir import Body, Lanes
@@ -71,35 +72,56 @@ def write_routine(module: Module, loops: Loops) -> Kernel:
     kinds = ["i64"] * len(loops.whole) + ["ptr"] * (len(tables) + len(ins) + len(outs) + len(loops.works))
     module.declare("void", symbol, kinds)
     module.routines[symbol] = None
-    sizes = [*(b.size for b in loops.inputs), *loops.outs]
-    offsets, slot = [], 0
-    for size in [*sizes, *loops.works]:
-        offsets.append(slot)
-        slot += size
-    if lanes.width == 1:
-        offsets = [k - offsets[len(sizes)] if len(sizes) < len(offsets) else k for k in offsets]
-        arrays = [*ins, *outs, *(body.at("%scratch", 8 * k) for k in offsets[len(sizes) :])]
+    if not (loops.is_gated and routine.internal):
         for pointer, size in zip(outs, loops.outs, strict=True):
-            _clear(module, body, pointer, size)
-        _clear(module, body, body.at("%scratch", 0), sum(loops.works))
-        _call(body, symbol, loops, tables, arrays)
-        slot = sum(loops.works)
-    else:
-        arrays = [body.at("%scratch", 8 * k) for k in offsets]
-        with body.loop(lanes.width) as lane:
-            _clear(module, body, arrays[len(ins)] if len(arrays) > len(ins) else "%scratch", slot - offsets[len(ins)])
-            for pointer, array, size in zip(ins, arrays, sizes, strict=False):
-                _copy(body, lanes, (pointer, lane), (array, None), size)
-            _call(body, symbol, loops, tables, arrays)
-            for pointer, array, size in zip(outs, arrays[len(ins) :], loops.outs, strict=False):
-                _copy(body, lanes, (array, None), (pointer, lane), size)
-        slot = -(-slot // lanes.width)
+            _clear(module, body, pointer, size * lanes.width)
+    writer = _one_lane if lanes.width == 1 else _lane_by_lane
+    scratch = writer(module, body, loops, ins, outs, lambda arrays: _call(body, symbol, loops, tables, arrays))
     body.do("ret void")
     name = module.fresh("routine")
     pointers = ", ".join(f"ptr noalias {p}" for p in [*ins, *outs, "%scratch"])
     module.define(f"void @{name}({pointers})", body, "noinline")
-    kernel = module.kernels[loops.digest] = Kernel(name, slot)
+    kernel = module.kernels[loops.digest] = Kernel(name, scratch)
     return kernel
+
+
+def _one_lane(
+    module: Module, body: Body, loops: Loops, ins: list[str], outs: list[str], call: Callable[[list[str]], None]
+) -> int:
+    """Arrays as they are; working arrays in scratch memory. How many values of it that takes."""
+    places = [0, *accumulate(loops.works)]
+    with body.when(_is_wanted(body, loops, ins, "0")):
+        if loops.is_gated and loops.routine.internal:
+            for pointer, size in zip(outs, loops.outs, strict=True):
+                _clear(module, body, pointer, size)
+        _clear(module, body, "%scratch", places[-1])
+        call([*ins, *outs, *(body.at("%scratch", 8 * k) for k in places[:-1])])
+    return places[-1]
+
+
+def _lane_by_lane(
+    module: Module, body: Body, loops: Loops, ins: list[str], outs: list[str], call: Callable[[list[str]], None]
+) -> int:
+    """The numbers of one lane after the other, brought together in scratch memory."""
+    sizes = [*(b.size for b in loops.inputs), *loops.outs, *loops.works]
+    places = [0, *accumulate(sizes)]
+    arrays = [body.at("%scratch", 8 * k) for k in places[:-1]]
+    given, results = arrays[: len(ins)], arrays[len(ins) : len(ins) + len(outs)]
+    with body.loop(module.lanes.width) as lane, body.when(_is_wanted(body, loops, ins, lane)):
+        _clear(module, body, body.at("%scratch", 8 * places[len(ins)]), places[-1] - places[len(ins)])
+        for pointer, array, size in zip(ins, given, sizes, strict=False):
+            _copy(body, module.lanes, (pointer, lane), (array, None), size)
+        call(arrays)
+        for pointer, array, size in zip(outs, results, loops.outs, strict=True):
+            _copy(body, module.lanes, (array, None), (pointer, lane), size)
+    return -(-places[-1] // module.lanes.width)
+
+
+def _is_wanted(body: Body, loops: Loops, ins: list[str], lane: str) -> str:
+    if not loops.is_gated:
+        return "true"
+    place = body.value(f"getelementptr double, ptr {ins[0]}, i64 {lane}")
+    return body.value(f"fcmp oge double {body.value(f'load double, ptr {place}')}, {Lanes(1).number(0.5)}")
 
 
 def _call(body: Body, symbol: str, loops: Loops, tables: Sequence[str], arrays: Sequence[str]) -> None:

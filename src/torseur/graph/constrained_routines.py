@@ -300,6 +300,6 @@ def _solution_cost(m: int, n: int, *_: int) -> dict[str, int]:
     return {"products": steps, "sums": steps, "divisions": r}
 
 
-FACTORS = Routine(constrained_factors, (factors_size,), (lambda m, n, a, b: n,), _cost)
+FACTORS = Routine(constrained_factors, (factors_size,), (lambda m, n, a, b: n,), _cost, internal=True)
 SOLUTION = Routine(constrained_solution, (lambda m, n: n,), (lambda m, n: m, lambda m, n: n), _solution_cost)
 MULTIPLIERS = Routine(constrained_multipliers, (lambda m, n: m,), (lambda m, n: m,), _solution_cost)

@@ -249,8 +249,9 @@ def _unscramble(x: list[Expr], pairs: list[tuple[int, int]], swaps: dict[tuple[i
 
 
 def largest(values: Sequence[Expr]) -> Expr:
-    """The largest of some values, signs counting."""
-    top = values[0]
-    for value in values[1:]:
-        top = maximum(top, value)
-    return top
+    """The largest of some values, signs counting; two by two, so that comparisons do not wait for each other."""
+    left = list(values)
+    while len(left) > 1:
+        pairs = [maximum(a, b) for a, b in zip(left[::2], left[1::2], strict=False)]
+        left = pairs + left[2 * len(pairs) :]
+    return left[0]

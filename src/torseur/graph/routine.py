@@ -49,12 +49,16 @@ class Routine:
         outputs: the lengths of the results, in the order of the arguments.
         work: the lengths of the working arrays.
         count: how many operations of each kind it takes at most, from the whole numbers.
+        internal: whether only other routines read the results: these are not set where they are not wanted.
+
+    A routine whose first array is called ``wanted`` does nothing where that holds 0.
     """
 
     body: Callable[..., None]
     outputs: tuple[Sizes, ...]
     work: tuple[Sizes, ...] = ()
     count: Callable[..., dict[str, int]] = field(default=lambda *whole: {}, compare=False)
+    internal: bool = False
 
     @property
     def name(self) -> str:
@@ -111,6 +115,11 @@ class Loops:
     def outs(self) -> tuple[int, ...]:
         """The lengths of the results."""
         return tuple(size(*self.whole) for size in self.routine.outputs)
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether the first block says that the call is wanted."""
+        return bool(self.inputs) and self.inputs[0].name == "wanted"
 
     @property
     def works(self) -> tuple[int, ...]:
