@@ -91,7 +91,7 @@ def test_rows_that_repeat_others_are_found_among_many():
 
 
 def test_a_singular_position_is_survived_with_the_rank_that_is_left():
-    """All rods in one line: each parallelogram may go on as it is or cross over. The nearest allowed motion is taken."""
+    """All rods in one line: each parallelogram may go on as it is or cross over; the nearest motion is taken."""
     model = build(windows())
     q, still = np.zeros(model.nq), np.zeros(model.nv)
     assert model.mobility(q).is_singular
