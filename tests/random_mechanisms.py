@@ -128,6 +128,12 @@ def _record(draw: Draw, kind: type[Record]) -> Record:
     if kind is Loop:
         kinds = [name for name, algebra in JOINTS.items() if algebra.nv < 6]
         return Loop(**_fields(draw, Loop, joint=draw(st.sampled_from(kinds))))
+    if kind is Coordinate:
+        made = _fields(draw, Coordinate)
+        for start, guess in (("start", "guess"), ("start_speed", "guess_speed")):
+            if made.get(start) is not None and made.get(guess) is not None:
+                del made[draw(st.sampled_from([start, guess]))]
+        return Coordinate(**made)
     choices = _choices(kind)
     given = {"colour": draw(st.sampled_from([None, "#00ff7f"]))} if kind is Shape else {}
     if choices:

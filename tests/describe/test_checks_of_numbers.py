@@ -30,6 +30,7 @@ def coordinate(fields: str) -> str:
         ("lower: 1, upper: -pi", "the lower stop is above the upper one", Severity.ERROR),
         ("lower: 1, start: 0", "it starts below its lower stop", Severity.WARNING),
         ("upper: 1, start: 2", "it starts above its upper stop", Severity.WARNING),
+        ("upper: 1, guess: 2", "it starts above its upper stop", Severity.WARNING),
         ("speed_limit: -1", "a limit is a magnitude", Severity.ERROR),
         ("effort_limit: -1", "a limit is a magnitude", Severity.ERROR),
         ("unit: m", "not the unit of this coordinate", Severity.ERROR),
@@ -44,6 +45,17 @@ def test_impossible_limits_are_found(fields, expected, severity):
 )
 def test_possible_limits_are_not_faults(fields):
     assert found(coordinate(fields)) == []
+
+
+@pytest.mark.parametrize("field", ["start_speed", "guess_speed"])
+def test_a_rate_that_is_not_a_speed_cannot_be_given(field):
+    """The speeds of a floating base are those of its own axes: a rate of x would be lost without a word."""
+    axes = f"coordinates: {{x: {{{field}: 1}}, y: {{}}, yaw: {{}}}}"
+    inertia = "inertia: {mass: 1, tensor: [1, 1, 1]}"
+    said = only(f"base: {{kind: planar, {axes}, {inertia}}}")
+    assert f"base.coordinates.x.{field}" in said
+    assert "whose speeds are vx, vy, wz" in said
+    assert found(coordinate(f"{field}: 1")) == []
 
 
 def test_the_unit_of_a_free_coordinate_is_a_length_or_an_angle():

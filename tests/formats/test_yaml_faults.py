@@ -95,6 +95,10 @@ FORM = [
         "bodies: {a: {joint: {kind: universal, coordinates: [p, p]}}}\n",
         "3:56: bodies.a.joint.coordinates[1]: this name",
     ),
+    (
+        "bodies: {a: {joint: {kind: revolute, coordinate: q, start: 1, guess: 2}}}\n",
+        "3:50: bodies.a.joint: give start, which is held, or guess, which may move; not both",
+    ),
     ("bodies: {a: {joint: screw}}\n", "3:14: bodies.a.joint: a screw joint needs its pitch"),
     ("bodies: {a: {joint: {kind: revolute, low: 1}}}\n", "3:38: bodies.a.joint.low: unknown key"),
     ("bodies: {a: {mdh: {alpha: 2*(3+}}}\n", "3:27: bodies.a.mdh.alpha: the formula breaks off"),

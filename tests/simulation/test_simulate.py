@@ -289,8 +289,8 @@ def test_bricards_linkage_swings_though_it_has_a_row_too_many():
     bodies["b4"]["frames"] = {"end": {"place": turns[1]}}
     loop = {"last": {"joint": "revolute", "between": ("base", "end")}}
     linkage = Mechanism.model_validate({"name": "bricard", "bodies": bodies, "loops": loop})
-    start = {f"q_b{k}": 1.9 * (-1) ** k + 0.1 for k in range(5)}
-    run = ts.simulate(linkage, until=1.0, every=0.1, start=start, solver={"method": "rk4", "step": 2e-3})
+    guess = {f"q_b{k}": 1.9 * (-1) ** k + 0.1 for k in range(5)}
+    run = ts.simulate(linkage, until=1.0, every=0.1, guess=guess, solver={"method": "rk4", "step": 2e-3})
     assert run.audit().holds, run.audit()
     assert np.ptp(run["q_b0"]) > 0.5, "it does not move: the test shows nothing"
     assert len([n for n in run.channels if n.startswith("lambda_last")]) == 5

@@ -34,6 +34,8 @@ def assigned(study: Study, given: Iterable[str]) -> dict[str, Any]:
         field = _field_of(study, name)
         table = tables.setdefault(field, dict(getattr(study, field)))
         table[name] = _formula(name, value) if field == "inputs" else _number(name, value)
+        if field == "start" and name in study.guess:
+            tables.setdefault("guess", dict(study.guess)).pop(name, None)
     return dict(tables)
 
 

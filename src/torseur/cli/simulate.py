@@ -157,9 +157,19 @@ def _report(run: Run) -> None:
     wall = max(float(info["wall_time"]), 1e-9)
     rejected = f" ({info['rejected']} refused)" if info["rejected"] else ""
     click.echo(f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {span / wall:.3g} x real time")
+    _print_start(run)
     _print_events(run.events)
     if run.audited is not None:
         _print_audit(run.audited)
+
+
+def _print_start(run: Run) -> None:
+    from torseur.simulation.start_report import start_lines
+
+    head, *rest = start_lines(run.start)
+    click.secho(head, fg="yellow" if run.start["stability"] in ("unstable", "not known") else None)
+    for line in rest:
+        click.echo(line)
 
 
 def _print_events(events: Sequence[Event]) -> None:

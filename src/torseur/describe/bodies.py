@@ -46,14 +46,25 @@ SignalPlace = Annotated[Place, Uses(Symbols.TIME | Symbols.INPUTS)]
 class Coordinate(Record):
     """One coordinate: where it starts and how far it goes."""
 
-    start: Scalar | None = Field(None, description="value at the start; by default the neutral one of the joint kind")
-    start_speed: Scalar = Field(0.0, description="its rate at the start")
+    start: Scalar | None = Field(None, description="value at the start, where it is held while loops close")
+    start_speed: Scalar | None = Field(None, description="its rate at the start, held likewise")
+    guess: Scalar | None = Field(
+        None, description="value near which loops close at the start; by default the neutral one of the joint kind"
+    )
+    guess_speed: Scalar | None = Field(None, description="rate from which the allowed ones are found; by default 0")
     lower: Scalar | None = Field(None, description="lower stop")
     upper: Scalar | None = Field(None, description="upper stop")
     speed_limit: Scalar | None = Field(None, description="largest rate, in magnitude")
     effort_limit: Scalar | None = Field(None, description="largest generalised force, in magnitude")
     unit: str | None = Field(None, description="of a coordinate of free-form kinematics: m or rad")
     meaning: str | None = Field(None, description="in words, with its positive sense")
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for start, guess in (("start", "guess"), ("start_speed", "guess_speed")):
+            if getattr(self, start) is not None and getattr(self, guess) is not None:
+                raise PydanticCustomError("twice", f"give {start}, which is held, or {guess}, which may move; not both")
+        return self
 
 
 class Joint(Record):

@@ -43,13 +43,23 @@ class Output(Record):
 
 @dataclass(frozen=True)
 class Variable:
-    """A coordinate or a speed in the order of q or v: name, unit, meaning, and what it belongs to."""
+    """A coordinate or a speed in the order of q or v.
+
+    Attributes:
+        name: as it is called.
+        owner: what it belongs to.
+        quantity: length, angle, speed, ...
+        meaning: in words.
+        start: its value at the start, or where the search for one begins.
+        held: whether the description names that value as the start; otherwise it may move while loops close.
+    """
 
     name: str
     owner: str
     quantity: Quantity
     meaning: str
     start: Scalar
+    held: bool = False
 
     @property
     def unit(self) -> str:
@@ -124,6 +134,9 @@ class Mechanism(Record):
         return self.base.kind is not BaseKind.FIXED
 
 
+_PLAIN = Coordinate()
+
+
 def _rate_of(info: CoordinateInfo) -> CoordinateInfo:
     quantity = Quantity.SPEED if info.quantity is Quantity.LENGTH else Quantity.ANGULAR_SPEED
     return CoordinateInfo(info.suffix, quantity, f"rate of the {info.meaning}")
@@ -143,13 +156,19 @@ def _named(
 ) -> Iterator[Variable]:
     """Coordinates keep their names; a speed that is the rate of a coordinate is called d<coordinate>, others v, w."""
     for k, info in enumerate(infos):
+        known = given.get(names[k], _PLAIN) if k < len(names) else _PLAIN
         if not speeds:
-            known = given.get(names[k])
-            start = info.neutral if known is None or known.start is None else known.start
-            meaning = known.meaning if known is not None and known.meaning else info.meaning
-            yield Variable(names[k], owner, info.quantity, meaning, start)
+            start, held = _first(info.neutral, known.start, known.guess)
+            yield Variable(names[k], owner, info.quantity, known.meaning or info.meaning, start, held)
             continue
         is_rate = len(infos) == len(names) and not info.suffix.startswith(("v", "w"))
         name = f"d{names[k]}" if is_rate else info.suffix if owner == BASE else f"{owner}_{info.suffix}"
-        begin = given[names[k]].start_speed if is_rate and names[k] in given else 0.0
-        yield Variable(name, owner, info.quantity, info.meaning, begin)
+        start, held = _first(0.0, known.start_speed, known.guess_speed) if is_rate else (0.0, False)
+        yield Variable(name, owner, info.quantity, info.meaning, start, held)
+
+
+def _first(neutral: Scalar, start: Scalar | None, guess: Scalar | None) -> tuple[Scalar, bool]:
+    """A value at the start, and whether it is held there."""
+    if start is not None:
+        return start, True
+    return (neutral if guess is None else guess), False

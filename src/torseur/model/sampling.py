@@ -46,11 +46,14 @@ def _described(mechanism: Mechanism) -> dict[str, Coordinate]:
     return found | dict(mechanism.coordinates)
 
 
-def numbers(model: Model, scalars: Sequence[Scalar]) -> Array:
-    """Numbers and formulas of a description at the values of the model's parameters."""
+def numbers(model: Model, scalars: Sequence[Scalar], p: Array | None = None) -> Array:
+    """Numbers and formulas of a description (..., n) at values of the parameters (..., np), by default the model's."""
     system = System(model.mechanism)
     found = [system.scalar(x) for x in scalars]
-    values = model.parameter_values if any(not x.is_number for x in found) else np.zeros(len(system.p))
+    if p is not None:
+        values = p
+    else:
+        values = model.parameter_values if any(not x.is_number for x in found) else np.zeros(len(system.p))
     return evaluate(Function("numbers", [system.p], {"numbers": found}), values)[0]
 
 

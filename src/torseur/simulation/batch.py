@@ -6,8 +6,9 @@ events, samples or steps by error go one by one, shared among threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ from torseur.simulation.result import Event, Run
 from torseur.simulation.simulate import study_of
 from torseur.simulation.simulation import Simulation
 from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.start_report import start_facts
+from torseur.simulation.starting import Request, Start, first_states
 from torseur.simulation.study import Study
 
 __all__ = ["Batch", "simulate_many"]
@@ -142,6 +145,11 @@ class _Variants:
             self.p[:, model.free_parameters.index(n)] = full[n]
         for n in inputs:
             self.u[:, list(model.mechanism.inputs).index(n)] = full[n]
+        self.is_changed = bool(parameters or inputs)
+
+    def start_of(self, k: int) -> dict[str, float]:
+        """Coordinates and speeds of one variant."""
+        return {name: float(values[k]) for name, values in self.starts.items()}
 
 
 def _course(simulation: Simulation) -> Course | None:
@@ -187,12 +195,13 @@ def _in_lanes(
 
     def whole(k: int) -> Run:
         held = Held(variants.u[k], m[k], variants.p[k])
-        return _run_of(simulation, found.time, np.concatenate([found.q[k], found.v[k], found.z[k]], axis=1), held)
+        states = np.concatenate([found.q[k], found.v[k], found.z[k]], axis=1)
+        return _run_of(simulation, found.time, states, held, _alone(simulation, variants, k)[2])
 
     return found
 
 
-def _run_of(simulation: Simulation, time: Array, states: Array, held: Held) -> Run:
+def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, start: Start) -> Run:
     """A run from states that were computed among many."""
     good = np.asarray(np.isfinite(states).all(axis=1))
     last = len(good) if good.all() else int(np.argmin(good))
@@ -200,17 +209,17 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held) -> R
     trajectory = Trajectory(time[:last], states[:last], (), outcome, float(time[end]), states[end], None, Counts())
     log = Log()
     log.note(float(time[0]), held)
+    log.start = start_facts(start, simulation.study.start_from, simulation.names, states[0])
     return simulation.result(trajectory, log)
 
 
 def _starts(simulation: Simulation, variants: _Variants) -> Array:
-    """The states of all variants at the start; where constraints ask for it, moved to what they allow."""
+    """The states of all variants at the start: each is what it would be alone."""
     model, problem, study = simulation.model, simulation.problem, simulation.study
-    x0, _ = simulation.start()
-    x = np.tile(x0, (variants.count, 1))
-    names = [v.name for v in (*model.coordinates, *model.speeds)]
-    for n, wanted in variants.starts.items():
-        x[:, names.index(n)] = wanted
+    x = np.zeros((variants.count, problem.size))
+    moves = slice(0, model.nq + model.nv)
+    inputs = simulation.records.inputs_at(study.begin, variants.u, variants.p)
+    x[:, moves], lost = first_states(model, Request(study, variants.starts, inputs, variants.p, variants.is_changed))
     values: dict[str, Any] = {"t": study.begin, "u": variants.u, "p": variants.p}
     values["m"] = np.zeros((variants.count, len(simulation.plant.parts.held)))
 
@@ -220,32 +229,37 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
         found = native(*(now[a.name] for a in native.interface.inputs))
         return found if isinstance(found, tuple) else (found,)
 
-    if model.constraint_rows and study.start_from == "assembled":
-        held = list(dict.fromkeys([*study.start, *variants.starts]))
-        inputs = simulation.records.inputs_at(study.begin, variants.u[0], variants.p[0])
-        closed = model.assemble(
-            x[:, : model.nq],
-            speeds=x[:, model.nq : model.nq + model.nv],
-            hold=held,
-            t=study.begin,
-            inputs=inputs,
-            parameters=variants.p,
-        )
-        x[:, : model.nq + model.nv] = np.concatenate([closed.q, closed.v], axis=1)
+    for k in lost:
+        x[k, moves] = _alone(simulation, variants, k)[0][moves]
     values["m"] = simulation.ranks.of_many(study.begin, x[:, problem.columns("q")], variants.u, variants.p)
-    if problem.correct is not None:
-        x = np.concatenate(at(problem.correct), axis=1)
-    lost = np.flatnonzero(~np.isfinite(x).all(axis=1))
-    if lost.size:
-        raise NumericalError(
-            "some starts cannot be closed", got=f"runs {lost[:10].tolist()}", remedy="start nearer to the study's"
-        )
+    if problem.correct is not None and study.start_from != "given":
+        held = [simulation.names.index(n) for n in {**study.start, **variants.starts}]
+        as_held = x[:, held]
+        for _ in range(2):
+            x = np.concatenate(at(problem.correct), axis=1)
+        x[:, held] = as_held
     begun = simulation.starts
     if begun is not None:
         found = dict(zip([o.name for o in begun.outputs], at(begun), strict=True))
         if "z" in found:
             x[:, problem.columns("z")] = found["z"]
     return x
+
+
+def _alone(simulation: Simulation, variants: _Variants, k: int) -> tuple[Array, Held, Start]:
+    """The start of one variant."""
+    with _named(k):
+        return simulation.begun(variants.start_of(k), variants.u[k], variants.p[k])
+
+
+@contextmanager
+def _named(k: int) -> Iterator[None]:
+    """What goes wrong is told with the number of the run."""
+    try:
+        yield
+    except NumericalError as error:
+        parts = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+        raise NumericalError(error.what, where=f"run {k}: {error.where}", **parts) from error
 
 
 def _one_by_one(
@@ -257,8 +271,8 @@ def _one_by_one(
     z = np.full((*shape, len(simulation.plant.parts.states)), np.nan)
 
     def moved(k: int) -> tuple[Trajectory, Log, Sequence[Event]]:
-        start = {name: float(values[k]) for name, values in variants.starts.items()}
-        return simulation.trajectory(start=start, u=variants.u[k], p=variants.p[k])
+        with _named(k):
+            return simulation.trajectory(start=variants.start_of(k), u=variants.u[k], p=variants.p[k])
 
     def work(k: int) -> None:
         nonlocal done
@@ -270,7 +284,7 @@ def _one_by_one(
         if progress is not None:
             progress(done / n)
 
-    _ = simulation.problem, simulation.start()  # compile once, before threads share it
+    _ = simulation.problem, _alone(simulation, variants, 0)  # compile once, before threads share it
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(n)))
     return Batch(simulation, grid, q, v, z, lambda k: simulation.result(*moved(k)))

@@ -201,8 +201,9 @@ class _Drive:
         broken, acting = self.agenda.due(self.t)
         if self._sample(acting):
             self._reviewed(broken)
+        x = self.x.copy()  # as it is: the first stage may see it corrected
         self._restart(broken)
-        self.recorder.begin(self.t, self.x)
+        self.recorder.begin(self.t, x)
 
     def _latest(self) -> float:
         return math.nextafter(self.agenda.next(), -math.inf)

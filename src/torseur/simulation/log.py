@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class Log:
         self.u: Array = np.zeros(0)
         """Inputs that nothing drives: the same all the time."""
         self.changes: list[Changed] = []
+        self.start: dict[str, Any] = {}
+        """How the run began, as plain data."""
 
     def note(self, t: float, held: Held) -> None:
         self._times.append(t)
@@ -48,12 +51,13 @@ class Log:
     def memory(self) -> Memory:
         changes = [[c.time, c.state, c.m, c.before, c.after] for c in self.changes]
         found = {"times": self._times, "m": np.array(self._m), "p": np.array(self._p), "u": self.u}
-        return {**found, "changes": changes}
+        return {**found, "changes": changes, "start": self.start}
 
     def recall(self, memory: Memory) -> None:
         self._times, self.u = memory["times"], memory["u"]
         self._m, self._p = list(memory["m"]), list(memory["p"])
         self.changes = [Changed(*change) for change in memory["changes"]]
+        self.start = memory["start"]
 
     def change(self, t: float, x: Array, before: Held, after: Held) -> None:
         """Note a change of parameters."""

@@ -108,13 +108,19 @@ class Records:
         return compile(Function("inputs", self.plant.blocks, {"inputs": self._inputs}), lanes=1)
 
     def inputs_at(self, t: float, u: Array, p: Array) -> Array:
-        """The inputs at the start, as far as time decides them; those of controllers as if nothing moved."""
+        """The inputs (..., n) at the start, as far as time decides them; those of controllers as if nothing moved.
+
+        Args:
+            t: s.
+            u, p: (..., inputs that nothing drives), (..., parameters).
+        """
         if not self._inputs:
-            return np.zeros(0)
+            return np.zeros((*p.shape[:-1], 0))
         native = self._native_inputs
         sizes = {b.name: b.size for b in self.plant.blocks}
         given = {"t": t, "u": u, "p": p}
-        return np.ravel(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
+        found = np.asarray(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
+        return np.array(np.broadcast_to(found, (*p.shape[:-1], found.shape[-1])))
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def _evaluated(

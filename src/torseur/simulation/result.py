@@ -133,7 +133,7 @@ class Run:
         channels: name -> `Channel`, in order.
         parameters: the values that were given in place of those of the description.
         events: what happened on the way.
-        info: plain facts: study, solver, steps, wall time, versions.
+        info: plain facts: study, start, solver, steps, wall time, versions.
         complete: whether the run reached its end; if not, `reason` says why.
         audited: the balances, if they were drawn up.
     """
@@ -256,6 +256,13 @@ class Run:
     def name(self) -> str:
         """What the run is called: its study, or else its mechanism."""
         return str(self.info.get("study") or (self.mechanism.name if self.mechanism else "run"))
+
+    @property
+    def start(self) -> Mapping[str, Any]:
+        """How the run started: ``from``, the ``values`` of all coordinates and speeds, which of them were ``held``,
+        which ``moved`` from what was said of them, and the ``stability`` of a start at rest; empty if it is not known.
+        """
+        return MappingProxyType(dict(self.info.get("start") or {}))
 
     def audit(self) -> Audit:
         """The balances of the run: which hold, which fail, by how much and when."""

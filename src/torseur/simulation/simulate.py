@@ -26,6 +26,7 @@ def simulate(
     *,
     until: float | None = None,
     start: Mapping[str, float] | None = None,
+    guess: Mapping[str, float] | None = None,
     inputs: Mapping[str, Any] | None = None,
     controllers: Mapping[str, Any] | None = None,
     solver: str | Mapping[str, Any] | None = None,
@@ -40,7 +41,10 @@ def simulate(
     Args:
         what: a description, a study, or the file of one.
         until: the end, s.
-        start: coordinates and speeds by name; the others as described, moved to where constraints allow.
+        start: coordinates and speeds by name, held at these values. The others are as described and move to where
+            constraints allow; those that the description names as a start move only if they must, and `run.start`
+            says so.
+        guess: coordinates and speeds by name from which the start is sought; they may move.
         inputs: input -> number, formula, signal or block that drives it.
         controllers: further blocks by name: controllers, sensors, filters.
         solver: a method by name, or the fields of a `Solver`.
@@ -62,7 +66,15 @@ def simulate(
     >>> [round(float(x), 9) for x in run["x"]]
     [0.0, 0.1875, 0.75, 1.6875, 3.0]
     """
-    given = {"until": until, "start": start, "inputs": inputs, "blocks": controllers, "solver": solver, **more}
+    given = {
+        "until": until,
+        "start": start,
+        "guess": guess,
+        "inputs": inputs,
+        "blocks": controllers,
+        "solver": solver,
+        **more,
+    }
     if not isinstance(what, (str, os.PathLike)):
         return _run(study_of(what, **given), folder, progress, checkpoint, every_seconds)
     file = read_study(what)

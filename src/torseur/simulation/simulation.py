@@ -35,7 +35,8 @@ from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
-from torseur.simulation.starting import first_state
+from torseur.simulation.start_report import check_rest, start_facts, still_held
+from torseur.simulation.starting import Request, Start, first_state
 from torseur.simulation.study import Study
 from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
@@ -154,14 +155,21 @@ class Simulation:
             given: coordinates and speeds by name, beside those of the study.
             u, p: inputs and parameters in place of those of the study.
         """
+        return self.begun(given, u, p)[:2]
+
+    def begun(
+        self, given: Mapping[str, float] | None = None, u: Array | None = None, p: Array | None = None
+    ) -> tuple[Array, Held, Start]:
+        """The same, and how it came about."""
         study, model = self.study, self.model
         p = model.parameter_values if p is None else p
         u = model.input_values if u is None else u
         inputs = self.records.inputs_at(study.begin, u, p)
-        first = first_state(model, study, {**study.start, **(given or {})}, inputs, p)
+        changed = not (np.array_equal(p, model.parameter_values) and np.array_equal(u, model.input_values))
+        start = first_state(model, Request(study, given or {}, inputs, p, changed))
         z, m = np.zeros(len(self.plant.parts.states)), np.zeros(len(self.plant.parts.held))
         held = Held(u.copy(), m, p.copy())
-        x = np.concatenate([*first, z])
+        x = np.concatenate([start.q, start.v, z])
         if self.starts is not None:
             at = self.evaluate(compile(self.starts, lanes=1), study.begin, x, held)
             names = [output.name for output in self.starts.outputs]
@@ -172,7 +180,23 @@ class Simulation:
         if self._correct is not None and study.start_from != "given" and not self.plant.switches:
             for _ in range(2):
                 x = _flat(self.evaluate(self._correct, study.begin, x, held))
-        return x, held
+            places = [self.names.index(n) for n in start.held]
+            x[places] = np.concatenate([start.q, start.v])[places]
+        if not self.plant.switches:
+            self._check_rest(x, held)
+        return x, held, start
+
+    @property
+    def names(self) -> list[str]:
+        """Of coordinates and speeds, in order."""
+        return [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+
+    def _check_rest(self, x: Array, held: Held) -> None:
+        if self.study.start_from != "equilibrium":
+            return
+        rates = _flat(self.evaluate(self._native(self.problem.rate), self.study.begin, x, held))
+        q, vdot = x[self.problem.columns("q")], rates[self.problem.columns("v")]
+        check_rest(self.model, q, vdot, t=self.study.begin, parameters=held.p)
 
     # -- a run ---------------------------------------------------------------------------------------------------------
     def run(
@@ -208,10 +232,13 @@ class Simulation:
         study = self.study
         keeper, log = Keeper(self.plant, self._decide, self._jump, self._at_ranks), Log()
         if memory is None:
-            x, held = self.start(start, u, p)
+            x, held, began = self.begun(start, u, p)
             if self.plant.switches:
-                x = keeper.begin(study.begin, x, held)
+                before, x = x, keeper.begin(study.begin, x, held)
+                x = x if keeper.events else still_held(began, self.names, before, x)
+                self._check_rest(x, held)
             log.note(study.begin, held)
+            log.start = start_facts(began, study.start_from, self.names, x)
         else:
             keeper.recall(memory["keeper"])
             log.recall(memory["log"])
@@ -328,7 +355,7 @@ class Simulation:
             channels=channels,
             parameters=dict(study.parameters),
             events=tuple(events),
-            info=self._info(trajectory),
+            info=self._info(trajectory) | {"start": log.start},
             complete=trajectory.outcome in (Outcome.COMPLETE, Outcome.STOPPED),
             reason=None if good else self._reason(trajectory),
             audited=self._audit(trajectory, rows) if plant.balances else None,
@@ -353,8 +380,7 @@ class Simulation:
         return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit or self.method.audit)
 
     def _reason(self, trajectory: Trajectory) -> str:
-        names = [x.name for x in (*self.model.coordinates, *self.model.speeds)]
-        names += [s.name for s in self.plant.parts.states]
+        names = self.names + [s.name for s in self.plant.parts.states]
         where = f"at t = {trajectory.end:.9g} s"
         if trajectory.blame is not None:
             where += f", {names[trajectory.blame]}"

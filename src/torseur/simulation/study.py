@@ -108,10 +108,14 @@ class Study(Record):
     name: str | None = Field(None, max_length=120, description="what the study is called")
     title: str | None = Field(None, max_length=500, description="what it is about, in words")
     parameters: Table[Value] = Field(FrozenDict(), description="values in place of those of the model")
-    start: Table[Value] = Field(FrozenDict(), description="coordinates and speeds at the start, by name")
+    start: Table[Value] = Field(FrozenDict(), description="coordinates and speeds at the start, by name; they are held")
+    guess: Table[Value] = Field(
+        FrozenDict(), description="coordinates and speeds near which the start is sought, by name; they may move"
+    )
     start_from: Literal["assembled", "equilibrium", "given"] = Field(
         "assembled",
-        description="assembled: the nearest state that constraints allow; equilibrium: at rest; given: as it is",
+        description="assembled: what is named is held, the rest moves to where constraints allow; "
+        "equilibrium: at rest, near what is named; given: as it is, or refused",
     )
     inputs: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="input -> signal or block that drives it")
     blocks: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="controllers, sensors, filters, signals")

@@ -44,6 +44,8 @@ def faults(study: Study) -> list[Fault]:
         *_unknown(study.parameters, study.model.parameters, "parameter", ("parameters",)),
         *_derived(study.parameters, study, ("parameters",)),
         *_unknown(study.start, [*scope.coordinates, *scope.speeds], "coordinate or speed", ("start",)),
+        *_unknown(study.guess, [*scope.coordinates, *scope.speeds], "coordinate or speed", ("guess",)),
+        *_starts(study, scope),
         *_unknown(study.inputs, study.model.inputs, "input", ("inputs",)),
         *_formulas(study, scope),
         *_times(study),
@@ -62,6 +64,23 @@ def _unknown(
         if name not in listed:
             expected, remedy = guess(name, listed)
             yield Fault((*path, name) if is_table else path, f"no {what} '{name}'", expected, remedy=remedy)
+
+
+def _starts(study: Study, scope: Scope) -> Iterator[Fault]:
+    """A value is held or may move; nothing moves in a start that is given, nor at rest."""
+    for name in study.guess:
+        if name in study.start:
+            yield Fault(("guess", name), f"'{name}' is also in start", remedy="under start it is held; name it once")
+        elif study.start_from == "given":
+            text = "nothing moves in a start that is given"
+            yield Fault(("guess", name), text, remedy="name it under start, or start_from: assembled")
+    if study.start_from == "equilibrium":
+        for field, table in (("start", study.start), ("guess", study.guess)):
+            for name, speed in table.items():
+                if name in scope.speeds and speed != 0.0:
+                    text, expected = "a start at rest has no speeds", "0, or nothing"
+                    remedy = "leave it out; a steady motion is found by torseur.equilibrium(model, speeds=...)"
+                    yield Fault((field, name), text, expected=expected, got=f"{speed:g}", remedy=remedy)
 
 
 def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:

@@ -24,7 +24,8 @@ UNIT_TOLERANCE = 1e-6
 def limits(scope: Scope) -> Iterator[Fault]:
     """Stops are in order, limits positive, starts between the stops, units those of the joint."""
     for path, coordinate in scope.records(Coordinate):
-        lower, upper, start = (scope.value(x) for x in (coordinate.lower, coordinate.upper, coordinate.start))
+        begin = coordinate.guess if coordinate.start is None else coordinate.start
+        lower, upper, start = (scope.value(x) for x in (coordinate.lower, coordinate.upper, begin))
         if lower is not None and upper is not None and lower > upper:
             yield Fault(path, "the lower stop is above the upper one", got=f"{lower:g} > {upper:g}")
         elif start is not None and not (lower is None or start >= lower):
@@ -36,6 +37,7 @@ def limits(scope: Scope) -> Iterator[Fault]:
             if limit is not None and limit < 0:
                 yield Fault((*path, field), "a limit is a magnitude", expected="at least 0", got=f"{limit:g}")
         yield from _unit(scope, path, coordinate)
+        yield from _rate(scope, path, coordinate)
     yield from _quaternions(scope)
 
 
@@ -45,6 +47,19 @@ def _unit(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
     if coordinate.unit is not None and coordinate.unit not in expected:
         text = "not the unit of this coordinate"
         yield Fault((*path, "unit"), text, expected=" or ".join(expected), got=coordinate.unit)
+
+
+def _rate(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
+    """A rate at the start belongs to a coordinate whose rate is a speed."""
+    name = str(path[-1])
+    variable = scope.coordinates.get(name)
+    if variable is None or f"d{name}" in scope.speeds:
+        return
+    own = [speed.name for speed in scope.speeds.values() if speed.owner == variable.owner]
+    for field in ("start_speed", "guess_speed"):
+        if getattr(coordinate, field) is not None:
+            text = f"the rate of '{name}' is not a speed of this joint or base, whose speeds are {', '.join(own)}"
+            yield Fault((*path, field), text, remedy="give those in the start of a study")
 
 
 def _quaternions(scope: Scope) -> Iterator[Fault]:

@@ -214,4 +214,4 @@ def _coordinate(scope: Scope, poses: Poses, k: int) -> Coordinate:
         scope.notes.append(f"{name} is used as an angle and as a length; it is taken for an angle")
     unit = "rad" if is_angle else "m" if is_length else None
     start, speed = scope.constant(f"qi[{k}]"), scope.constant(f"qdi[{k}]")
-    return Coordinate(start=start, start_speed=0.0 if speed is None else speed, unit=unit)
+    return Coordinate(start=start, start_speed=speed, unit=unit)

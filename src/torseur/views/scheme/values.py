@@ -161,7 +161,7 @@ def _coordinates(values: Values, pose: Mapping[str, float]) -> Array:
     found: list[float] = []
     for x, start in zip(mechanism.q, starts, strict=True):
         record = records.get(x.name, Coordinate())
-        if record.start is None and x.name not in pose:
+        if record.start is None and record.guess is None and x.name not in pose:
             slides = x.owner in sliding and x.quantity is Quantity.LENGTH
             start = _between_stops(values, record, 0.5 * values.length if slides else float(start))
         found.append(pose.get(x.name, float(start)))
