@@ -383,6 +383,20 @@ def test_a_given_start_whose_wheel_slips_on_the_ground_is_refused():
     assert "ground_ahead moves with" in refused(wheel(True), start={"dx": 1.5}, start_from="given").got
 
 
+def test_a_motion_that_is_prescribed_gives_the_speed_or_contradicts_it():
+    model = read_yaml("""
+torseur: 1
+name: driven
+bodies: {a: {joint: {kind: revolute, coordinate: q}, inertia: {mass: 1, tensor: [1, 1, 1]}}}
+constraints: {given: {prescribed: {coordinate: q, equals: 0.5 + 2*t}}}
+""")
+    run = began(model)
+    assert (run["q"][0], run["dq"][0]) == (0.5, 2.0)
+    error = refused(model, start={"dq": 1.0})
+    assert error.where == "start.dq"
+    assert error.expected == "nearest: dq = 2"
+
+
 # -- many runs ---------------------------------------------------------------------------------------------------------
 FIXED = {"until": 0.02, "every": 0.01, "solver": {"method": "rk4", "step": 1e-3}}
 
