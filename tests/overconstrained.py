@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
 from torseur.describe import Mechanism
 from torseur.formats.yaml_format import read_yaml
+from torseur.formats.yaml_writer import write_yaml
 
-__all__ = ["LINKAGES", "Linkage", "bennett", "cranks", "locomotive", "sarrus", "scissors"]
+__all__ = ["LINKAGES", "Linkage", "bennett", "cranks", "described", "locomotive", "sarrus", "scissors"]
 
 Array = NDArray[np.float64]
 
@@ -32,11 +34,13 @@ class Linkage:
     start: dict[str, float]
     spin: float
     redundant: int
+    time: float = 2.0
 
 
-def _described(model: dict[str, Any]) -> Mechanism:
-    """As if it came from a file."""
-    return read_yaml(json.dumps({"torseur": 1, **model}))
+def described(model: dict[str, Any] | Mechanism, **fields: Any) -> Mechanism:
+    """As if it came from a file; with other fields, what such a file says with them."""
+    data = yaml.safe_load(write_yaml(model)) if isinstance(model, Mechanism) else {"torseur": 1, **model}
+    return read_yaml(json.dumps({**data, **fields}))
 
 
 def _rod(length: float, mass: float = 1.0) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def _revolute(coordinate: str, start: float = 0.0) -> dict[str, Any]:
     return {"kind": "revolute", "coordinate": coordinate, "start": start}
 
 
-def cranks(count: int = 3, gravity: float = 0.0, lengths: tuple[float, ...] | None = None) -> Linkage:
+def cranks(count: int = 3, gravity: float = 0.0, lengths: tuple[float | str, ...] | None = None) -> Linkage:
     """A plate on parallel cranks: it moves along a circle without turning. Each crank beyond two is redundant."""
     lengths = lengths or (0.4,) * count
     places = [(0.0, 0.0), (1.0, 0.0), (0.3, 0.8), (0.9, -0.5), (-0.6, 0.4)][:count]
@@ -57,7 +61,7 @@ def cranks(count: int = 3, gravity: float = 0.0, lengths: tuple[float, ...] | No
         bodies[f"crank{k}"] = {
             "pose": {"position": [x, y, 0]},
             "joint": _revolute(f"q{k}", 0.7),
-            "inertia": _rod(lengths[k - 1]),
+            "inertia": _rod(0.4),
             "frames": {f"end{k}": [lengths[k - 1], 0, 0]},
         }
     corner = {f"corner{k}": [x, y, 0] for k, (x, y) in enumerate(places, 1)}
@@ -70,11 +74,14 @@ def cranks(count: int = 3, gravity: float = 0.0, lengths: tuple[float, ...] | No
     }
     loops = {f"pin{k}": {"joint": "revolute", "between": [f"corner{k}", f"end{k}"]} for k in range(2, count + 1)}
     model = {"name": "plate_on_cranks", "gravity": [0, -gravity, 0], "bodies": bodies, "loops": loops}
+    symbols = [length for length in lengths if isinstance(length, str)]
+    if symbols:
+        model["parameters"] = {symbol: {"value": 0.4} for symbol in symbols}
 
     def closed(q1: Array) -> Array:
         return np.stack([q1] * count + [-q1], axis=-1)
 
-    return Linkage(_described(model), closed, {"q1": 0.7}, 3.0, (count - 2))
+    return Linkage(described(model), closed, {"q1": 0.7}, 3.0, (count - 2))
 
 
 def locomotive() -> Linkage:
@@ -106,7 +113,7 @@ def locomotive() -> Linkage:
     def closed(q1: Array) -> Array:
         return np.stack([q1, q1, -q1, -q1], axis=-1)
 
-    return Linkage(_described(model), closed, {"q1": 0.2}, 8.0, 1)
+    return Linkage(described(model), closed, {"q1": 0.2}, 8.0, 1)
 
 
 def bennett(a: float = 0.4, b: float = 0.7, alpha: float = 0.6, digits: int | None = None) -> Linkage:
@@ -146,7 +153,7 @@ def bennett(a: float = 0.4, b: float = 0.7, alpha: float = 0.6, digits: int | No
     def closed(q: Array) -> Array:
         return np.stack([q, second(q), -q], axis=-1)
 
-    return Linkage(_described(model), closed, {"q1": 0.9}, 2.0, 3)
+    return Linkage(described(model), closed, {"q1": 0.9}, 2.0, 3)
 
 
 def sarrus() -> Linkage:
@@ -184,7 +191,7 @@ def sarrus() -> Linkage:
     def closed(q0: Array) -> Array:
         return np.stack([q0, math.pi - 2 * q0, q0, math.pi - 2 * q0, math.pi + q0], axis=-1)
 
-    return Linkage(_described(model), closed, {"q0": 0.5}, 0.5, 1)
+    return Linkage(described(model), closed, {"q0": 0.5}, 0.5, 1, 0.3)
 
 
 def scissors(stages: int = 5) -> Linkage:
@@ -231,7 +238,7 @@ def scissors(stages: int = 5) -> Linkage:
             columns += [2 * q1, -2 * q1]
         return np.stack(columns, axis=-1)
 
-    return Linkage(_described(model), closed, {"q1": 0.4}, 0.3, 0)
+    return Linkage(described(model), closed, {"q1": 0.4}, 0.3, 0, 0.3)
 
 
 LINKAGES = {

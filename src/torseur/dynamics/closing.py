@@ -106,10 +106,18 @@ class Rows:
         found = float(part.max(initial=0.0))
         return found if found > 0.0 else 1.0
 
+    def columns(self, A: Array) -> Array:
+        """The factor of each column: L for speeds of lengths."""
+        return np.where(self.lengths, self.length(A), 1.0)
+
     def scaled(self, A: Array) -> Array:
         """Rows in metres over L, columns in radians."""
-        L = self.length(A)
-        return np.asarray(A * np.where(self.angles, 1.0, 1.0 / L)[:, None] * np.where(self.lengths, L, 1.0))
+        return np.asarray(A * np.where(self.angles, 1.0, 1.0 / self.length(A))[:, None] * self.columns(A))
+
+    def null_space(self, A: Array) -> Array:
+        """An orthonormal basis (nv, k) of the motions that the rows (m, nv) allow at one position."""
+        Z = self.columns(A)[:, None] * null_space(self.scaled(A), A.shape[-1])
+        return np.asarray(np.linalg.qr(Z)[0])
 
 
 # -- rank --------------------------------------------------------------------------------------------------------------
@@ -321,7 +329,7 @@ class ClosedStates:
         """One step along an allowed motion each, and closed again."""
         A = np.nan_to_num(self.rows.scaled(self.rows.A(q)))
         n = A.shape[-1]
-        size = np.where(self.rows.lengths, self.rows.length(self.rows.A(q)), 1.0)
+        size = self.rows.columns(self.rows.A(q))
         steps = np.zeros((len(q), n))
         for k, one in enumerate(A):
             Z = null_space(equilibrated(one[None])[0], n)

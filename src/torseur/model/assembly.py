@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.closing import Attempt, Patience, Rows, newton
+from torseur.dynamics.closing import Attempt, Patience, Rows, newton, rank_over
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.function import array_of, check_names
 from torseur.model.ranks import numeric_rows
@@ -39,6 +39,9 @@ Array = NDArray[np.float64]
 
 SINGULAR = 1e-10
 """Singular values below this part of the largest are zeros."""
+
+SINGULAR_GAP = 1e-2
+"""A hundred times the gap that is left, as a part of the mechanism's length, below which loops nearly close."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +246,16 @@ class Loops:
             )
         rows = [model.constraint_rows[k] for k in self.rows]
         gaps = dict(zip(rows, self._rows.h(best[None])[0], strict=True))
+        rank = self._nearly(best, float(attempt.gap[0]))
+        if rank is not None and not self.held:
+            return NumericalError(
+                "the loops nearly close: they are overconstrained, and their dimensions do not agree exactly",
+                where=f"{model.mechanism.name}: {_gaps_in_words(gaps, self.settings.tolerance)}",
+                expected=f"dimensions for which {len(rows)} position equations, {rank} of them independent, all hold",
+                got=f"nearest at {there}",
+                remedy="give the dimensions with more digits, or as formulas of each other; or take a cut joint with "
+                "more freedoms, which leaves the redundant equations out",
+            )
         return NumericalError(
             "the loops and constraints do not close",
             where=f"{model.mechanism.name}: {_gaps_in_words(gaps, self.settings.tolerance)}",
@@ -250,6 +263,15 @@ class Loops:
             got=f"nearest at {there}, after {attempt.starts} starts",
             remedy=self.remedy(q),
         )
+
+    def _nearly(self, q: Array, gap: float) -> int | None:
+        """The rank of the position rows where all but a small gap is closed and some rows repeat others."""
+        A = self._rows.A(q[None])
+        noise = 100.0 * gap / self._rows.length(A)
+        if not np.isfinite(A).all() or noise > SINGULAR_GAP:
+            return None
+        found = rank_over(self._rows.scaled(A)[:, list(self.rows)], noise)
+        return found.rank if found.rank < len(self.rows) and found.is_clear else None
 
     def remedy(self, q: Array) -> str:
         if self.held:

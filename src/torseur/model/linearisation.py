@@ -26,6 +26,7 @@ from torseur.errors import ArgumentError, NumericalError
 from torseur.model.assembly import coordinates_from, speeds_from
 from torseur.model.function import check_names
 from torseur.model.modes import Mode, Stability, modes_of, stability_of, table_of
+from torseur.model.ranks import numeric_rows
 from torseur.model.sampling import rates_of
 
 if TYPE_CHECKING:
@@ -164,6 +165,11 @@ class _Point:
     def A(self) -> Array:
         return np.asarray(self.at("constraint_jacobian", self.q))
 
+    @cached_property
+    def scaled(self) -> Array:
+        """The rows in one unit."""
+        return numeric_rows(self.model, self.keywords).scaled(self.A)
+
     def check(self) -> None:
         """A state that the constraints allow, at which they keep their rank."""
         if not self.model.constraint_rows:
@@ -177,7 +183,7 @@ class _Point:
                 got=f"a gap of {gap:.3g} m or rad, and {slip:.3g} m/s or rad/s",
                 remedy="assemble it first: at=assemble(...), or give values by name",
             )
-        if rank_here(self.A) < len(self.model.constraint_rows):
+        if rank_here(self.scaled) < len(self.model.constraint_rows):
             found = self.model.mobility(self.q, **self.keywords)
             if found.is_singular:
                 raise NumericalError(
@@ -224,8 +230,8 @@ class _Point:
         """Dependent displacements and dependent speeds."""
         if not self.model.constraint_rows:
             return [], []
-        positions = dependent_columns(self.A[self.holonomic], keep=keep) if self.holonomic else []
-        return positions, dependent_columns(self.A, first=positions, keep=keep)
+        positions = dependent_columns(self.scaled[self.holonomic], keep=keep) if self.holonomic else []
+        return positions, dependent_columns(self.scaled, first=positions, keep=keep)
 
     def tangent(self, positions: list[int], speeds: list[int]) -> tuple[Array, list[int]]:
         """T (2 nv, states), and the places of the states in its rows."""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.closing import dependent_columns, followers, null_space, rank_here, redundant_rows
+from torseur.dynamics.closing import Rows, dependent_columns, followers, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
+from torseur.model.ranks import numeric_rows
 from torseur.model.rows import ConstraintRow, owners_in_words
 from torseur.model.sampling import moved
 
@@ -144,18 +145,27 @@ class _Position:
     def A(self) -> Array:
         return self.matrix(self.q)
 
+    @cached_property
+    def rows(self) -> Rows:
+        return numeric_rows(self.model, self.keywords)
+
+    @cached_property
+    def scaled(self) -> Array:
+        """The rows in one unit: what ranks and choices are judged by."""
+        return self.rows.scaled(self.A)
+
     @property
     def mobility(self) -> Mobility:
         model, rows = self.model, self.model.constraint_rows
-        H = self.A[[k for k, row in enumerate(rows) if row.holonomic]]
+        H = self.scaled[list(self.rows.holonomic)]
         found = Mobility(
             q=self.q,
             nv=model.nv,
             rows=rows,
-            rank=rank_here(self.A),
-            usual_rank=rank_here(self.A),
+            rank=rank_here(self.scaled),
+            usual_rank=rank_here(self.scaled),
             position_rank=rank_here(H),
-            redundant=tuple(rows[k] for k in redundant_rows(self.A)),
+            redundant=tuple(rows[k] for k in redundant_rows(self.scaled)),
             contradictory=self.contradictory,
             motions=self.motions,
             massless=self.massless,
@@ -168,7 +178,7 @@ class _Position:
         if not self.model.constraint_rows:
             return ()
         c = np.asarray(self.model.function("constraint_rates")(self.q, np.zeros(self.model.nv), **self.keywords))
-        U = np.linalg.svd(self.A)[0][:, : rank_here(self.A)]
+        U = np.linalg.svd(self.A)[0][:, : rank_here(self.scaled)]
         left = c - U @ (U.T @ c)
         bad = np.abs(left) > 1e-9 * max(1.0, float(np.abs(c).max(initial=0.0)))
         return tuple(row for row, is_bad in zip(self.model.constraint_rows, bad, strict=True) if is_bad)
@@ -176,7 +186,7 @@ class _Position:
     @property
     def motions(self) -> dict[str, dict[str, float]]:
         names = [x.name for x in self.model.speeds]
-        dependent = dependent_columns(self.A)
+        dependent = dependent_columns(self.scaled)
         independent = [k for k in range(self.model.nv) if k not in dependent]
         F = followers(self.A, dependent) if dependent else np.zeros((0, len(independent)))
         found = {}
@@ -190,7 +200,7 @@ class _Position:
         M = np.asarray(self.model.function("mass_matrix")(self.q[None], **self.keywords))[0]
         if not np.isfinite(M).all():
             return ()
-        Z = null_space(self.A, self.model.nv)
+        Z = self.rows.null_space(self.A)
         values, vectors = np.linalg.eigh(Z.T @ M @ Z)
         if not values.size or values[0] > 1e-12 * max(float(np.abs(M).max()), 1e-300):
             return ()
@@ -199,7 +209,7 @@ class _Position:
 
     def compared(self, found: Mobility) -> Mobility:
         """With positions beside this one, a small step along the allowed motions and closed again."""
-        rng, Z = np.random.default_rng(0), null_space(self.A, self.model.nv)
+        rng, Z = np.random.default_rng(0), self.rows.null_space(self.A)
         steps = rng.normal(size=(TRIALS, Z.shape[1]))
         steps = STEP * (steps / np.linalg.norm(steps, axis=1, keepdims=True)) @ Z.T
         there = moved(self.model, np.broadcast_to(self.q, (TRIALS, self.model.nq)), steps)
@@ -210,4 +220,5 @@ class _Position:
         far = np.linalg.norm(beside.q[closed] - self.q, axis=-1)
         if (far < 0.1 * STEP).all() and any(row.holonomic for row in found.rows):
             return replace(found, stuck=True)
-        return replace(found, usual_rank=max(found.rank, *(rank_here(A) for A in self.matrix(beside.q[closed]))))
+        around = self.rows.scaled(self.matrix(beside.q[closed]))
+        return replace(found, usual_rank=max(found.rank, *(rank_here(A) for A in around)))
