@@ -9,6 +9,7 @@ import pytest
 
 import torseur as ts
 from torseur.cli import main, results, simulate
+from torseur.emit import native
 from torseur.errors import MissingExtra
 
 SLIDE = """\
@@ -42,6 +43,31 @@ def names(folder: Path) -> set[str]:
 
 def summary(folder: Path) -> dict:
     return json.loads((folder / "summary.json").read_text())
+
+
+# -- inputs ------------------------------------------------------------------------------------------------------------
+
+
+def test_another_number_for_an_input_compiles_nothing(here, monkeypatch):
+    assert main(["simulate", "push.yaml", "-o", "first", *BARE]) == 0
+    compiled = []
+    monkeypatch.setattr(native, "assemble", lambda *given: compiled.append(given))
+    assert main(["simulate", "push.yaml", "-o", "second", *BARE, "--set", "f=2*pi"]) == 0
+    assert not compiled
+    assert ts.open_run(here / "second" / "run.nc")["x"][-1] == pytest.approx(3.141592653589793 / 2.0)
+
+
+def test_what_cannot_drive_a_constraint_is_told_with_its_line_and_remedy(here, capsys):
+    driven = SLIDE.replace("  loads:", "  constraints: {held: {prescribed: {coordinate: x, equals: f}}}\n  loads:")
+    (here / "driven.yaml").write_text(driven.replace("{f: 4}", "{f: 0.1*dx}"))
+    assert main(["simulate", "driven.yaml", *BARE]) == 1
+    printed = capsys.readouterr().err
+    assert "driven.yaml:11:10: inputs.f: what gives the input 'f' cannot drive a constraint" in printed
+    assert "put an integral, a lag or a second_order filter between" in printed
+    (here / "driven.yaml").write_text(
+        driven.replace("{f: 4}", "{f: {second_order: {value: 0.1*dx + t, frequency: 1}}}")
+    )
+    assert main(["simulate", "driven.yaml", "-o", "good", "--strict", *BARE]) == 0
 
 
 # -- what is written ---------------------------------------------------------------------------------------------------

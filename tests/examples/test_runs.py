@@ -6,10 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 
 import torseur as ts
 from example_files import DATA, EXAMPLES, FILES, STUDIES
+from torseur.describe.constraints import Constraint
 from torseur.describe.fields import FrozenDict
+from torseur.describe.mechanism import Input
 from torseur.simulation.study_file import load_study
 
 DOCS = EXAMPLES.parent / "docs"
@@ -170,6 +174,51 @@ def test_the_trailer_runs_away_in_reverse_and_the_run_ends_there():
     assert run.events[-1].name == "hitch_upper"
     assert np.all(np.diff(run["Phi"]) > 0.0)
     np.testing.assert_allclose(np.tan(run["Phi"] / 2), np.tan(np.radians(0.5)) * np.exp(-run["x"] / 8.1), rtol=1e-7)
+
+
+def steered_by_rate(t, state, speed):
+    """x, y, Theta, Phi, delta of the tractor by hand, with the control of the study as delta' (8.14, 8.15, 8.45)."""
+    _, y, heading, hitch, angle = state
+    wanted = -0.004 * (y - 3.5) - 0.24 * heading
+    turn = speed(t) * np.tan(angle) / 3.6
+    trailer = (-speed(t) * np.sin(hitch) + 0.5 * turn * np.cos(hitch)) / 8.1
+    fs = np.clip(5.0 * (wanted - angle), -0.05, 0.05)
+    return [speed(t) * np.cos(heading), speed(t) * np.sin(heading), turn, trailer - turn, fs]
+
+
+def test_the_rate_of_the_wheel_steers_the_tractor_onto_the_line():
+    run = run_of("tractor_trailer/steering_control")
+    assert run.audit().holds, run.audit()
+    np.testing.assert_allclose(run["ddelta"], run["Fs"], atol=1e-10)
+    assert run["Fs"].max() == pytest.approx(0.05)
+    assert run.time[run["Fs"] < 0.0499999][0] == pytest.approx(0.08, abs=0.011)
+    speed = CubicSpline(run.time, run["vx"])
+    by_hand = solve_ivp(
+        steered_by_rate, (0.0, 20.0), [0.0] * 5, args=(speed,), t_eval=run.time, rtol=1e-10, atol=1e-12, max_step=0.05
+    )
+    for name, values in zip(("x", "y", "Theta", "Phi", "delta"), by_hand.y, strict=True):
+        np.testing.assert_allclose(run[name], values, atol=1e-6)
+    assert max(abs(run[name][-1] - 3.5) for name in ("y", "back_y")) < 0.004
+    assert not run["work_steered"].any()
+    np.testing.assert_array_equal(run["side_force"], run["lambda_front_wheels"])
+
+
+def test_the_rate_of_the_wheel_as_a_row_of_speeds_gives_the_same_run():
+    study = load_study(STUDIES["tractor_trailer/steering_control"])
+    steered = {"speeds": {"coefficients": {"ddelta": 1.0}, "equals": "Fs"}}
+    model = study.model.model_copy(
+        update={
+            "constraints": {**study.model.constraints, "steered": Constraint.model_validate(steered)},
+            "inputs": {**{n: x for n, x in study.model.inputs.items() if n != "steering"}, "Fs": Input(unit="rad/s")},
+        }
+    )
+    blocks = {n: x for n, x in study.blocks.items() if n != "Fs"}
+    inputs = {"Fs": study.blocks["Fs"], "Fu2": study.inputs["Fu2"]}
+    row = ts.simulate(study.model_copy(update={"model": model, "blocks": blocks, "inputs": inputs}))
+    assert row.audit().holds, row.audit()
+    run = run_of("tractor_trailer/steering_control")
+    for name in ("x", "y", "Phi", "delta", "lambda_front_wheels"):
+        np.testing.assert_allclose(row[name], run[name], atol=1e-6 * max(1.0, np.abs(run[name]).max()))
 
 
 # -- classics ----------------------------------------------------------------------------------------------------------

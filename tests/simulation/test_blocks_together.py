@@ -36,6 +36,7 @@ ALL = {
     "operational_space": {"frame": "tool", "position": XY, "kp": 1.0} | IDLE,
     "resolved_acceleration": {"frame": "tool", "position": XY, "kp": 1.0} | IDLE,
     "resolved_rate": {"frame": "tool", "position": XY, "k": 1.0, "servo": 5.0} | IDLE,
+    "integral": {"value": "k_acceleration_ax", "gain": 0.5, "start": 0.1},
     "lag": {"value": "k_acceleration_ax", "time": 0.1, "start": 0.0},
     "second_order": {"value": "k_step", "frequency": 2.0},
     "transfer_function": {"value": "k_step", "numerator": [1, 2], "denominator": [1, 2, 3]},

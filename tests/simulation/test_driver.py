@@ -270,13 +270,13 @@ def test_a_handler_may_change_modes_and_parameters():
     assert len(switched) >= 3
 
 
-def test_both_sides_of_a_jump_are_recorded_at_every_step_and_the_first_on_a_grid():
+def test_both_sides_of_a_jump_are_recorded_at_every_step_and_the_second_on_a_grid():
     run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 0.6), handler=bounce(0.5))
     (k,) = np.flatnonzero(np.diff(run.times) == 0.0)
     assert run.states[k + 1, 1] == pytest.approx(-0.5 * run.states[k, 1])
     fall = float(run.events[0].time)
     grid = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 0.6), handler=bounce(0.5), output=[0.0, fall, 0.6])
-    assert grid.states[1, 1] == pytest.approx(run.states[k, 1])
+    assert grid.states[1, 1] == pytest.approx(run.states[k + 1, 1])
 
 
 def test_events_are_found_with_implicit_methods_too():

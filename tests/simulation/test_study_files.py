@@ -301,6 +301,7 @@ BLOCKS = {
     "circle": {"centre": [0, 0, 0], "radius": 1, "duration": 1},
     "pd": {"value": "x", "rate": "dx", "kp": 3, "lower": -1},
     "pid": {"value": "x", "ki": 0.1},
+    "integral": {"value": "x", "gain": 2.0},
     "lag": {"value": "x", "time": 0.1},
     "second_order": {"value": "x", "frequency": 3},
     "transfer_function": {"value": "x", "numerator": [1], "denominator": [1, 2], "settled": True},

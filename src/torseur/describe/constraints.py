@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from torseur.describe.bodies import WORLD
 from torseur.describe.fields import FrozenDict, Record, Scalar
-from torseur.describe.marks import CoordinateName, FrameName, Geometric, GeometricTriple, Positional, Signal, SpeedName
+from torseur.describe.marks import CoordinateName, Driven, FrameName, GeometricTriple, Positional, Signal, SpeedName
 from torseur.describe.place import exactly_one
 from torseur.spatial.joints import KINDS, JointKind
 
@@ -59,7 +59,7 @@ class Contact(Record):
 
     frame: FrameName | None = Field(None, description="the gap is the height of its origin above the ground")
     ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
-    gap: Geometric | None = Field(None, description="the gap as a formula of coordinates and t, m")
+    gap: Driven | None = Field(None, description="the gap as a formula of coordinates, t and inputs, m")
     restitution: Scalar = Field(0.0, description="speed after an impact over speed before it, 0 to 1")
 
     @model_validator(mode="after")
@@ -79,10 +79,10 @@ class NoSideSlip(Record):
 class SpeedRow(Record):
     """sum of coefficients times speeds = value."""
 
-    coefficients: Annotated[dict[SpeedName, Geometric], AfterValidator(FrozenDict)] = Field(
-        description="speed -> coefficient, a formula of coordinates and t", min_length=1
+    coefficients: Annotated[dict[SpeedName, Driven], AfterValidator(FrozenDict)] = Field(
+        description="speed -> coefficient, a formula of coordinates, t and inputs", min_length=1
     )
-    equals: Geometric = Field(0.0, description="formula of coordinates and t")
+    equals: Driven = Field(0.0, description="formula of coordinates, t and inputs")
 
 
 class Coupling(Record):
@@ -108,7 +108,7 @@ class Constraint(Record):
     speeds: SpeedRow | None = Field(None, description="a row that is linear in the speeds")
     coupling: Coupling | None = Field(None, description="a coordinate that follows others")
     prescribed: Prescribed | None = Field(None, description="a coordinate with a given motion")
-    zero: Geometric | None = Field(None, description="an equation h = 0: formula of coordinates and t")
+    zero: Driven | None = Field(None, description="an equation h = 0: formula of coordinates, t and inputs")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Never, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
@@ -12,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.formulas import RESERVED, Formula
 from torseur.errors import ModelError
 
-__all__ = ["FrozenDict", "Name", "Number", "Record", "Scalar", "Table", "Triple", "names_in"]
+__all__ = ["FrozenDict", "Name", "Number", "Record", "Scalar", "Table", "Triple", "names_in", "with_names"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST = 1e100
@@ -119,3 +120,17 @@ def names_in(value: Any) -> frozenset[str]:
     if isinstance(value, (list, tuple)):
         return frozenset().union(*(names_in(item) for item in value))
     return frozenset()
+
+
+def with_names(value: T, texts: Mapping[str, str]) -> T:
+    """A record, sequence or scalar with some names in its formulas replaced by formulas."""
+    found: Any = value
+    if isinstance(value, Formula):
+        found = value.with_names(texts)
+    elif isinstance(value, Record):
+        found = value.model_copy(update={n: with_names(getattr(value, n), texts) for n in type(value).model_fields})
+    elif isinstance(value, dict):
+        found = type(value)({key: with_names(item, texts) for key, item in value.items()})
+    elif isinstance(value, tuple):
+        found = tuple(with_names(item, texts) for item in value)
+    return found  # type: ignore[no-any-return]

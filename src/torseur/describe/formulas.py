@@ -172,6 +172,15 @@ class Formula:
                 stack.append(_OPERATORS[kind](a, b))
         return stack[0]  # type: ignore[no-any-return]
 
+    def with_names(self, texts: Mapping[str, str]) -> Formula:
+        """The same with some names replaced by formulas.
+
+        >>> Formula("2*u + sin(w)").with_names({"u": "a - b"})
+        Formula('2 * (a - b) + sin ( w )')
+        """
+        words = [f"({texts[x.text]})" if x.text in texts else x.text for x in _Parser(self.text).tokens[:-1]]
+        return Formula(" ".join(words))
+
     def value(self, known: Mapping[str, float] | None = None) -> float:
         """The number, when every name has one."""
         graph = Graph()

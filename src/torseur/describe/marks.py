@@ -65,7 +65,7 @@ SpeedName = Annotated[Name, Refers(Thing.SPEED)]
 
 Positional = Annotated[Scalar, Uses(Symbols.COORDINATES)]
 Signal = Annotated[Scalar, Uses(Symbols.TIME | Symbols.INPUTS)]
-Geometric = Annotated[Scalar, Uses(Symbols.COORDINATES | Symbols.TIME)]
+Driven = Annotated[Scalar, Uses(Symbols.COORDINATES | Symbols.TIME | Symbols.INPUTS)]
 Anything = Annotated[Scalar, Uses(Symbols.ALL)]
 """Scalars by what their formulas may use."""
 

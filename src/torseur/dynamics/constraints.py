@@ -11,7 +11,7 @@ A, c    its matrix (rows, nv), and what is left at v = 0                        
 b       right-hand side of the acceleration row A vdot = b, b = -(dr/dt at vdot = 0)
 ======  =======================================================================  ===============
 
-An input is held: its rate is zero, unless whoever made the symbols put a function of time in its place.
+An input is held: its rate is zero, unless whoever made the symbols gave it one (`System.input_rates`).
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Constraints:
         self.rows: list[Row] = []
         self.cuts: list[Cut] = []
         g, system = self.system.graph, self.system
-        self.seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one}
-        """What every coordinate, and time, changes by in a unit of time."""
+        self.seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one} | system.input_rates
+        """What every coordinate, time, and every input that moves changes by in a unit of time."""
         for name, loop in system.mechanism.loops.items():
             self._close(name, loop)
         for name, constraint in system.mechanism.constraints.items():

@@ -67,6 +67,8 @@ class System:
         self.scope: dict[str, Expr] = {"t": self.t}
         for block in (self.q, self.v, self.u, self.p):
             self.scope |= dict(zip(block.names, block, strict=True))
+        self.input_rates: dict[Expr, Expr] = {}
+        """Input -> its rate -> its second rate, of those that may change; without an entry an input is held."""
         self.scope |= {name: g.number(value) for name, value in known.items()}
         self._derive_parameters(known)
 

@@ -29,7 +29,7 @@ from torseur.simulation.simulate import study_of
 from torseur.simulation.simulation import Simulation
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.start_report import start_facts
-from torseur.simulation.starting import Request, Start, first_states
+from torseur.simulation.starting import Request, Start, first_states, wished
 from torseur.simulation.study import Study
 
 __all__ = ["Batch", "simulate_many"]
@@ -93,7 +93,7 @@ def simulate_many(
         what: a description, or a study.
         starts: coordinates and speeds by name, an array (runs,) or one number each.
         parameters: parameters by name likewise; signals and gains may be formulas of them.
-        inputs: inputs that nothing drives, held constant, likewise.
+        inputs: inputs that nothing drives, or a constant, likewise: what they are held at.
         threads: how many share the runs.
         progress: called now and then with the part that is done, 0 to 1.
         study: fields of a `Study`, as in `simulate`.
@@ -121,8 +121,8 @@ class _Variants:
         states = [x.name for x in (*model.coordinates, *model.speeds)]
         check_names(starts, states, "coordinate or speed")
         check_names(parameters, model.free_parameters, "parameter")
-        free = [n for n in model.mechanism.inputs if n not in simulation.study.inputs]
-        check_names(inputs, free, "input that nothing drives")
+        driven, u = simulation.plant.parts.inputs, simulation.plant.system.u
+        check_names(inputs, [n for n in model.mechanism.inputs if u[n] not in driven], "input that nothing drives")
         arrays = {n: np.atleast_1d(array_of(x, n)) for table in (starts, parameters, inputs) for n, x in table.items()}
         try:
             shape = np.broadcast_shapes(*(a.shape for a in arrays.values())) or (1,)
@@ -140,7 +140,7 @@ class _Variants:
         full = {n: np.broadcast_to(a, shape) for n, a in arrays.items()}
         self.starts = {n: full[n] for n in starts}
         self.p = np.tile(model.parameter_values, (self.count, 1))
-        self.u = np.tile(model.input_values, (self.count, 1))
+        self.u = np.tile(simulation.input_values, (self.count, 1))
         for n in parameters:
             self.p[:, model.free_parameters.index(n)] = full[n]
         for n in inputs:
@@ -177,7 +177,7 @@ def _in_lanes(
     given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
     given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
     blocks = {b.name for b in problem.rate.inputs}
-    m = simulation.ranks.of_many(simulation.study.begin, x[:, problem.columns("q")], variants.u, variants.p)
+    m = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
     given |= {"m": m} if "m" in blocks else {}
     steps = course.rows * course.every
     motion = run(
@@ -216,34 +216,33 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
 def _starts(simulation: Simulation, variants: _Variants) -> Array:
     """The states of all variants at the start: each is what it would be alone."""
     model, problem, study = simulation.model, simulation.problem, simulation.study
-    x = np.zeros((variants.count, problem.size))
+    moving, nm = simulation.moving.model, len(simulation.plant.parts.held)
     moves = slice(0, model.nq + model.nv)
-    inputs = simulation.records.inputs_at(study.begin, variants.u, variants.p)
-    x[:, moves], lost = first_states(model, Request(study, variants.starts, inputs, variants.p, variants.is_changed))
-    values: dict[str, Any] = {"t": study.begin, "u": variants.u, "p": variants.p}
-    values["m"] = np.zeros((variants.count, len(simulation.plant.parts.held)))
 
-    def at(function: Any) -> tuple[Array, ...]:
-        now = values | {b.name: x[:, problem.columns(b.name)] for b in problem.states}
-        native = compile(function)
-        found = native(*(now[a.name] for a in native.interface.inputs))
-        return found if isinstance(found, tuple) else (found,)
+    def request(inputs: Array) -> Request:
+        return Request(study, variants.starts, inputs, variants.p, variants.is_changed)
 
-    for k in lost:
-        x[k, moves] = _alone(simulation, variants, k)[0][moves]
-    values["m"] = simulation.ranks.of_many(study.begin, x[:, problem.columns("q")], variants.u, variants.p)
+    def closed(inputs: Array) -> Array:
+        x = np.zeros((variants.count, problem.size))
+        x[:, moves], lost = first_states(moving, request(inputs))
+        for k in lost:
+            x[k, moves] = _alone(simulation, variants, k)[0][moves]
+        return x
+
+    x = np.zeros((variants.count, problem.size))
+    x[:, moves] = np.concatenate(wished(moving, request(np.zeros(0))), axis=-1)
+    x = simulation.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
+    held = Held(variants.u, simulation.ranks.of_many(study.begin, x, variants.u, variants.p), variants.p)
     if problem.correct is not None and study.start_from != "given":
-        held = [simulation.names.index(n) for n in {**study.start, **variants.starts}]
-        as_held = x[:, held]
+        native, places = (
+            compile(problem.correct),
+            [simulation.names.index(n) for n in {**study.start, **variants.starts}],
+        )
+        as_held = x[:, places]
         for _ in range(2):
-            x = np.concatenate(at(problem.correct), axis=1)
-        x[:, held] = as_held
-    begun = simulation.starts
-    if begun is not None:
-        found = dict(zip([o.name for o in begun.outputs], at(begun), strict=True))
-        if "z" in found:
-            x[:, problem.columns("z")] = found["z"]
-    return x
+            x = np.concatenate(simulation.evaluate(native, study.begin, x, held), axis=1)
+        x[:, places] = as_held
+    return simulation.beginning.begun(x, held)
 
 
 def _alone(simulation: Simulation, variants: _Variants, k: int) -> tuple[Array, Held, Start]:

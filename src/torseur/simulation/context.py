@@ -18,7 +18,7 @@ a study compiles into one native function.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -32,9 +32,10 @@ from torseur.dynamics.kinematics import rates
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import GraphError, ModelError
-from torseur.graph import Block, Expr, Role, ops, substitute, tangents
-from torseur.graph.function import reachable
-from torseur.simulation.parts import Break, Event, Held, Output, Parts, Sample, State, in_order, shown_name
+from torseur.graph import Block, Expr, Role, substitute, tangents
+from torseur.simulation.input_rates import InputRates, Known, orders, symbols_in
+from torseur.simulation.parts import Asked, Break, Event, Held, Output, Parts, Sample, State, in_order, shown_name
+from torseur.simulation.row_names import is_multiplier
 
 __all__ = ["Context"]
 
@@ -45,9 +46,10 @@ class Context:
     Args:
         bench: the mechanism's symbols, tree and dynamics; its graph is the one everything is built in.
         folder: where files that blocks read are looked for; by default where the program runs.
+        constants: inputs that keep a number through a run, which they are given when it starts.
     """
 
-    def __init__(self, bench: Workbench, folder: Path | None = None) -> None:
+    def __init__(self, bench: Workbench, folder: Path | None = None, constants: Collection[str] = ()) -> None:
         self.bench, self.folder = bench, folder or Path()
         system = bench.system
         self.graph, self.t = system.graph, system.t
@@ -67,11 +69,18 @@ class Context:
         self._events: dict[str, Expr] = {}
         self._breaks: dict[Break, None] = {}
         self._forces: dict[str, Expr] = {}
+        self._constants = frozenset(constants)
         self._inputs: dict[Expr, Expr] = {}
+        self._places: dict[Expr, str] = {}
         self._outputs: dict[str, Output] = {}
         self._notes: dict[str, tuple[str, str]] = {}
         self._vdot: Block | None = None
         self._reactions: dict[str, Block] = {}
+        self._multipliers: dict[str, Asked] = {}
+        self._input_rates = InputRates(system)
+        for name, order in orders(system.mechanism).items():
+            if name not in self._constants:
+                self._input_rates.drive(name, order)
 
     # -- reading -------------------------------------------------------------------------------------------------------
     def value(self, given: Scalar | Expr) -> Expr:
@@ -88,6 +97,8 @@ class Context:
             if name not in self._forward:
                 self._forward[name] = self.graph.symbol(f"output_{name}")
             return self._forward[name]
+        if is_multiplier(name, self.bench.system.mechanism):
+            return self.multiplier(name)
         expected, remedy = guess(name, self.scope)
         raise ModelError(
             f"a formula uses '{name}', which is unknown",
@@ -100,7 +111,7 @@ class Context:
     def constant(self, given: Scalar | Expr, what: str, *, least: float = -math.inf, open: bool = False) -> Expr:
         """A value that only parameters decide, such as a time or a gain; numbers are checked against a bound."""
         value = self.value(given)
-        used = {n.data[0] for n in reachable([value]) if n.op is ops.SYMBOL} - {"p"}
+        used = {x.data[0] for x in symbols_in([value])} - {"p"}
         if used:
             raise ModelError(
                 f"{what} must stay the same through a run",
@@ -157,22 +168,31 @@ class Context:
             self._reactions[name] = self.graph.block(f"reaction_{name}", 6, Role.STATE, names=labels)
         return list(self._reactions[name])
 
+    def multiplier(self, name: str) -> Expr:
+        """lambda_ROW, the multiplier of a row of the constraints; supplied by the plant."""
+        if name not in self._multipliers:
+            self._multipliers[name] = Asked(self.graph.symbol(f"multiplier_{name}", Role.STATE), self.where)
+        return self._multipliers[name].symbol
+
     def derivative(self, values: Sequence[Expr], what: str) -> list[Expr]:
-        """d/dt of expressions of t, q, states and held numbers (which stand still between instants)."""
-        seeds = {self.t: self.graph.one} | dict(zip(self.bench.system.q, self.qdot, strict=True)) | self._rates
-        symbols = [n for n in reachable(values) if n.op is ops.SYMBOL]
-        known = {x.id for x in (*seeds, *self._held, *self.bench.system.p)}
-        strangers = [self.graph.label(x) or "" for x in symbols if x.id not in known]
+        """d/dt of expressions of t, q, inputs, states and held numbers (which stand still between instants)."""
+        seeds = self._seeds(self._rates) | self._input_rates.seeds(values, self._constants)
+        known = {x.id for x in (*seeds, *self._held, *self.bench.system.p, *self.bench.system.u)}
+        strangers = [shown_name(x) for x in symbols_in(values) if x.id not in known]
         if strangers:
-            names = ", ".join(name.removeprefix("output_").removeprefix("state_") for name in strangers)
             raise ModelError(
                 f"the rate of {what} is not known",
                 where=self.where,
-                expected="formulas of t, parameters, and outputs of blocks listed before this one",
-                got=names,
-                remedy="inputs and speeds have no rates here; filter them first",
+                expected="formulas of t, parameters, inputs, and outputs of blocks listed before this one",
+                got=", ".join(strangers),
+                remedy="speeds have no rates here; filter them first",
             )
         return tangents(values, seeds)
+
+    def _seeds(self, states: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+        """What time, coordinates and states of blocks change by in a unit of time."""
+        moving = dict(zip(self.bench.system.q, self.qdot, strict=True))
+        return {self.t: self.graph.one} | moving | dict(states)
 
     # -- adding --------------------------------------------------------------------------------------------------------
     def state(self, name: str, start: Scalar | Expr = 0.0, unit: str = "") -> Expr:
@@ -261,16 +281,11 @@ class Context:
         if name not in u.names:
             expected, remedy = guess(name, u.names)
             raise ModelError(f"no input '{name}' to drive", where=self.where, expected=expected, remedy=remedy)
-        if u[name] in self._inputs:
+        if u[name] in self._inputs or name in self._constants:
             raise ModelError(
                 f"the input '{name}' is driven twice", where=self.where, expected="one block for each input"
             )
-        self._inputs[u[name]] = value
-
-    @property
-    def driven(self) -> dict[str, Expr]:
-        """Inputs of the mechanism that have been given a value so far."""
-        return {self.graph.label(u) or "": value for u, value in self._inputs.items()}
+        self._inputs[u[name]], self._places[u[name]] = value, self.where
 
     @property
     def has_forces(self) -> bool:
@@ -302,8 +317,9 @@ class Context:
         closed = in_order(
             links, "blocks that wait for each other at one instant: an algebraic loop", "blocks", self.uses
         )
+        rates = self._input_rates.settled(self._known(closed))
         begins = {x: s.start for x, s in self._states.items()} | {x: h.start for x, h in self._held.items()}
-        begins = in_order(_with(begins, closed), "starts that need each other", "blocks")
+        begins = in_order(_with(_with(begins, closed), rates), "starts that need each other", "blocks")
         new = dict(zip(self._states, z or (), strict=True)) | dict(zip(self._held, m or (), strict=True))
         place = {h: k for k, h in enumerate(self._held)}
         raw = Parts(
@@ -316,17 +332,32 @@ class Context:
             tuple(self._breaks),
             self._forces,
             {u: closed[u] for u in self._inputs},
+            rates,
             self._outputs,
             self._vdot,
             self._reactions,
+            self._multipliers,
             new,
         )
-        parts = raw.replaced(closed).replaced(new)
+        parts = raw.replaced(closed).replaced(rates).replaced(new)
         starts = [replace(s, start=begins[x]) for x, s in zip(self._states, parts.states, strict=True)]
         first = [replace(h, start=begins[x]) for x, h in zip(self._held, parts.held, strict=True)]
         done = replace(parts, states=tuple(starts), held=tuple(first))
         self._check_at_once(done)
         return done
+
+    def _known(self, closed: Mapping[Expr, Expr]) -> Known:
+        """What rates of inputs are made of, with the outputs of blocks put in."""
+        system = self.bench.system
+        held = [*self._held, *system.p, *(u for u in system.u if u not in closed)]
+        values = {u: closed[u] for u in self._inputs}
+        return Known(values, self._seeds(_with(self._rates, closed)), held, list(self._held), self._late, self._places)
+
+    @property
+    def _late(self) -> set[str]:
+        """Blocks of numbers that are known only when the motion is solved."""
+        reactions = (block.name for block in self._reactions.values())
+        return {"vdot", "lam", *reactions, *(f"multiplier_{name}" for name in self._multipliers)}
 
     def _block(self, name: str, role: Role, names: list[str]) -> Block | None:
         return self.graph.block(name, len(names), role, names=names) if names else None
@@ -353,13 +384,12 @@ class Context:
 
     def _check_at_once(self, parts: Parts) -> None:
         """Forces that need accelerations or reactions of the same instant would be solved for, not evaluated."""
-        late = {"vdot"} | {block.name for block in self._reactions.values()}
         driven = {f"the force on '{name}'": e for name, e in parts.forces.items()}
         driven |= {f"the input '{self.graph.label(u)}'": e for u, e in parts.inputs.items()}
         driven |= {f"the start of '{s.name}'": s.start for s in parts.states}
         driven |= {f"the start of '{h.name}'": h.start for h in parts.held}
         for what, e in driven.items():
-            if any(n.op is ops.SYMBOL and n.data[0] in late for n in reachable([e])):
+            if any(x.data[0] in self._late for x in symbols_in([e])):
                 raise ModelError(
                     f"{what} needs accelerations or reactions of the same instant: an algebraic loop",
                     where="blocks",
@@ -367,6 +397,6 @@ class Context:
                 )
 
 
-def _with(values: dict[Expr, Expr], closed: dict[Expr, Expr]) -> dict[Expr, Expr]:
+def _with(values: Mapping[Expr, Expr], closed: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
     """Expressions with the outputs of blocks put in."""
     return dict(zip(values, substitute(list(values.values()), closed), strict=True)) if values else {}

@@ -36,6 +36,8 @@ class Log:
         self.changes: list[Changed] = []
         self.start: dict[str, Any] = {}
         """How the run began, as plain data."""
+        self.jumps: list[tuple[float, Array, Array, Array, Array]] = []
+        """Time, m, p, and the state before and after what drives a constraint jumped."""
 
     def note(self, t: float, held: Held) -> None:
         self._times.append(t)
@@ -51,17 +53,23 @@ class Log:
     def memory(self) -> Memory:
         changes = [[c.time, c.state, c.m, c.before, c.after] for c in self.changes]
         found = {"times": self._times, "m": np.array(self._m), "p": np.array(self._p), "u": self.u}
-        return {**found, "changes": changes, "start": self.start}
+        jumps = [list(jump) for jump in self.jumps]
+        return {**found, "changes": changes, "jumps": jumps, "start": self.start}
 
     def recall(self, memory: Memory) -> None:
         self._times, self.u = memory["times"], memory["u"]
         self._m, self._p = list(memory["m"]), list(memory["p"])
         self.changes = [Changed(*change) for change in memory["changes"]]
         self.start = memory["start"]
+        self.jumps = [tuple(jump) for jump in memory["jumps"]]
 
     def change(self, t: float, x: Array, before: Held, after: Held) -> None:
         """Note a change of parameters."""
         self.changes.append(Changed(t, x.copy(), before.m.copy(), before.p, after.p))
+
+    def jump(self, t: float, before: Array, after: Array, held: Held) -> None:
+        """Note that speeds jumped with what drives them."""
+        self.jumps.append((t, held.m.copy(), held.p, before.copy(), after.copy()))
 
     def at(self, times: Array) -> tuple[Array, Array]:
         """m and p at some times, as they were after whatever happened there."""

@@ -20,7 +20,7 @@ from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Function, substitute
 from torseur.graph.function import reachable
 
-__all__ = ["Break", "Event", "Held", "Output", "Parts", "Sample", "State", "in_order"]
+__all__ = ["Asked", "Break", "Event", "Held", "Output", "Parts", "Sample", "State", "in_order"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,14 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A symbol for something that the plant supplies, and where it was asked for first."""
+
+    symbol: Expr
+    where: str
+
+
+@dataclass(frozen=True)
 class Parts:
     """All that blocks add; see the module."""
 
@@ -98,12 +106,15 @@ class Parts:
     """Speed -> generalised force that is added to the loads, N or N m."""
     inputs: Mapping[Expr, Expr] = field(default_factory=dict)
     """Symbol of an input -> what drives it; to be put into whatever the plant builds from inputs."""
+    rates: Mapping[Expr, Expr] = field(default_factory=dict)
+    """Symbol of a rate or second rate of an input -> what it is; likewise."""
     outputs: Mapping[str, Output] = field(default_factory=dict)
     vdot: Block | None = None
     """The accelerations, if a sensor asked for them."""
     reactions: Mapping[str, Block] = field(default_factory=dict)
     """Joint or loop -> force and moment (6,), if a sensor asked for them."""
-
+    multipliers: Mapping[str, Asked] = field(default_factory=dict)
+    """lambda_ROW -> its symbol, if a formula asked for it."""
     symbols: Mapping[Expr, Expr] = field(default_factory=dict)
     """What states and held numbers were called while blocks were built -> their places in z and m."""
 
@@ -133,6 +144,7 @@ class Parts:
             breaks=tuple(replace(b, time=change(b.time)) for b in self.breaks),
             forces={name: change(e) for name, e in self.forces.items()},
             inputs={u: change(e) for u, e in self.inputs.items()},
+            rates={du: change(e) for du, e in self.rates.items()},
             outputs={name: replace(o, value=change(o.value)) for name, o in self.outputs.items()},
         )
 
@@ -201,4 +213,7 @@ def _way(a: str, b: str, uses: Mapping[str, Iterable[str]]) -> list[str]:
 
 def shown_name(symbol: Expr) -> str:
     """The name of a placeholder as the user wrote it."""
-    return (symbol.graph.label(symbol) or "").removeprefix("output_").removeprefix("state_").removeprefix("held_")
+    name = symbol.graph.label(symbol) or ""
+    for prefix in ("output_", "state_", "held_", "multiplier_"):
+        name = name.removeprefix(prefix)
+    return name

@@ -1,17 +1,20 @@
 """A mechanism with all that drives, controls and measures it, as one problem for a solver.
 
-Everything is built in one graph: signals of time take the place of inputs, controllers add forces, switches decide
-which constraints hold, and integrals of powers and impulses run along for the audit.
+Everything is built in one graph: signals and blocks take the place of inputs and of their rates, controllers add
+forces, switches decide which constraints hold, and integrals of powers and impulses run along for the audit. Inputs
+that keep a number stay inputs of the compiled functions: another number is another run of the same code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from torseur.describe import Mechanism
-from torseur.describe.fields import names_in
+from torseur.describe.checks.fault import guess
+from torseur.describe.mechanism import Output
 from torseur.dynamics.closed_motion import corrected, motion
 from torseur.dynamics.kinematics import displaced, rates
 from torseur.dynamics.quantities import motion_derivatives
@@ -19,12 +22,12 @@ from torseur.dynamics.reactions import reaction_of
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
-from torseur.graph import Expr, Function, Jacobian, Role, jacobian, ops, substitute
-from torseur.graph.function import reachable
+from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute
 from torseur.simulation.balances import Balances, balances_of
-from torseur.simulation.blocks import Block, build_blocks
+from torseur.simulation.blocks import Block, build_blocks, number_of
 from torseur.simulation.context import Context
-from torseur.simulation.parts import Parts
+from torseur.simulation.input_rates import orders, symbols_in
+from torseur.simulation.parts import Asked, Parts
 from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.switches import Friction, Stops, Switches
 
@@ -59,24 +62,31 @@ class Plant:
         mechanism: what moves.
         blocks: by name; one that is called like an input drives it.
         settings: choices about the physics.
+        outputs: further formulas to record; they may use results of blocks and multipliers.
     """
 
     def __init__(
-        self, mechanism: Mechanism, blocks: Mapping[str, Block] | None = None, settings: Settings | None = None
+        self,
+        mechanism: Mechanism,
+        blocks: Mapping[str, Block] | None = None,
+        settings: Settings | None = None,
+        outputs: Mapping[str, Output] | None = None,
     ) -> None:
         self.mechanism, self.settings = mechanism, settings or Settings()
         self.bench = bench = Workbench(mechanism, Options(independent=self.settings.independent))
         self.system = bench.system
-        context = Context(bench, self.settings.folder)
         given = dict(blocks or {})
-        early = {name: block for name, block in given.items() if self._is_signal(name, block)}
-        build_blocks(context, early, "inputs")
-        self._steer(context)
+        numbers = {name: number_of(block) for name, block in given.items() if name in mechanism.inputs}
+        self.constants = {name: x for name, x in numbers.items() if x is not None}
+        """Inputs that keep a number through a run, and the numbers."""
+        context = Context(bench, self.settings.folder, self.constants)
         self.switches = Switches(context, self.settings.friction, self.settings.stops)
         self.switches.install()
         self.rank_names = self._install_ranks(context)
-        build_blocks(context, {name: block for name, block in given.items() if name not in early})
-        self._refuse_late_steering(context)
+        build_blocks(context, {name: block for name, block in given.items() if name not in self.constants})
+        for name, output in (outputs or {}).items():
+            context.where = f"outputs.{name}"
+            context.define(name, context.value(output.value), output.unit or "", output.description or "")
         self._lam = list(bench.rows_block("lam")) if bench.constraints.rows else []
         for name, value in self.switches.event_functions(bench.constraints, self._lam).items():
             context.event(name, value)
@@ -90,32 +100,6 @@ class Plant:
         names = [f"{what}_{k}" for what in ("rank", "position_rank") for k in range(1, len(components) + 1)]
         self.bench.switching.ranks = [context.held(name, 0.0, is_mode=True) for name in names]
         return names
-
-    # -- inputs --------------------------------------------------------------------------------------------------------
-    def _is_signal(self, name: str, block: Block) -> bool:
-        """Whether a block drives an input with nothing but time and parameters."""
-        return name in self.system.u.names and names_in(block) <= {"t", *self.mechanism.parameters}
-
-    def _steer(self, context: Context) -> None:
-        """Signals of time take the place of inputs at once, so that constraints they drive know their rates."""
-        for name, value in context.driven.items():
-            if not _symbols([value]) - {"t", "p"}:
-                self.system.scope[name] = value
-
-    def _refuse_late_steering(self, context: Context) -> None:
-        """A controller cannot drive a constraint: the rates of what it gives are not known."""
-        rows = self.bench.constraints.rows
-        exprs = [row.rate for row in rows] + [row.position for row in rows if row.position is not None]
-        used = {node.id for node in reachable(exprs) if node.op is ops.SYMBOL} if exprs else set()
-        late = [name for name in context.driven if self.system.u[name].id in used]
-        if late:
-            raise ModelError(
-                "what a block computes cannot drive a constraint: its rates are not known",
-                where="inputs",
-                got=", ".join(late),
-                expected="a signal of time",
-                remedy="let the block drive a force, such as that of a servo, in place of a prescribed motion",
-            )
 
     def _balance(self, context: Context) -> Balances | None:
         """Integrals of what goes into energy and momenta, as further states."""
@@ -133,7 +117,7 @@ class Plant:
         """Put accelerations, multipliers and forces into what was built in terms of them."""
         w, parts, g = self.bench, self._parts, self.system.graph
         self._forces = [parts.forces.get(x.name, g.zero) for x in self.mechanism.v]
-        self._known = {**parts.symbols, **parts.inputs}
+        self._known = {**parts.symbols, **parts.inputs, **parts.rates}
         vdot, f = motion(w, self._forces)
         lam = w.allowed.multipliers(vdot, f) if self._lam else []
         self.vdot, self.lam = self._in(vdot), self._in(lam)
@@ -143,6 +127,8 @@ class Plant:
         for name, block in parts.reactions.items():
             wrench = self._in(reaction_of(w, name, list(w.block("vdot")), self._lam))
             late |= dict(zip(block, substitute(wrench, late), strict=True))
+        if parts.multipliers:
+            late |= self._read_multipliers(parts.multipliers)
         self._late = late
         self.parts: Parts = parts.replaced(late)
 
@@ -150,9 +136,26 @@ class Plant:
         """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
         return substitute(list(exprs), self._known) if exprs else []
 
+    def _read_multipliers(self, asked: Mapping[str, Asked]) -> dict[Expr, Expr]:
+        """Symbols of multipliers -> what they are; a name that is no row's is told."""
+        rows = [f"lambda_{row.name}" for row in self.bench.constraints.rows]
+        faults, values = [], dict(zip(rows, self.lam, strict=True))
+        for name in (name for name in asked if rows.count(name) != 1):
+            expected, remedy = guess(name, rows)
+            what = f"there is no multiplier '{name}'" if name not in rows else f"several rows are called '{name}'"
+            faults.append(ModelError(what, where=asked[name].where, expected=expected, remedy=remedy))
+        if faults:
+            raise ModelError.of(faults)
+        return {one.symbol: values[name] for name, one in asked.items()}
+
     def settled(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench, accelerations and multipliers included, in terms of t, q, v, z, u, m, p."""
         return substitute(self._in(exprs), self._late) if exprs else []
+
+    @cached_property
+    def is_driven(self) -> bool:
+        """Whether what drives constraints may change on the way."""
+        return any(self.system.u[name] in self.parts.inputs for name in orders(self.mechanism))
 
     @property
     def blocks(self) -> list[GraphBlock]:
@@ -215,6 +218,13 @@ class Plant:
         outputs = {"A": [x for row in rows.A for x in row], "h": rows.h}
         return self._function("rows", {n: self._in(x) for n, x in outputs.items()}) if rows.rows else None
 
+    def driving(self, names: Sequence[str]) -> Function:
+        """Some inputs, and their rates: ``values`` and ``rates``."""
+        u, rates, zero = self.system.u, self.system.input_rates, self.system.graph.zero
+        values = [self.parts.inputs.get(u[n], u[n]) for n in names]
+        moving = [self.parts.rates.get(rates[u[n]], zero) if u[n] in rates else zero for n in names]
+        return self._function("driving", {"values": values, "rates": moving})
+
     def samples(self) -> Function | None:
         """All values that samples read."""
         values = [x for sample in self.parts.samples for x in sample.values]
@@ -256,7 +266,7 @@ class Plant:
         Where inputs depend on the state, all of r is differentiated as it stands.
         """
         w, v = self.bench, list(self.system.v)
-        if any(_symbols([value]) & {"q", "v"} for value in self._parts.inputs.values()):
+        if any(x.data[0] in ("q", "v") for x in symbols_in(self._parts.inputs.values())):
             return along(r), jacobian(list(r), v).dense()
         by_q, by_v = ([self._in(row) for row in table] for table in motion_derivatives(w))
         pulls = [-f for f in self._forces]
@@ -284,8 +294,3 @@ def _along(G: Jacobian, row: Sequence[Expr], n: int, zero: Expr) -> list[Expr]:
     for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
         found[j] = found[j] + row[i] * entry
     return found
-
-
-def _symbols(exprs: Sequence[Expr]) -> set[str]:
-    """The blocks that expressions depend on."""
-    return {node.data[0] for node in reachable(list(exprs)) if node.op is ops.SYMBOL}

@@ -49,14 +49,12 @@ class PlantRanks:
             found = self._known[key] = self._found(t, x, held)
         held.m[self._places] = found
 
-    def of_many(self, t: float, q: Array, u: Array, p: Array) -> Array:
-        """The held numbers of many variants, nothing else in them: (runs, held)."""
-        m = np.zeros((len(q), len(self.plant.parts.held)))
+    def of_many(self, t: float, x: Array, u: Array, p: Array) -> Array:
+        """The held numbers of many states (runs, n), nothing else in them: (runs, held)."""
+        m = np.zeros((len(x), len(self.plant.parts.held)))
         if self._places:
-            rest = np.zeros(self.model.nv + len(self.plant.parts.states))
-            for k in range(len(q)):
-                held = Held(u[k], m[k], p[k])
-                self(t, np.concatenate([q[k], rest]), held)
+            for k in range(len(x)):
+                self(t, x[k], Held(u[k], m[k], p[k]))
         return m
 
     def _found(self, t: float, x: Array, held: Held) -> Array:

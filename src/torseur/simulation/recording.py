@@ -55,12 +55,14 @@ class Recorder:
         return self._grid is not None
 
     def begin(self, t: float, x: Array) -> None:
-        """The start, and the state after a jump."""
+        """The start, and the state after a jump: on a grid it takes the place of the state before it."""
         if self._grid is None:
             self._row(t, x.copy())
         elif self.due == t:
             self._row(t, x.copy())
             self._advance(self._next + 1)
+        elif self._times and self._times[-1] == t:
+            (self._rows or self._packs[-1])[-1] = x.copy()
 
     def step(self, t: float, h: float, upto: float, stepper: Stepper, end: Array) -> None:
         """A step from t, of length h, of which the part until a time counts; at that time the state is `end`."""

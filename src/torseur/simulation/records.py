@@ -71,7 +71,7 @@ class Records:
             for n, o in plant.parts.outputs.items()
             if n not in plant.mechanism.inputs
         ]
-        formulas = plant.mechanism.outputs
+        formulas = {n: o for n, o in plant.mechanism.outputs.items() if n not in plant.parts.outputs}
         values = plant.settled([system.scalar(o.value) for o in formulas.values()])
         for (name, output), value in zip(formulas.items(), values, strict=True):
             found.append(_Item(name, output.unit or "", output.description or "", value, Role.OUTPUT))
@@ -173,7 +173,7 @@ class Records:
         )
 
     def _jumps(self, trajectory: Trajectory, problem: Problem, log: Log) -> dict[str, tuple[Array, Array]]:
-        """When energy and momenta jump and by how much, at events and at changes of parameters."""
+        """When energy and momenta jump and by how much: at events, at changes of parameters, by drives that jump."""
         found = {}
         if trajectory.events:
             times = np.array([e.time for e in trajectory.events])
@@ -186,6 +186,10 @@ class Records:
             values = [np.array([getattr(c, side) for c in log.changes]) for side in ("before", "after")]
             before, after = (self._amounts(problem, times, x, log.u, m, p) for p in values)
             found["changes"] = times, after - before
+        if log.jumps:
+            times, m, p, *states = (np.array(column) for column in zip(*log.jumps, strict=True))
+            before, after = (self._amounts(problem, times, x, log.u, m, p) for x in states)
+            found["drives"] = times, after - before
         return found
 
     def _amounts(self, problem: Problem, times: Array, states: Array, u: Array, m: Array, p: Array) -> Array:

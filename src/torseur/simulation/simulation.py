@@ -5,6 +5,7 @@ The steps of a run read as its table of contents: start, settle the switches, in
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import Balance, Gap, audit_of
+from torseur.simulation.beginning import Beginning
 from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
 from torseur.simulation.driver import Encounter, Limits, Reply, integrate
@@ -28,6 +30,7 @@ from torseur.simulation.hooks import Keep
 from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
+from torseur.simulation.moving_inputs import MovingInputs
 from torseur.simulation.outcome import Outcome, Trajectory
 from torseur.simulation.plant import Plant, Settings
 from torseur.simulation.plant_ranks import PlantRanks
@@ -36,7 +39,7 @@ from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.start_report import check_rest, start_facts, still_held
-from torseur.simulation.starting import Request, Start, first_state
+from torseur.simulation.starting import Request, Start, first_state, wished
 from torseur.simulation.study import Study
 from torseur.simulation.study_checks import check_study
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
@@ -47,6 +50,9 @@ __all__ = ["Simulation"]
 FEWEST_STEPS = 50
 """Of a run with steps by error: where the motion is known beforehand, nothing else keeps them from being too long for
 the integrals of the audit."""
+
+JUMP = 1e-8
+"""What a coordinate or speed changes by, beside its size, when what drives it jumps; less is rounding."""
 
 UNWATCHED = 1e300
 """The tolerance of states that only the audit reads: they must not steer the steps."""
@@ -65,10 +71,8 @@ class Simulation:
         check_study(study)
         self.study = study
         self.method = method_of(study.solver.method)
-        mechanism = study.model
-        if study.outputs:
-            mechanism = mechanism.model_copy(update={"outputs": {**mechanism.outputs, **study.outputs}})
-        self.model = build(mechanism, parameters=dict(study.parameters))
+        self.model = build(study.model, parameters=dict(study.parameters))
+        self.moving = MovingInputs(self.model)
         settings = Settings(
             Friction(FrictionModel(study.friction.model), study.friction.width),
             Stops(StopModel(study.stops.model), study.stops.restitution),
@@ -76,7 +80,7 @@ class Simulation:
             independent=study.independent or None,
             folder=folder,
         )
-        self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings)
+        self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings, study.outputs)
         self._check_events()
 
     def _check_events(self) -> None:
@@ -100,11 +104,11 @@ class Simulation:
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def evaluate(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
-        """A function of the plant at one instant."""
+        """A function of the plant at one instant, for one state or many."""
         assert native is not None
         values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
         for block in self.problem.states:
-            values[block.name] = x[self.problem.columns(block.name)]
+            values[block.name] = x[..., self.problem.columns(block.name)]
         return native(*(values[a.name] for a in native.interface.inputs))
 
     def _at_ranks(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
@@ -136,15 +140,20 @@ class Simulation:
         """Sets the ranks of constraint rows among the held numbers."""
         return PlantRanks(self.plant, self.model, self._native(self.plant.rows()), self.evaluate)
 
+    @cached_property
+    def input_values(self) -> Array:
+        """What inputs are held at where nothing drives them: their constants, or what the description says."""
+        known = dict(zip(self.model.mechanism.inputs, self.model.input_values, strict=True))
+        return np.array([*(known | self.plant.constants).values()])
+
     @property
     def _changes(self) -> Changes:
         return Changes(self.study, self.model.free_parameters, [event.name for event in self.plant.parts.events])
 
     # -- the start -----------------------------------------------------------------------------------------------------
     @cached_property
-    def starts(self) -> Function | None:
-        """States of blocks and held numbers at the start, as a function of t, q, v, u and p."""
-        return self.plant.parts.starts([b for b in self.plant.blocks if b.name in ("t", "q", "v", "u", "p")])
+    def beginning(self) -> Beginning:
+        return Beginning(self.plant, self.problem, self.records, self.moving, self.study, self.evaluate)
 
     def start(
         self, given: Mapping[str, float] | None = None, u: Array | None = None, p: Array | None = None
@@ -163,19 +172,20 @@ class Simulation:
         """The same, and how it came about."""
         study, model = self.study, self.model
         p = model.parameter_values if p is None else p
-        u = model.input_values if u is None else u
-        inputs = self.records.inputs_at(study.begin, u, p)
-        changed = not (np.array_equal(p, model.parameter_values) and np.array_equal(u, model.input_values))
-        start = first_state(model, Request(study, given or {}, inputs, p, changed))
-        z, m = np.zeros(len(self.plant.parts.states)), np.zeros(len(self.plant.parts.held))
-        held = Held(u.copy(), m, p.copy())
-        x = np.concatenate([start.q, start.v, z])
-        if self.starts is not None:
-            at = self.evaluate(compile(self.starts, lanes=1), study.begin, x, held)
-            names = [output.name for output in self.starts.outputs]
-            values = dict(zip(names, at if isinstance(at, tuple) else (at,), strict=True))
-            x[self.problem.columns("z")] = values.get("z", z)
-            held.m[:] = values.get("m", m)
+        u = self.input_values if u is None else u
+        changed = not (np.array_equal(p, model.parameter_values) and np.array_equal(u, self.input_values))
+        held = Held(u.copy(), np.zeros(len(self.plant.parts.held)), p.copy())
+        z, found = np.zeros(len(self.plant.parts.states)), list[Start]()
+
+        def request(inputs: Array) -> Request:
+            return Request(study, given or {}, inputs, p, changed)
+
+        def closed(inputs: Array) -> Array:
+            found.append(first_state(self.moving.model, request(inputs)))
+            return np.concatenate([found[-1].q, found[-1].v, z])
+
+        first = np.concatenate([*wished(self.moving.model, request(np.zeros(0))), z])
+        x, start = self.beginning.settled(first, held, closed), found[-1]
         self.ranks(study.begin, x, held)
         if self._correct is not None and study.start_from != "given" and not self.plant.switches:
             for _ in range(2):
@@ -271,13 +281,18 @@ class Simulation:
                 x = meeting.state if reply.state is None else reply.state
                 self.ranks(meeting.time, x, reply.held)
                 log.change(meeting.time, x, meeting.held, reply.held)
+                x = self._following(meeting.time, x, reply.held)
                 settled = keeper.review(meeting.time, x, reply.held) if self.plant.switches else None
-                reply = reply if settled is None else replace(reply, state=settled.state)
+                reply = replace(reply, state=x if settled is None else settled.state)
             log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
             return reply
 
         def review(t: float, x: Array, held: Held) -> Reply | None:
-            reply = keeper.review(t, x, held)
+            after = self._following(t, x, held)
+            reply = keeper.review(t, after, held) if self.plant.switches else None
+            if after is not x:
+                log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
+                reply = reply or Reply(state=after)
             log.note(t, held)
             return reply
 
@@ -293,13 +308,29 @@ class Simulation:
             handler=handler,
             breaks=table.breaks,
             samplings=[*table.samplings(self._sampled, self.evaluate, log), *self._changes.by_clock(log)],
-            review=review if self.plant.switches else None,
+            review=review if self.plant.switches or self.plant.is_driven else None,
             sided=keeper.sided,
             limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
             progress=progress,
             keep=keep,
             memory=memory,
         )
+
+    def _following(self, t: float, x: Array, held: Held) -> Array:
+        """The state after what drives constraints may have jumped: speeds follow at once, positions cannot."""
+        if not self.plant.is_driven:
+            return x
+        after = _flat(self.evaluate(self._correct, t, x, held))
+        q, v = self.problem.columns("q"), self.problem.columns("v")
+        moved = np.abs(after[q] - x[q])
+        if np.any(moved > JUMP * (1.0 + np.abs(x[q]))):
+            name = self.model.coordinates[int(np.argmax(moved))].name
+            raise NumericalError(
+                f"an input that drives a constraint jumps, and {name} cannot follow it",
+                where=f"t = {t:.9g} s",
+                remedy="let it pass from value to value: a ramp, a move, or a lag behind it",
+            )
+        return after if np.any(np.abs(after[v] - x[v]) > JUMP * (1.0 + np.abs(x[v]))) else x
 
     @property
     def step(self) -> float | None:

@@ -22,7 +22,7 @@ from torseur.simulation.holding import Said, held
 from torseur.simulation.problem import Array
 from torseur.simulation.study import Study
 
-__all__ = ["Request", "Start", "first_state", "first_states"]
+__all__ = ["Request", "Start", "first_state", "first_states", "wished"]
 
 CLOSED = 1e-9
 """Largest gap, m or rad, and rate of a gap, that a given start may have; contacts nearer than this touch."""
@@ -83,7 +83,7 @@ class Request:
     def yields(self, model: Model) -> bool:
         """Whether the start of the model gives way: where the study names, sets or drives something itself."""
         study = self.study
-        driven = {n for row in model.constraint_rows for n in row.inputs} & set(study.inputs)
+        driven = {n for row in model.constraint_rows for n in row.inputs} & {*study.inputs, *study.blocks}
         return bool(self.first or self.guess or study.parameters or study.begin or driven or self.is_changed)
 
 
@@ -95,6 +95,12 @@ def first_state(model: Model, request: Request) -> Start:
     if request.study.start_from == "equilibrium":
         return _at_rest(model, request, *found)
     return _assembled(model, request, *found)
+
+
+def wished(model: Model, request: Request) -> tuple[Array, Array]:
+    """Coordinates and speeds (..., n) as they are said, whatever constraints allow."""
+    of_q, of_v = _said(model, request)
+    return of_q.values, of_v.values
 
 
 def first_states(model: Model, request: Request) -> tuple[Array, list[int]]:

@@ -19,6 +19,7 @@ from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.simulation.methods import METHODS
+from torseur.simulation.row_names import is_multiplier
 from torseur.simulation.study import Study
 
 __all__ = ["check_study", "faults"]
@@ -136,8 +137,10 @@ def _name(found: FoundName, scope: Scope) -> Iterator[Fault]:
 
 def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
     for name in sorted(found.formula.names - scope.symbols.keys()):
-        if not any(name == block or name.startswith(f"{block}_") for block in results):
-            expected, remedy = guess(name, [*scope.symbols, *results])
+        is_result = any(name == block or name.startswith(f"{block}_") for block in results)
+        if not is_result and not is_multiplier(name, scope.mechanism):
+            multipliers = (f"lambda_{owner}" for owner in (*scope.mechanism.loops, *scope.mechanism.constraints))
+            expected, remedy = guess(name, [*scope.symbols, *results, *multipliers])
             yield Fault(found.path, f"unknown name '{name}'", expected, found.formula.text[:80], remedy)
 
 
@@ -160,4 +163,4 @@ def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
             yield Fault(("outputs", name), f"the name '{name}' is taken", got=got, remedy="call the output otherwise")
         for found in walk(output, ("outputs", name)):
             if isinstance(found, FoundFormula):
-                yield from _formula(found, scope)
+                yield from _formula(found, scope, (*study.inputs, *study.blocks))

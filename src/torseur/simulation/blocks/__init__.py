@@ -2,7 +2,7 @@
 
 from torseur.simulation.blocks.base import Block, build_blocks, kinds
 from torseur.simulation.blocks.feedback import Pd, Pid
-from torseur.simulation.blocks.filters import Delay, Lag, SecondOrder, TransferFunction
+from torseur.simulation.blocks.filters import Delay, Integral, Lag, SecondOrder, TransferFunction
 from torseur.simulation.blocks.joint_control import ComputedTorque, PdRegulator
 from torseur.simulation.blocks.limits import DeadZone, RateLimit, Saturation
 from torseur.simulation.blocks.motors import Armature, Force
@@ -10,7 +10,7 @@ from torseur.simulation.blocks.noise import BandNoise, Noise
 from torseur.simulation.blocks.recorded import Recorded
 from torseur.simulation.blocks.sampled import PythonBlock, Sampled
 from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
-from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Sine, Spline, Step, Sweep
+from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Sine, Spline, Step, Sweep, number_of
 from torseur.simulation.blocks.table import KINDS, block_of
 from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
 from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPoint, Trapezoid
@@ -30,6 +30,7 @@ __all__ = [
     "ForceSensor",
     "FormulaSignal",
     "Imu",
+    "Integral",
     "Lag",
     "Line",
     "Move",
@@ -59,4 +60,5 @@ __all__ = [
     "block_of",
     "build_blocks",
     "kinds",
+    "number_of",
 ]

@@ -40,7 +40,7 @@ def kinds(*blocks: type[Block]) -> dict[str, type[Block]]:
     return {block.kind: block for block in blocks}
 
 
-def build_blocks(context: Context, blocks: Mapping[str, Block], where: str = "blocks") -> None:
+def build_blocks(context: Context, blocks: Mapping[str, Block]) -> None:
     """Build blocks in an order in which each finds what it uses; a block that is called like an input drives it.
 
     Blocks may use each other's results in a circle, if somewhere in it a state or a sample breaks the circle.
@@ -52,7 +52,7 @@ def build_blocks(context: Context, blocks: Mapping[str, Block], where: str = "bl
     while waiting:
         ready = (n for n in waiting if not any(other in waiting for other in needs[n] if other != n))
         name = next(ready, next(iter(waiting)))
-        context.where = f"{where}.{name}"
+        context.where = f"{'inputs' if name in context.bench.system.u.names else 'blocks'}.{name}"
         _build(context, name, waiting.pop(name))
         context.awaited.discard(name)
 

@@ -1,4 +1,4 @@
-"""Linear filters: first and second order, rational transfer functions, pure delay."""
+"""Linear filters: integral, first and second order, rational transfer functions, pure delay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,21 @@ from torseur.graph import Expr
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context
 
-__all__ = ["Delay", "Lag", "SecondOrder", "TransferFunction"]
+__all__ = ["Delay", "Integral", "Lag", "SecondOrder", "TransferFunction"]
+
+
+class Integral(Block):
+    """dy/dt = gain x."""
+
+    kind = "integral"
+    value: Anything = Field(description="what is integrated")
+    gain: Scalar = Field(1.0, description="multiplies it")
+    start: Anything = Field(0.0, description="y at the start")
+
+    def build(self, context: Context, name: str) -> Expr:
+        y = context.state(f"{name}_state", start=self.start)
+        context.rate(y, context.value(self.gain) * context.value(self.value))
+        return y
 
 
 class Lag(Block):

@@ -14,13 +14,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import Number, Scalar
+from torseur.describe.formulas import Formula
 from torseur.describe.marks import Anything
 from torseur.graph import Expr, Piecewise, exp, log, maximum, minimum, select, sin
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context
 
-__all__ = ["Constant", "FormulaSignal", "Ramp", "Sine", "Spline", "Step", "Sweep"]
+__all__ = ["Constant", "FormulaSignal", "Ramp", "Sine", "Spline", "Step", "Sweep", "number_of"]
 
 Ends = Literal["natural", "clamped"]
 
@@ -48,6 +49,22 @@ class FormulaSignal(Block):
     def build(self, context: Context, name: str) -> Expr:
         context.breaks(self.breaks)
         return context.value(self.value)
+
+
+def number_of(block: Block) -> float | None:
+    """The number that a block always gives, whatever the parameters; None where it is none of that kind.
+
+    >>> number_of(Constant(value=2.0)), number_of(FormulaSignal(value="30*deg/pi")), number_of(FormulaSignal(value="t"))
+    (2.0, 0.16666666666666666, None)
+    """
+    if type(block) is Constant or (type(block) is FormulaSignal and not block.breaks):
+        value = block.value
+        if not isinstance(value, Formula):
+            return value
+        if not value.names:
+            number = value.value()
+            return number if math.isfinite(number) else None
+    return None
 
 
 class Step(Block):

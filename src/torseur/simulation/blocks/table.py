@@ -11,7 +11,7 @@ from torseur.describe.checks.fault import guess
 from torseur.errors import ModelError
 from torseur.simulation.blocks.base import Block, kinds
 from torseur.simulation.blocks.feedback import Pd, Pid
-from torseur.simulation.blocks.filters import Delay, Lag, SecondOrder, TransferFunction
+from torseur.simulation.blocks.filters import Delay, Integral, Lag, SecondOrder, TransferFunction
 from torseur.simulation.blocks.joint_control import ComputedTorque, PdRegulator
 from torseur.simulation.blocks.limits import DeadZone, RateLimit, Saturation
 from torseur.simulation.blocks.motors import Armature, Force
@@ -29,7 +29,7 @@ GROUPS = {
     "Signals": kinds(Constant, Step, Ramp, Sine, Sweep, Spline, Recorded, Noise, BandNoise, FormulaSignal),
     "Motions": kinds(Move, Trapezoid, PointToPoint, Line, Circle),
     "Control": kinds(Pd, Pid, ComputedTorque, PdRegulator, OperationalSpace, ResolvedAcceleration, ResolvedRate),
-    "Filters and limits": kinds(Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone),
+    "Filters and limits": kinds(Integral, Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone),
     "Samples": kinds(Sampled, PythonBlock),
     "Sensors": kinds(PoseSensor, VelocitySensor, AccelerationSensor, Imu, ForceSensor),
     "Motors": kinds(Armature, Force),

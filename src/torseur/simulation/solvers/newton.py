@@ -138,21 +138,20 @@ class Newton:
         found = _named(self.implicit.residual, sheet.call(self.implicit.residual, t, x, **blocks))
         T = _named(self.implicit.tangent, sheet.call(self.implicit.tangent, t, x, **blocks))
         rho = [*found["r"], *(unknown - f for unknown, f in zip(rates[self.nv :], found.get("dz", []), strict=True))]
-        J, B = self._matrices(sheet, t, h, x, T, blocks)
+        Z = _named(self.functions[2], sheet.call(self.functions[2], t, x, **blocks)) if self.nz else {}
+        J, B = self._matrices(h, T, Z)
         base = solve(J, rho)
         if not self.rows:
             return [-b for b in base], []
         columns = [solve(J, [row[k] for row in B]) for k in range(self.rows)]
-        G, c = self._constraints(h, T, found["h"])
+        G, c = self._constraints(h, T, Z, found["h"])
         right = [_dot(row, base) - ck for row, ck in zip(G, c, strict=True)]
         S = [[_dot(row, column) for column in columns] for row in G]
         dlam, _ = minimum_norm_solve(S, right, tolerance=_RANK)
         dy = [_dot(list(row), dlam) - b for row, b in zip(zip(*columns, strict=True), base, strict=True)]
         return dy, dlam
 
-    def _matrices(
-        self, sheet: Sheet, t: Expr, h: Expr, x: list[Expr], T: dict[str, list[Expr]], blocks: dict[str, list[Expr]]
-    ) -> tuple[Matrix, Matrix]:
+    def _matrices(self, h: Expr, T: dict[str, list[Expr]], Z: dict[str, list[Expr]]) -> tuple[Matrix, Matrix]:
         """J of the rates and B of the multipliers."""
         nv, nz = self.nv, self.nz
         by_v, by_q = self._factors(h)
@@ -163,7 +162,6 @@ class Newton:
         B = [[T["A"][k * nv + i] for k in range(self.rows)] for i in range(nv)]
         if not nz:
             return J, B
-        Z = _named(self.functions[2], sheet.call(self.functions[2], t, x, **blocks))
         for i in range(nv):
             J[i] += [by_v * Z["rz"][i * nz + j] for j in range(nz)]
         for i in range(nz):
@@ -172,9 +170,11 @@ class Newton:
             B.append([Z["lam"][i * self.rows + k] for k in range(self.rows)])
         return J, B
 
-    def _constraints(self, h: Expr, T: dict[str, list[Expr]], values: list[Expr]) -> tuple[Matrix, list[Expr]]:
+    def _constraints(
+        self, h: Expr, T: dict[str, list[Expr]], Z: dict[str, list[Expr]], values: list[Expr]
+    ) -> tuple[Matrix, list[Expr]]:
         """The rows of the constraints, divided by the factor their leading part has."""
-        nv, zero = self.nv, h.graph.zero
+        nv, nz = self.nv, self.nz
         by_v, by_q = self._factors(h)
         G, c = [], []
         for k, holonomic in enumerate(self.implicit.holonomic):
@@ -182,8 +182,9 @@ class Newton:
             if not holonomic:
                 A = T["A"][k * nv : (k + 1) * nv]
                 H = [a + (by_q / by_v) * b for a, b in zip(A, H, strict=True)]
-            G.append([*H, *[zero] * self.nz])
-            c.append(values[k] / (by_q if holonomic else by_v))
+            own = by_q if holonomic else by_v
+            G.append([*H, *((by_v / own) * x for x in Z["hz"][k * nz : (k + 1) * nz])] if nz else H)
+            c.append(values[k] / own)
         return G, c
 
     def _factors(self, h: Expr) -> tuple[Expr, Expr]:
@@ -209,7 +210,7 @@ def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
 
 
 def _state_tangent(problem: Problem, implicit: Implicit) -> Function:
-    """Derivatives by and of the states z: dr/dz, and those of dz by vdot, v, q along the speeds, z and lambda."""
+    """Derivatives by and of the states z: of r and h by z; of dz by vdot, v, q along the speeds, z and lambda."""
     residual = implicit.residual
     blocks = {b.name: list(b) for b in residual.inputs}
     outputs = {o.name: list(o.exprs) for o in residual.outputs}
@@ -217,7 +218,8 @@ def _state_tangent(problem: Problem, implicit: Implicit) -> Function:
     nq, nv = (problem.columns(n).stop - problem.columns(n).start for n in ("q", "v"))
 
     def by(exprs: list[Expr], name: str, size: int) -> Matrix:
-        found = jacobian(exprs, blocks[name]).dense() if blocks.get(name) else [[zero] * size for _ in exprs]
+        known = exprs and blocks.get(name)
+        found = jacobian(exprs, blocks[name]).dense() if known else [[zero] * size for _ in exprs]
         return [list(row) for row in found]
 
     by_q = by(dz, "q", nq)
@@ -228,6 +230,7 @@ def _state_tangent(problem: Problem, implicit: Implicit) -> Function:
     ]
     tables = {
         "rz": by(outputs["r"], "z", len(dz)),
+        "hz": by(outputs.get("h", []), "z", len(dz)),
         "a": by(dz, "vdot", nv),
         "v": by(dz, "v", nv),
         "q": q,
