@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from torseur import equations
 from torseur.describe import Mechanism
+from torseur.describe.constraints import Constraint
 from torseur.dynamics.kane import kane
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.emit.bridges import to_sympy
@@ -290,3 +292,14 @@ def test_differential_drive_by_its_wheels():
     assert_equal(robot.D, T.T * plain.D * T)
     assert_equal(robot.C, T.T * plain.C * T)
     assert_equal(robot.tau, sp.Matrix([symbol("T_right"), symbol("T_left")]))
+
+
+def test_the_rate_of_the_wheel_as_a_row_of_speeds_has_the_equations_of_the_prescribed_wheel():
+    """(8.45): an input is held in the equations of a model, so the speed that it gives stays a symbol in both."""
+    prescribed = load(ROOT / "examples" / "tractor_trailer" / "tractor_trailer.yaml")
+    row = {"speeds": {"coefficients": {"ddelta": 1.0}, "equals": "steering"}}
+    constraints = {**prescribed.constraints, "steered": Constraint.model_validate(row)}
+    by_rate = prescribed.model_copy(update={"constraints": constraints})
+    one, other = (equations(model, "kane").text() for model in (prescribed, by_rate))
+    assert "ddelta" in one
+    assert one == other

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torseur.describe import Effort, Formula, Motor, Transmission
-from torseur.describe.constraints import Prescribed
+from torseur.describe.constraints import Prescribed, SpeedRow
 from torseur.dynamics.closing import SINGULAR
 from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
@@ -137,9 +137,12 @@ def actuated_coordinates(w: Workbench) -> list[str]:
 
 
 def prescribed_speeds(w: Workbench) -> set[int]:
-    """Places in v of the speeds of prescribed coordinates."""
+    """Places in v of the speeds of prescribed coordinates, and of speeds that a row gives by themselves."""
     forms = [constraint.form for constraint in w.system.mechanism.constraints.values()]
     names = {f"d{form.coordinate}" for form in forms if isinstance(form, Prescribed)}
+    names |= {
+        n for form in forms if isinstance(form, SpeedRow) and len(form.coefficients) == 1 for n in form.coefficients
+    }
     return {k for k, name in enumerate(w.system.v.names) if name in names}
 
 
