@@ -10,7 +10,8 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import torseur as ts
-from torseur.describe import Effort, Mechanism, SpringDamper
+from torseur.describe import Body, Effort, Mechanism, SpringDamper
+from torseur.describe.constraints import Constraint
 from torseur.emit import native
 from torseur.errors import ArgumentError
 from torseur.simulation.batch import simulate_many
@@ -494,3 +495,26 @@ def test_an_output_of_the_study_takes_the_place_of_one_of_the_model():
     outputs, rate = {"place": {"value": "2*x + rate"}}, {"rate": "dx"}
     run = ts.simulate(model, until=1.0, every=0.5, start={"dx": 1.0}, outputs=outputs, controllers=rate)
     np.testing.assert_allclose(run["place"], [1.0, 2.0, 3.0], atol=1e-12)
+
+
+# -- inside ------------------------------------------------------------------------------------------------------------
+def test_newton_knows_how_a_driven_row_follows_its_state():
+    drive = {"integral": {"value": "cos(t) + a", "start": 0.3}}
+    study = {"until": 1.0, "every": 0.1, "solver": {"method": "generalised_alpha", "step": 0.01}}
+    run = ts.simulate(prescribed(), inputs={"angle": drive}, **study)
+    assert run.info["newton"] <= 2 * run.info["steps"]
+
+
+def test_a_controller_that_knows_the_mechanism_knows_the_rates_of_what_is_driven():
+    """Of two carts the first is driven; the force that makes the second one follow it answers for its acceleration."""
+    drawn = carts(constraints={"held": {"prescribed": {"coordinate": "x", "equals": "place"}}})
+    tied = {**drawn.constraints, "gear": Constraint.model_validate({"zero": "y - 2*x - lift"})}
+    body = {"joint": {"kind": "prismatic", "coordinate": "lift"}, "inertia": {"M": 1.0}}
+    bodies = {**drawn.bodies, "third": Body.model_validate(body)}
+    model = drawn.model_copy(update={"constraints": tied, "bodies": bodies})
+    servo = {"servo": {"computed_torque": {"speeds": ["dlift"], "reference": {"lift": "0.1*t"}, "kp": 100.0}}}
+    drive = {"place": {"integral": {"value": "cos(3*t)"}}}
+    run = ts.simulate(model, until=1.0, every=0.1, start={"dlift": 0.1}, inputs=drive, controllers=servo)
+    assert run.audit().holds, run.audit()
+    np.testing.assert_allclose(run["lift"], 0.1 * run.time, atol=1e-9)
+    np.testing.assert_allclose(run["x"], np.sin(3.0 * run.time) / 3.0, atol=1e-9)
