@@ -336,6 +336,19 @@ def test_a_block_that_begins_with_what_it_drives_finds_a_start_that_fits():
 def test_a_signal_hands_its_rate_to_speeds_that_the_start_gives():
     run = ts.simulate(prescribed(), until=0.1, every=0.1, start={"da": 3.0}, inputs={"angle": "sin(3*t)"})
     assert run["da"][0] == pytest.approx(3.0, abs=1e-12)
+    with pytest.raises(ts.NumericalError, match="da"):
+        ts.simulate(prescribed(), start={"da": 1.0}, inputs={"angle": "sin(3*t)"})
+
+
+@pytest.mark.parametrize("speed", [2.3, 2.0])
+def test_a_given_start_is_judged_by_the_rate_of_what_drives_it(speed):
+    drive, given = {"angle": {"integral": {"value": "2 + a", "start": 0.3}}}, {"a": 0.3, "da": speed}
+    study = {"until": 0.1, "every": 0.1, "start_from": "given", "start": given, "inputs": drive}
+    if speed == 2.3:
+        assert ts.simulate(prescribed(), **study)["da"][0] == speed
+    else:
+        with pytest.raises(ts.NumericalError, match="turned moves with"):
+            ts.simulate(prescribed(), **study)
 
 
 # -- numbers of the run ------------------------------------------------------------------------------------------------
