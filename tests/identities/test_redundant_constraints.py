@@ -258,3 +258,50 @@ def test_reactions_of_a_coupling_written_twice_are_shared_evenly():
     lam = evaluate(Function("reactions", blocks, {"lam": found.reactions}), q, v, vdot, ranks)[0]
     assert_same(lam, call("multipliers", q, v, v)[0])
     assert_same(lam[0], lam[1])
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+def crossing(x, y, z):
+    """Three sliders with x y = 0 and x z = 0: a plane x = 0 of rank one and a line y = z = 0 of rank two."""
+    bodies = {
+        n: {
+            "parent": parent,
+            "place": {"steps": steps},
+            "joint": {"kind": "prismatic", "coordinate": n, "coordinates": {n: {"start": start}}},
+            "inertia": {"M": 1.0},
+        }
+        for n, parent, steps, start in (
+            ("x", "base", [{"ry": math.pi / 2}], x),
+            ("y", "x", [{"rx": -math.pi / 2}], y),
+            ("z", "y", [{"ry": math.pi / 2}], z),
+        )
+    }
+    rows = {"first": {"zero": "x*y"}, "second": {"zero": "x*z"}}
+    return build(Mechanism.model_validate({"name": "crossing", "bodies": bodies, "constraints": rows}))
+
+
+@pytest.mark.parametrize("start", [(0.0, 1.0, 0.7), (1.0, 0.0, 0.0)])
+def test_a_model_takes_the_rank_of_the_branch_it_is_asked_about(start):
+    model = crossing(*start)
+    assert model.ranks()[0] == (1.0 if start[0] == 0.0 else 2.0)
+    on_plane, on_line = np.array([0.0, 0.8, -0.5]), np.array([0.9, 0.0, 0.0])
+    tau, still = np.array([0.3, 0.2, -0.4]), np.zeros(3)
+    for q in (on_plane, on_line):
+        M, f = model.mass_matrix(q), tau - model.bias(q, still)
+        A = model.constraint_jacobian(q)
+        N = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :].T
+        expected = N @ np.linalg.solve(N.T @ M @ N, N.T @ f)
+        assert_same(model.forward_dynamics(q, still, tau), expected, tolerance=1e-10)
+    both = np.array([on_plane, on_line, on_plane])
+    many = model.forward_dynamics(both, np.zeros((3, 3)), np.tile(tau, (3, 1)))
+    assert_same(many, [model.forward_dynamics(q, still, tau) for q in both], tolerance=1e-12)
+
+
+def test_a_run_takes_the_rank_of_the_branch_it_starts_on():
+    import torseur as ts
+
+    mechanism = crossing(1.0, 0.0, 0.0).mechanism
+    run = ts.simulate(mechanism, until=0.5, start={"x": 0.0, "y": 0.8, "z": -0.5, "dy": 0.3, "dz": 0.2})
+    assert run.complete, run.reason
+    assert np.abs(run["x"]).max() < 1e-12
+    assert run["y"][-1] > 0.9

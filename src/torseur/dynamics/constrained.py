@@ -32,6 +32,7 @@ from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.matrices import Matrix, dot
 from torseur.graph import ConstrainedSystem, Expr, Graph, pseudo_inverse, select
+from torseur.graph.rank import LEFT_OVER
 
 __all__ = ["Allowed", "FewRows", "ManyRows", "Projection", "project"]
 
@@ -221,7 +222,9 @@ class ManyRows:
         return self._system.effective_rank
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
-        return self._system.solve(f, b)
+        right = self._system.left_over <= LEFT_OVER  # else the rank is too small for this position
+        lost = self._graph.zero / self._graph.zero
+        return [x if x.is_number else select(right, x, lost) for x in self._system.solve(f, b)]
 
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
         return self._system.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])

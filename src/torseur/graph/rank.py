@@ -21,7 +21,10 @@ from torseur.graph.functions import absolute, maximum, select, sqrt
 from torseur.graph.linear import Matrix, cut_in_rows, dot, exchange, largest, matrix_of
 from torseur.graph.nodes import Bundle, Expr, Graph, Truth
 
-__all__ = ["minimum_norm_solve", "pseudo_inverse"]
+__all__ = ["LEFT_OVER", "minimum_norm_solve", "pseudo_inverse"]
+
+LEFT_OVER = 1e-4
+"""A pivot that a given rank leaves over, beside the first one: more than this is no error of closing."""
 
 
 def minimum_norm_solve(
@@ -61,7 +64,8 @@ def pseudo_inverse(
         A: m rows of n entries.
         tolerance: pivots below this fraction of the largest count as zero.
         floor: pivots below this count as zero as well, for matrices that may hold nothing but rounding.
-        rank: how many pivots count at most, whatever their size; all of them by default.
+        rank: how many pivots count at most, whatever their size; all of them by default. Where a pivot beyond them is
+            not small beside the first (`LEFT_OVER`), the rank is wrong and the results are nan.
     """
     g, rows = matrix_of(A, [])
     m, n = len(rows), len(rows[0])
@@ -165,6 +169,7 @@ def _shortest(
     live: list[Truth] = []
     threshold = g.zero
     least = floor * unit
+    first = beyond = g.zero
     for k in range(steps):
         norms = [dot(col[k:], col[k:], g.zero) for col in columns]
         for j in range(k + 1, n):
@@ -176,7 +181,9 @@ def _shortest(
         alive = pivot > threshold if k else pivot > least
         live.append(alive if top is None else alive & (top > k + 0.5))
         if k == 0:
-            threshold = maximum(tolerance * pivot, least) if floor else tolerance * pivot
+            threshold, first = maximum(tolerance * pivot, least) if floor else tolerance * pivot, pivot
+        if top is not None:
+            beyond = maximum(beyond, select(top > k + 0.5, 0.0, pivot))
         others = [*columns[k + 1 :], *right]
         _, others = _reflect(columns[k], k, pivot, norms[k], live[k], others)
         columns[k + 1 :], right = others[: n - k - 1], others[n - k - 1 :]
@@ -184,6 +191,8 @@ def _shortest(
     rows = [[select(live[k], col[k], 0.0) if j >= k else g.zero for j, col in enumerate(columns)] for k in range(steps)]
     masked = [[select(live[k], c[k], 0.0) for k in range(steps)] for c in right]
     known = dot(A, A, g.zero) < math.inf  # a nan pivot counts as dead: it must not pass for a rank
+    if top is not None:
+        known = known & (beyond <= maximum(LEFT_OVER * first, least))
     found = []
     for z in _lower_solve_and_back(g, rows, masked, live, n):
         for k, j, swap in reversed(swaps):
@@ -243,6 +252,8 @@ class _PseudoInverse(Callee):
         A, top = flat[..., :-1].reshape(*flat.shape[:-1], self.m, self.n), flat[..., -1:]
         good = np.isfinite((A * A).sum(axis=(-1, -2)))
         U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
+        beyond = np.where(np.arange(s.shape[-1]) < top, 0.0, s).max(axis=-1, initial=0.0)
+        good &= beyond <= np.maximum(LEFT_OVER * s[..., 0], self.floor)
         live = (s > np.maximum(self.tolerance * s[..., :1], self.floor)) & (np.arange(s.shape[-1]) < top)
         inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
         X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)

@@ -68,6 +68,8 @@ class ModelFunction:
         else:
             result = self._with(args, t, inputs, parameters, out, threads)
         first = result[0] if isinstance(result, tuple) else result
+        if self._takes_ranks and not np.isfinite(first).all():
+            self._on_other_branches(args, result, {"t": t, "inputs": inputs, "parameters": parameters})
         if self._is_single(first) and not np.isfinite(first).all():
             keywords = {"t": t, "inputs": inputs, "parameters": parameters}
             raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, keywords)
@@ -95,11 +97,36 @@ class ModelFunction:
         native = self._compiled(lanes)
         return native.bind(*self._parameters(native, None)) if native.interface.parameters else native
 
-    def _parameters(self, native: NativeFunction, given: Any) -> list[Any]:
-        """The values of its parameters, and the ranks of constraint rows that go with them."""
+    def _parameters(self, native: NativeFunction, given: Any, ranks: Any = None) -> list[Any]:
+        """The values of its parameters, and the ranks of constraint rows that go with them if no others are given."""
         model = self._model
         p = _whole(given, model.free_parameters, model.values_beside)
-        return [model.ranks(p) if a.name == RANK else p for a in native.interface.parameters]
+        names = [a.name for a in native.interface.parameters]
+        if ranks is None and RANK in names:
+            ranks = model.ranks(p)
+        return [ranks if name == RANK else p for name in names]
+
+    @cached_property
+    def _takes_ranks(self) -> bool:
+        return any(a.name == RANK for a in self.native.interface.inputs)
+
+    def _on_other_branches(self, args: Sequence[Any], result: Any, keywords: dict[str, Any]) -> None:
+        """States where the ranks that belong to the start are wrong: with those of their own branches, in place."""
+        results = result if isinstance(result, tuple) else (result,)
+        outs = self.native.interface.outputs
+        batch = np.shape(results[0])[: np.ndim(results[0]) - len(outs[0].shape)]
+        states = [np.broadcast_to(np.asarray(x, dtype=float), (*batch, np.shape(x)[-1])) for x in args]
+        lost = ~np.isfinite(results[0]).reshape(*batch, -1).all(axis=-1)
+        given = {name: value for name, value in keywords.items() if value is not None}
+        for k in map(tuple, np.argwhere(lost)):
+            values = [x[k] for x in states]
+            at = {name: _row(value, batch, k) for name, value in given.items()}
+            if not all(np.isfinite(x).all() for x in values):
+                continue
+            ranks = self._model.ranks.around(values[0], at)
+            found = self._with(values, at.get("t"), at.get("inputs"), at.get("parameters"), None, 1, ranks)
+            for target, value in zip(results, found if isinstance(found, tuple) else (found,), strict=True):
+                target[k] = value
 
     def _compiled(self, lanes: int | None) -> NativeFunction:
         key = f"{self._model.key}:{self._quantity}:{self._options}"
@@ -129,11 +156,11 @@ class ModelFunction:
                 model.__dict__[self._quantity] = quick
         return ready
 
-    def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int) -> Any:
+    def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int, ranks: Any = None) -> Any:
         native, model = self.native, self._model
         check_names(inputs, list(model.mechanism.inputs), "input")
         check_names(parameters, model.free_parameters, "parameter")
-        values, known = list(args), iter(self._parameters(native, parameters))
+        values, known = list(args), iter(self._parameters(native, parameters, ranks))
         for argument in native.interface.inputs[len(args) :]:
             if argument.role is Role.TIME:
                 values.append(np.asarray(0.0 if t is None else t, dtype=float))
@@ -142,6 +169,14 @@ class ModelFunction:
             elif argument.role is Role.PARAMETER:
                 values.append(next(known))
         return native(*values, out=out, threads=threads)
+
+
+def _row(given: Any, batch: tuple[int, ...], k: tuple[int, ...]) -> Any:
+    """What belongs to one state of a batch, of an array with or without the dimensions of the batch or of a table."""
+    if isinstance(given, Mapping):
+        return {name: np.broadcast_to(value, batch)[k] for name, value in given.items()}
+    array = np.asarray(given, dtype=float)
+    return array[k] if array.shape[: len(batch)] == batch and batch else array
 
 
 def check_names(given: Any, known: list[str], what: str) -> None:

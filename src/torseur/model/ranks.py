@@ -62,6 +62,10 @@ class Ranks:
                 self._known[key] = self._found(row)
         return np.array([self._known[key] for key in keys]).reshape(*lead, -1)
 
+    def around(self, q: Array, keywords: dict[str, Any]) -> Array:
+        """On the branch of a closed position (nq,)."""
+        return ClosedStates(numeric_rows(self.model, keywords), q).all_ranks()
+
     def _found(self, p: Array) -> Array:
         model = self.model
         keywords = {"parameters": p} if len(p) else {}
