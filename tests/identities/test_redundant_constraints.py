@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evaluated import Evaluated, assert_same, ranks_around
+from overconstrained import described
 from rings import Ring
 from torseur.describe import Mechanism
 from torseur.dynamics.kane import kane
@@ -266,8 +267,8 @@ def crossing(x, y, z):
     bodies = {
         n: {
             "parent": parent,
-            "place": {"steps": steps},
-            "joint": {"kind": "prismatic", "coordinate": n, "coordinates": {n: {"start": start}}},
+            "steps": steps,
+            "joint": {"kind": "prismatic", "coordinate": n, "start": start},
             "inertia": {"M": 1.0},
         }
         for n, parent, steps, start in (
@@ -277,7 +278,7 @@ def crossing(x, y, z):
         )
     }
     rows = {"first": {"zero": "x*y"}, "second": {"zero": "x*z"}}
-    return build(Mechanism.model_validate({"name": "crossing", "bodies": bodies, "constraints": rows}))
+    return build(described({"name": "crossing", "bodies": bodies, "constraints": rows}))
 
 
 @pytest.mark.parametrize("start", [(0.0, 1.0, 0.7), (1.0, 0.0, 0.0)])

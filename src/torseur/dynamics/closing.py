@@ -46,14 +46,15 @@ ROUNDING = 1e-14
 """Singular values of scaled rows below this part of the largest are rounding, however well states are closed."""
 
 SINGULAR = 1e-6
-"""At one position, singular values below this part of the largest are zeros: positions that are closed to 1e-12 meet a
-singular one to the square root of that only."""
+"""At one position, singular values of rows of usual length below this are zeros: positions that are closed to 1e-12
+meet a singular one to the square root of that only."""
 
 CLEAR = 1e3
 """A gap between singular values that is narrower than this leaves the rank in doubt."""
 
-FLOOR = 1e-8
-"""Rows shorter than this, scaled, are not lengthened to one: they may hold nothing but rounding."""
+FLOOR = 0.05
+"""Rows shorter than this, scaled, are not lengthened to one: they may hold nothing but rounding, or vanish where the
+mechanism is stuck in a singular position."""
 
 _WALKS, _STEPS, _FAR = 4, 3, 0.08
 """Continuation: how many ways are followed, with how many steps each, of what length (rad, or a part of L)."""
@@ -88,6 +89,7 @@ class Rows:
         angles: for each row whether it is an angle rather than a length.
         lengths: for each speed whether it is that of a length.
         components: rows and speeds that have to do with each other, apart from all others.
+        L: the length of the mechanism.
         sides: q -> a cosine (k,), negative where a joint is closed upside down.
     """
 
@@ -98,26 +100,17 @@ class Rows:
     angles: NDArray[np.bool_]
     lengths: NDArray[np.bool_]
     components: Sequence[tuple[Sequence[int], Sequence[int]]]
+    L: float = 1.0
     sides: Callable[[Array], Array] = lambda q: np.ones(q.shape[:-1])
 
-    def length(self, A: Array) -> float:
-        """L: the largest arm of an angle's speed about a row that is a length; 1 where there is none."""
-        part = np.abs(A[..., ~self.angles, :][..., ~self.lengths])
-        found = float(part.max(initial=0.0))
-        return found if found > 0.0 else 1.0
-
-    def columns(self, A: Array) -> Array:
+    @property
+    def columns(self) -> Array:
         """The factor of each column: L for speeds of lengths."""
-        return np.where(self.lengths, self.length(A), 1.0)
+        return np.where(self.lengths, self.L, 1.0)
 
     def scaled(self, A: Array) -> Array:
         """Rows in metres over L, columns in radians."""
-        return np.asarray(A * np.where(self.angles, 1.0, 1.0 / self.length(A))[:, None] * self.columns(A))
-
-    def null_space(self, A: Array) -> Array:
-        """An orthonormal basis (nv, k) of the motions that the rows (m, nv) allow at one position."""
-        Z = self.columns(A)[:, None] * null_space(self.scaled(A), A.shape[-1])
-        return np.asarray(np.linalg.qr(Z)[0])
+        return np.asarray(A * np.where(self.angles, 1.0, 1.0 / self.L)[:, None] * self.columns)
 
 
 # -- rank --------------------------------------------------------------------------------------------------------------
@@ -142,14 +135,14 @@ def rank_over(A: Array, noise: float = 0.0) -> Rank:
 
 
 def rank_here(A: Array) -> int:
-    """The rank of rows (m, n) at one position, which may be a singular one."""
+    """The rank of rows (m, n) of usual length at one position, which may be a singular one."""
     s = np.linalg.svd(A, compute_uv=False) if A.size else np.zeros(0)
     return int(np.count_nonzero(s > _least(float(s.max(initial=0.0)))))
 
 
 def _least(size: float) -> float:
-    """What still counts beside a largest of this size."""
-    return max(SINGULAR * size, 1e-12)
+    """What still counts beside a largest of this size, of rows that are usually of length one."""
+    return SINGULAR * max(size, 1.0)
 
 
 def null_space(A: Array, n: int, rank: int | None = None) -> Array:
@@ -329,7 +322,7 @@ class ClosedStates:
         """One step along an allowed motion each, and closed again."""
         A = np.nan_to_num(self.rows.scaled(self.rows.A(q)))
         n = A.shape[-1]
-        size = self.rows.columns(self.rows.A(q))
+        size = self.rows.columns
         steps = np.zeros((len(q), n))
         for k, one in enumerate(A):
             Z = null_space(equilibrated(one[None])[0], n)
@@ -355,12 +348,26 @@ class ClosedStates:
         """The level at which singular values mean nothing: that at which the states are closed."""
         if not len(self.rows.holonomic):
             return ROUNDING
-        left = np.abs(self.rows.h(self.q)) * np.where(self.rows.angles[list(self.rows.holonomic)], 1.0, 1.0 / self.L)
+        left = np.abs(self.rows.h(self.q)) * np.where(
+            self.rows.angles[list(self.rows.holonomic)], 1.0, 1.0 / self.rows.L
+        )
         return max(ROUNDING, 10.0 * float(left.max(initial=0.0)))
 
     @cached_property
-    def L(self) -> float:
-        return self.rows.length(self.rows.A(self.q))
+    def row_lengths(self) -> Array:
+        """The largest length of each scaled row over the states, none below `FLOOR`."""
+        return np.asarray(np.maximum(np.linalg.norm(self.A, axis=-1).max(axis=0, initial=0.0), FLOOR))
+
+    @property
+    def here(self) -> Array:
+        """The rows at the given position, scaled and divided by these lengths: what ranks there are judged by."""
+        return np.asarray(self.A[0] / self.row_lengths[:, None])
+
+    @property
+    def null_space(self) -> Array:
+        """An orthonormal basis (nv, k) of the motions that are allowed at the given position."""
+        Z = self.rows.columns[:, None] * null_space(self.here, self.A.shape[-1])
+        return np.asarray(np.linalg.qr(Z)[0])
 
     def ranks(self, which: Sequence[bool] | None = None) -> list[Rank]:
         """Of each component, of all its rows or of some."""

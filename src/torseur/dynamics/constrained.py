@@ -80,6 +80,8 @@ def project(
     scales: Sequence[Expr],
     graph: Graph,
     n: int,
+    *,
+    checked: bool = True,
 ) -> Projection:
     """A^+, P and rank, each component by itself.
 
@@ -90,6 +92,7 @@ def project(
         scales: of the rows, which give them one unit.
         graph: of the expressions.
         n: how many columns there are.
+        checked: whether a rank that is too small gives nan; off closure, rows have more rank than on it.
     """
     zero, one = graph.zero, graph.one
     inverse = [[zero] * len(A) for _ in range(n)]
@@ -98,7 +101,7 @@ def project(
     for (rows, speeds), rank in zip(components, ranks, strict=True):
         scaled = len({scales[i] for i in rows}) > 1  # rows of one unit need none
         part = [[A[i][j] * scales[i] if scaled else A[i][j] for j in speeds] for i in rows]
-        X, live = _inverse(part, rank)
+        X, live = _inverse(part, rank, checked)
         total = total + live
         for a, j in enumerate(speeds):
             for c, i in enumerate(rows):
@@ -108,10 +111,10 @@ def project(
     return Projection(inverse, P, total)
 
 
-def _inverse(part: Matrix, rank: Expr) -> tuple[Matrix, Expr]:
+def _inverse(part: Matrix, rank: Expr, checked: bool) -> tuple[Matrix, Expr]:
     """A^+ and the rank; of one row without any decomposition."""
     if len(part) > 1:
-        return pseudo_inverse(part, tolerance=SMALLEST_PIVOT, floor=FLOOR, rank=rank)
+        return pseudo_inverse(part, tolerance=SMALLEST_PIVOT, floor=FLOOR, rank=rank, checked=checked)
     row = part[0]
     g, square = row[0].graph, dot(row, row)
     if any(x.is_number and abs(float(x)) > FLOOR for x in row):  # it cannot vanish
@@ -189,7 +192,7 @@ class FewRows:
         kept = [(group, rank) for group, rank in zip(groups, self._position_ranks, strict=True) if group[0]]
         some, ranks = [group for group, _ in kept], [rank for _, rank in kept]
         A, scales = ([table[k] for k in rows.holonomic] for table in (rows.A, self._scales))
-        found = project(A, some, ranks, scales, self._graph, len(self.M))  # type: ignore[arg-type]
+        found = project(A, some, ranks, scales, self._graph, len(self.M), checked=False)  # type: ignore[arg-type]
         return found.met([misses[k] for k in rows.holonomic])
 
 

@@ -258,6 +258,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("multipliers", ("q", "v", "tau"), closed_motion.multipliers),
         Quantity("loop_wrenches", ("q", "v", "tau"), closed_motion.loop_wrenches),
         Quantity("closing_sides", ("q",), closing_sides),
+        Quantity("mechanism_length", (), lambda w: {"length": w.length}),
         Quantity("constraint_derivatives", ("q", "v"), constraint_derivatives),
         Quantity("constraint_stiffness", ("q", "lam"), constraint_stiffness),
         Quantity("rate_derivatives", ("q", "v"), rate_derivatives),

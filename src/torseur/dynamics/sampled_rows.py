@@ -89,8 +89,14 @@ class SampledRows:
             angles=angle_rows(c),
             lengths=length_speeds(self.w),
             components=c.components,
+            L=self._length,
             sides=lambda q: np.asarray(self._evaluated(side, q)[0].min(axis=-1)),
         )
+
+    @property
+    def _length(self) -> float:
+        nowhere = np.zeros((1, self.w.system.q.size))
+        return float(self._evaluated(Function("length", self._blocks, {"length": self.w.length}), nowhere)[0][0])
 
     @cached_property
     def _closed(self) -> ClosedStates | None:
@@ -147,5 +153,4 @@ class SampledRows:
 
     def rows_in_columns(self, Y: Array) -> Array:
         """Rows of speeds with lengths measured like those of the constraints."""
-        L = self._closed.L if self._closed is not None else 1.0
-        return equilibrated(np.asarray(Y * np.where(self.rows.lengths, L, 1.0)))
+        return equilibrated(np.asarray(Y * self.rows.columns))

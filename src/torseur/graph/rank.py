@@ -57,6 +57,7 @@ def pseudo_inverse(
     tolerance: float = 1e-10,
     floor: float = 0.0,
     rank: Expr | None = None,
+    checked: bool = True,
 ) -> tuple[Matrix, Expr]:
     """A^+ (n, m), Moore and Penrose's inverse, and the rank of A (m, n); what `minimum_norm_solve` says holds here too.
 
@@ -64,8 +65,8 @@ def pseudo_inverse(
         A: m rows of n entries.
         tolerance: pivots below this fraction of the largest count as zero.
         floor: pivots below this count as zero as well, for matrices that may hold nothing but rounding.
-        rank: how many pivots count at most, whatever their size; all of them by default. Where a pivot beyond them is
-            not small beside the first (`LEFT_OVER`), the rank is wrong and the results are nan.
+        rank: how many pivots count at most, whatever their size; all of them by default.
+        checked: where a pivot beyond the rank is not small beside the first (`LEFT_OVER`), the results are nan.
     """
     g, rows = matrix_of(A, [])
     m, n = len(rows), len(rows[0])
@@ -74,7 +75,8 @@ def pseudo_inverse(
             "wrong tolerance or floor", expected="0 < tolerance < 1, 0 <= floor", got=f"{tolerance!r}, {floor!r}"
         )
     top = g.number(float(min(m, n))) if rank is None else rank
-    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor), [*(e for row in rows for e in row), top])
+    limit = LEFT_OVER if checked and rank is not None else math.inf
+    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor, limit), [*(e for row in rows for e in row), top])
     return cut_in_rows([bundle[k] for k in range(n * m)], m), bundle[n * m]
 
 
@@ -154,7 +156,13 @@ def _minimum_norm_function(m: int, n: int, tolerance: float) -> Function:
 
 
 def _shortest(
-    A: list[Expr], n: int, right: Matrix, tolerance: float, floor: float = 0.0, top: Expr | None = None
+    A: list[Expr],
+    n: int,
+    right: Matrix,
+    tolerance: float,
+    floor: float = 0.0,
+    top: Expr | None = None,
+    limit: float = math.inf,
 ) -> tuple[Matrix, Expr]:
     """For each b in `right` the shortest x that minimises |A x - b|; and the rank.
 
@@ -182,7 +190,7 @@ def _shortest(
         live.append(alive if top is None else alive & (top > k + 0.5))
         if k == 0:
             threshold, first = maximum(tolerance * pivot, least) if floor else tolerance * pivot, pivot
-        if top is not None:
+        if top is not None and limit < math.inf:
             beyond = maximum(beyond, select(top > k + 0.5, 0.0, pivot))
         others = [*columns[k + 1 :], *right]
         _, others = _reflect(columns[k], k, pivot, norms[k], live[k], others)
@@ -191,8 +199,8 @@ def _shortest(
     rows = [[select(live[k], col[k], 0.0) if j >= k else g.zero for j, col in enumerate(columns)] for k in range(steps)]
     masked = [[select(live[k], c[k], 0.0) for k in range(steps)] for c in right]
     known = dot(A, A, g.zero) < math.inf  # a nan pivot counts as dead: it must not pass for a rank
-    if top is not None:
-        known = known & (beyond <= maximum(LEFT_OVER * first, least))
+    if limit < math.inf:
+        known = known & (beyond <= maximum(limit * first, least))
     found = []
     for z in _lower_solve_and_back(g, rows, masked, live, n):
         for k, j, swap in reversed(swaps):
@@ -207,17 +215,17 @@ def _shortest(
 class _PseudoInverse(Callee):
     """A^+ and the rank of A."""
 
-    def __init__(self, m: int, n: int, tolerance: float, floor: float) -> None:
-        self.m, self.n, self.tolerance, self.floor = m, n, tolerance, floor
+    def __init__(self, m: int, n: int, tolerance: float, floor: float, limit: float) -> None:
+        self.m, self.n, self.tolerance, self.floor, self.limit = m, n, tolerance, floor, limit
         self.name, self.n_out = f"pseudo_inverse{m}_{n}", n * m + 1
         self.meaning = "the inverse of Moore and Penrose, and the rank"
 
     @property
     def digest(self) -> str:
-        return f"{self.name}:{self.tolerance!r}:{self.floor!r}"
+        return f"{self.name}:{self.tolerance!r}:{self.floor!r}:{self.limit!r}"
 
     def lowering(self) -> Function:
-        return _pseudo_inverse_function(self.m, self.n, self.tolerance, self.floor)
+        return _pseudo_inverse_function(self.m, self.n, self.tolerance, self.floor, self.limit)
 
     def _parts(self, bundle: Bundle) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """A, X = A^+, I - A X, I - X A."""
@@ -253,7 +261,7 @@ class _PseudoInverse(Callee):
         good = np.isfinite((A * A).sum(axis=(-1, -2)))
         U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
         beyond = np.where(np.arange(s.shape[-1]) < top, 0.0, s).max(axis=-1, initial=0.0)
-        good &= beyond <= np.maximum(LEFT_OVER * s[..., 0], self.floor)
+        good &= beyond <= (np.inf if self.limit == math.inf else np.maximum(self.limit * s[..., 0], self.floor))
         live = (s > np.maximum(self.tolerance * s[..., :1], self.floor)) & (np.arange(s.shape[-1]) < top)
         inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
         X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
@@ -262,16 +270,16 @@ class _PseudoInverse(Callee):
 
 
 @cache
-def _pseudo_inverse(m: int, n: int, tolerance: float, floor: float) -> _PseudoInverse:
-    return _PseudoInverse(m, n, tolerance, floor)
+def _pseudo_inverse(m: int, n: int, tolerance: float, floor: float, limit: float) -> _PseudoInverse:
+    return _PseudoInverse(m, n, tolerance, floor, limit)
 
 
 @cache
-def _pseudo_inverse_function(m: int, n: int, tolerance: float, floor: float) -> Function:
+def _pseudo_inverse_function(m: int, n: int, tolerance: float, floor: float, limit: float) -> Function:
     g = Graph()
     block, top = g.block("A", (m, n)), g.symbol("top")
     units = [[g.one if i == j else g.zero for i in range(m)] for j in range(m)]
-    columns, rank = _shortest(list(block), n, units, tolerance, floor, top)
+    columns, rank = _shortest(list(block), n, units, tolerance, floor, top, limit)
     return Function(f"pseudo_inverse{m}_{n}", [block, g.blocks["top"]], {"X": _transposed(columns), "rank": rank})
 
 

@@ -267,7 +267,7 @@ class Loops:
     def _nearly(self, q: Array, gap: float) -> int | None:
         """The rank of the position rows where all but a small gap is closed and some rows repeat others."""
         A = self._rows.A(q[None])
-        noise = 100.0 * gap / self._rows.length(A)
+        noise = 100.0 * gap / self._rows.L
         if not np.isfinite(A).all() or noise > SINGULAR_GAP:
             return None
         found = rank_over(self._rows.scaled(A)[:, list(self.rows)], noise)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe.constraints import Contact, Rolling
-from torseur.dynamics.closing import null_space, rank_here
+from torseur.dynamics.closing import ClosedStates, null_space, rank_here
 from torseur.errors import NumericalError
 from torseur.model.assembly import held_matrix
 from torseur.model.linearisation import displacement_names
@@ -162,7 +162,7 @@ class Point:
     def pulling(self) -> dict[str, float]:
         """One-sided rows with a force that they cannot have; none where forces are not unique, and may be others."""
         rows, table = self.model.constraint_rows, self.model.mechanism.constraints
-        if rank_here(numeric_rows(self.model, self.search.keywords).scaled(self.A)) < len(rows):
+        if rank_here(ClosedStates(numeric_rows(self.model, self.search.keywords), self.x.q).here) < len(rows):
             return {}
         found = {}
         for row, push in zip(rows, self.lam, strict=True):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.closing import dependent_columns, followers, rank_here
+from torseur.dynamics.closing import ClosedStates, dependent_columns, followers, rank_here
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.assembly import coordinates_from, speeds_from
 from torseur.model.function import check_names
@@ -168,7 +168,7 @@ class _Point:
     @cached_property
     def scaled(self) -> Array:
         """The rows in one unit."""
-        return numeric_rows(self.model, self.keywords).scaled(self.A)
+        return ClosedStates(numeric_rows(self.model, self.keywords), self.q).here
 
     def check(self) -> None:
         """A state that the constraints allow, at which they keep their rank."""

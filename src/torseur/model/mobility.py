@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.closing import Rows, dependent_columns, followers, rank_here, redundant_rows
+from torseur.dynamics.closing import ClosedStates, dependent_columns, followers, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
 from torseur.model.ranks import numeric_rows
 from torseur.model.rows import ConstraintRow, owners_in_words
@@ -146,18 +146,19 @@ class _Position:
         return self.matrix(self.q)
 
     @cached_property
-    def rows(self) -> Rows:
-        return numeric_rows(self.model, self.keywords)
+    def around(self) -> ClosedStates:
+        """Closed states around this one, which tell how long rows usually are."""
+        return ClosedStates(numeric_rows(self.model, self.keywords), self.q)
 
-    @cached_property
+    @property
     def scaled(self) -> Array:
         """The rows in one unit: what ranks and choices are judged by."""
-        return self.rows.scaled(self.A)
+        return self.around.here
 
     @property
     def mobility(self) -> Mobility:
         model, rows = self.model, self.model.constraint_rows
-        H = self.scaled[list(self.rows.holonomic)]
+        H = self.scaled[list(self.around.rows.holonomic)]
         found = Mobility(
             q=self.q,
             nv=model.nv,
@@ -200,7 +201,7 @@ class _Position:
         M = np.asarray(self.model.function("mass_matrix")(self.q[None], **self.keywords))[0]
         if not np.isfinite(M).all():
             return ()
-        Z = self.rows.null_space(self.A)
+        Z = self.around.null_space
         values, vectors = np.linalg.eigh(Z.T @ M @ Z)
         if not values.size or values[0] > 1e-12 * max(float(np.abs(M).max()), 1e-300):
             return ()
@@ -209,7 +210,7 @@ class _Position:
 
     def compared(self, found: Mobility) -> Mobility:
         """With positions beside this one, a small step along the allowed motions and closed again."""
-        rng, Z = np.random.default_rng(0), self.rows.null_space(self.A)
+        rng, Z = np.random.default_rng(0), self.around.null_space
         steps = rng.normal(size=(TRIALS, Z.shape[1]))
         steps = STEP * (steps / np.linalg.norm(steps, axis=1, keepdims=True)) @ Z.T
         there = moved(self.model, np.broadcast_to(self.q, (TRIALS, self.model.nq)), steps)
@@ -220,5 +221,5 @@ class _Position:
         far = np.linalg.norm(beside.q[closed] - self.q, axis=-1)
         if (far < 0.1 * STEP).all() and any(row.holonomic for row in found.rows):
             return replace(found, stuck=True)
-        around = self.rows.scaled(self.matrix(beside.q[closed]))
-        return replace(found, usual_rank=max(found.rank, *(rank_here(A) for A in around)))
+        there = self.around.rows.scaled(self.matrix(beside.q[closed])) / self.around.row_lengths[:, None]
+        return replace(found, usual_rank=max(found.rank, *(rank_here(A) for A in there)))

@@ -39,6 +39,7 @@ def numeric_rows(model: Model, keywords: dict[str, Any]) -> Rows:
         angles=np.array([row.is_angle for row in rows], dtype=bool),
         lengths=np.array([x.quantity is Quantity.SPEED for x in model.speeds], dtype=bool),
         components=model.constraint_components,
+        L=float(np.max(model.function("mechanism_length")(parameters=keywords.get("parameters")))),
         sides=lambda q: at("closing_sides", q).min(axis=-1) if cuts else np.ones(q.shape[:-1]),
     )
 

@@ -213,9 +213,9 @@ class Plant:
         return self._function("decisions", {"found": found})
 
     def rows(self) -> Function | None:
-        """A and h of the constraint rows, those that are switched off as zeros."""
+        """A and h of the constraint rows, those that are switched off as zeros, and the length of the mechanism."""
         rows = self.bench.constraints
-        outputs = {"A": [x for row in rows.A for x in row], "h": rows.h}
+        outputs = {"A": [x for row in rows.A for x in row], "L": [self.bench.length], "h": rows.h}
         return self._function("rows", {n: self._in(x) for n, x in outputs.items()}) if rows.rows else None
 
     def driving(self, names: Sequence[str]) -> Function:

@@ -61,11 +61,10 @@ class PlantRanks:
         nq, rest = self.model.nq, x[self.model.nq :]
         frozen = Held(held.u.copy(), held.m.copy(), held.p.copy())
 
-        def at(q: Array) -> tuple[Array, Array]:
+        def at(q: Array) -> tuple[Array, Array, Array]:
             found = [self._evaluate(self._native, t, np.concatenate([one, rest]), frozen) for one in q]
-            pairs = [one if isinstance(one, tuple) else (one, np.zeros(0)) for one in found]
-            A, h = (np.array([np.ravel(pair[k]) for pair in pairs]) for k in (0, 1))
-            return A.reshape(len(q), -1, self.model.nv), h
+            A, L, h = (np.array([np.ravel(one[k]) if k < len(one) else [] for one in found]) for k in range(3))
+            return A.reshape(len(q), -1, self.model.nv), h, L
 
         constraints = self.plant.bench.constraints
         rows = Rows(
@@ -76,5 +75,6 @@ class PlantRanks:
             angles=angle_rows(constraints),
             lengths=length_speeds(self.plant.bench),
             components=constraints.components,
+            L=float(at(x[None, :nq])[2][0, 0]),
         )
         return ClosedStates(rows, x[:nq]).all_ranks()
