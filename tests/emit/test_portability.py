@@ -9,8 +9,10 @@ from torseur.emit import HEUN, float_flags
 from torseur.emit.ir import Lanes
 from torseur.emit.jit import Machine, Tier, assemble, assembly, host
 from torseur.emit.native import module_text
+from torseur.emit.routines import ROUTINES, routine_text, symbol_of
 from torseur.emit.run_loop import run_text
-from torseur.graph import Function, Graph
+from torseur.graph import ConstrainedSystem, Function, Graph, Role
+from torseur.graph.constrained_routines import FACTORS, SOLUTION
 
 llvm = pytest.importorskip("llvmlite.binding")
 SHOWCASE = showcase()
@@ -40,16 +42,49 @@ def machine(request, monkeypatch):
 
 @pytest.mark.parametrize("lanes", [1, 2, 4])
 def test_native_functions_assemble_for_other_processors(machine, lanes):
-    text, entries, _ = module_text(SHOWCASE, Lanes(lanes))
+    text, entries, _, routines = module_text(SHOWCASE, Lanes(lanes))
     code = assemble(text, machine, Tier.QUICK)
     assert all(name.encode() in code for name in entries)
+    assert routines == []
 
 
 def test_integrators_assemble_for_other_processors(machine):
     g = Graph()
     x = g.block("x", 3)
     rate = Function("rate", [x], {"dx": [x[1].sin(), -x[0] / x[2], x[2]]})
-    assert b"run" in assemble(run_text(rate, HEUN, Lanes(2)), machine, Tier.FULL)
+    text, routines = run_text(rate, HEUN, Lanes(2))
+    assert b"run" in assemble(text, machine, Tier.FULL)
+    assert routines == []
+
+
+@pytest.mark.parametrize("routine", ROUTINES.values(), ids=lambda r: r.name)
+def test_routines_assemble_for_other_processors(machine, routine):
+    code = assemble(routine_text(symbol_of(routine), routine), machine, Tier.LOOPS)
+    assert symbol_of(routine).encode() in code
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_code_names_the_routines_it_calls_each_once(machine, lanes):
+    f = constrained()
+    text, _, _, routines = module_text(f, Lanes(lanes))
+    code = assemble(text, machine, Tier.QUICK)
+    assert sorted(routines) == sorted(map(symbol_of, ROUTINES.values()))
+    assert all(name.encode() in code for name in routines)
+    rate = Function("rate", f.inputs, {"dx": f.outputs[0].exprs})
+    text, routines = run_text(rate, HEUN, Lanes(lanes))
+    assert sorted(routines) == sorted(symbol_of(r) for r in (FACTORS, SOLUTION))
+    assert all(name.encode() in assemble(text, machine, Tier.QUICK) for name in routines)
+
+
+def constrained() -> Function:
+    """x of least 1/2 x' M x - f' x under one row said twice, and its multipliers."""
+    g = Graph()
+    rank, x = g.symbol("rank", Role.PARAMETER), g.block("x", 3)
+    M = [[2.0 + x[0].sin(), g.zero, x[1]], [g.zero, g.number(3.0), g.zero], [x[1], g.zero, g.number(4.0)]]
+    A = [[x[0], x[1], g.one], [2.0 * x[0], 2.0 * x[1], g.number(2.0)]]
+    system = ConstrainedSystem(M, A, rank)
+    solved = system.solve(list(x), [g.one, g.number(2.0)])
+    return Function("f", [g.blocks["rank"], x], {"a": solved, "l": system.multipliers(list(x))})
 
 
 def test_what_is_asked_of_the_c_library_is_standard_c():

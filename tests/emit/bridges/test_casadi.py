@@ -10,8 +10,20 @@ from hypothesis import strategies as st
 from planar import planar_inertia
 from strategies import arguments, assert_agrees, functions, showcase
 from torseur.emit.bridges import to_casadi
-from torseur.errors import ArgumentError, MissingExtra
-from torseur.graph import Function, Graph, evaluate, gradient, maximum, minimum, root, sin, solve, table
+from torseur.errors import ArgumentError, CompileError, MissingExtra
+from torseur.graph import (
+    ConstrainedSystem,
+    Function,
+    Graph,
+    evaluate,
+    gradient,
+    maximum,
+    minimum,
+    root,
+    sin,
+    solve,
+    table,
+)
 
 
 def run(function: Function, args: list) -> list:
@@ -86,6 +98,17 @@ def test_names_that_casadi_refuses_are_changed():
     q = g.symbol("_q__1")
     exported = to_casadi(Function("_f", [g.blocks["_q__1"]], {"y__2": q * 2.0}))
     assert float(exported(3.0)) == 6.0
+
+
+@pytest.mark.oracle
+def test_a_routine_is_refused_by_name():
+    pytest.importorskip("casadi")
+    g = Graph()
+    q = g.block("q", 2)
+    system = ConstrainedSystem([[q[0], g.zero], [g.zero, q[1]]], [[g.one, g.one]], g.one)
+    f = Function("f", [q], {"x": system.solve(list(q), [g.one])})
+    with pytest.raises(CompileError, match=r"constrained_factors1_2: the factors[\s\S]*remedy: export"):
+        to_casadi(f)
 
 
 def test_what_is_no_function_is_not_exported():

@@ -3,7 +3,8 @@
 What has no loop becomes one casadi expression of scalars (SX), linear systems written out; a function with a root in it
 becomes a graph of matrices (MX) that calls such functions, its loop unrolled to the limit. Derivatives are then
 casadi's own: through the iterations of a root, not by the implicit-function rule. casadi simplifies while it builds;
-where a function is singular its answer may be another infinity or nan than ours.
+where a function is singular its answer may be another infinity or nan than ours. Routines, whose pivots are chosen at
+run time, are refused.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torseur.emit.bridges.walk import walk
 from torseur.emit.text.dialect import words
 from torseur.emit.text.names import Names
 from torseur.emit.text.unit import Called, all_called, called, postorder
-from torseur.errors import MissingExtra
+from torseur.errors import CompileError, MissingExtra
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
@@ -24,6 +25,7 @@ from torseur.graph.function import Function, checked_function
 from torseur.graph.nodes import Node
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["to_casadi"]
 
@@ -97,9 +99,13 @@ class _Exporter:
     def flat(self, item: Called) -> Any:
         """A casadi function of one column of arguments that gives one column of results."""
         if item.key not in self.known:
-            lowered = item.lowered
-            made = self._function(lowered) if isinstance(lowered, Function) else self._loop(item.name, lowered)
-            self.known[item.key] = made
+            match item.lowered:
+                case Function() as function:
+                    self.known[item.key] = self._function(function)
+                case Iteration() as loop:
+                    self.known[item.key] = self._loop(item.name, loop)
+                case Loops() as loops:
+                    raise _refusal(item, loops)
         return self.known[item.key]
 
     def _function(self, function: Function) -> Any:
@@ -132,6 +138,17 @@ class _Exporter:
         for c in reversed(chosen[1:-1]):
             value = value * u + c
         return value if curve.degree else choose(self.ca.fabs(u) < inf, value, nan)
+
+
+def _refusal(item: Called, loops: Loops) -> CompileError:
+    meaning = "" if item.callee is None else f": {item.callee.meaning}"
+    return CompileError(
+        "casadi has no loops whose pivots are chosen at run time",
+        where=f"to_casadi, {item.name}{meaning}",
+        expected="calls of functions, linear systems and roots",
+        got=f"a call of the routine {loops.routine.name}",
+        remedy="export what the call is made of (matrices, right-hand sides) and solve in casadi, or emit C",
+    )
 
 
 def _size(shape: tuple[int, ...]) -> tuple[int, int]:
