@@ -17,7 +17,8 @@ from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.module import Kernel, Module
 from torseur.errors import CompileError
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
-from torseur.graph.routine import Loops, Routine
+from torseur.graph.routine import EPSILON, Loops, Routine
+from torseur.graph.routine_syntax import range_of
 
 __all__ = ["ROUTINES", "routine_imports", "write_routine"]
 
@@ -161,41 +162,40 @@ class _Translator:
     """One routine as LLVM's assembly language; names are places on the stack, which LLVM turns into registers."""
 
     def __init__(self, routine: Routine) -> None:
-        self.routine, self.body, self.head = routine, Body(), list[str]()
-        self.places: dict[str, str] = {}  # name -> type
+        self.routine, self.body = routine, Body()
+        self.places = {name: "i64" if kind == "int" else "double" for name, kind in routine.kinds.items()}
 
     def text(self, symbol: str) -> str:
         arguments = []
-        for name, kind in self.routine.arguments.items():
-            whole = kind == "int"
-            arguments.append(f"i64 %{name}" if whole else f"ptr noalias {'readonly ' * (kind == 'In')}%{name}")
+        for name, kind in self.places.items():
+            self.body.do(f"%place.{name} = alloca {kind}")
+        for name, annotation in self.routine.arguments.items():
+            whole = annotation == "int"
+            kind = "i64" if whole else "ptr noalias readonly" if annotation == "In" else "ptr noalias"
+            arguments.append(f"{kind} %arg.{name}")
             if whole:
-                self._store(name, ("i64", f"%{name}"))
+                self._store(name, ("i64", f"%arg.{name}"))
         self._block(self.routine.tree.body)
         self.body.do("ret void")
-        lines = "\n".join([*self.head, *self.body.lines])
+        lines = "\n".join(self.body.lines)
         declared = "\n".join(f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "sqrt"))
         return f"{declared}\ndefine void @{symbol}({', '.join(arguments)}) nounwind {{\n{lines}\n}}\n"
 
     # -- names ---------------------------------------------------------------------------------------------------------
     def _store(self, name: str, value: Value) -> None:
-        kind = self.places.get(name)
-        if kind is None:
-            kind = self.places[name] = value[0]
-            self.head.append(f"  %place.{name} = alloca {kind}")
+        kind = self.places[name]
         self.body.do(f"store {kind} {self._as(kind, value)}, ptr %place.{name}")
 
     def _as(self, kind: str, value: Value) -> str:
         if value[0] == kind:
             return value[1]
-        if (value[0], kind) == ("i64", "double"):
-            return self.body.value(f"sitofp i64 {value[1]} to double")
-        raise CompileError("a routine that mixes kinds of numbers", where=self.routine.name, got=f"{value} as {kind}")
+        assert (value[0], kind) == ("i64", "double")
+        return self.body.value(f"sitofp i64 {value[1]} to double")
 
     def _element(self, node: ast.Subscript) -> str:
         assert isinstance(node.value, ast.Name)
         index = self._as("i64", self._value(node.slice))
-        return self.body.value(f"getelementptr inbounds double, ptr %{node.value.id}, i64 {index}")
+        return self.body.value(f"getelementptr inbounds double, ptr %arg.{node.value.id}, i64 {index}")
 
     # -- statements ----------------------------------------------------------------------------------------------------
     def _block(self, statements: Sequence[ast.stmt]) -> None:
@@ -239,7 +239,7 @@ class _Translator:
 
     def _for(self, node: ast.For) -> None:
         assert isinstance(node.target, ast.Name)
-        begin, end, step = range_of(node)
+        begin, end, up = range_of(node)
         name, body = node.target.id, self.body
         limit = self._as("i64", self._value(end))
         self._store(name, ("i64", self._as("i64", self._value(begin))))
@@ -247,11 +247,11 @@ class _Translator:
         body.do(f"br label %{head}")
         body.label(head)
         now = body.value(f"load i64, ptr %place.{name}")
-        order = "slt" if step > 0 else "sgt"
+        order = "slt" if up else "sgt"
         body.do(f"br i1 {body.value(f'icmp {order} i64 {now}, {limit}')}, label %{inside}, label %{after}")
         body.label(inside)
         self._block(node.body)
-        following = body.value(f"add nsw i64 {body.value(f'load i64, ptr %place.{name}')}, {step}")
+        following = body.value(f"add nsw i64 {body.value(f'load i64, ptr %place.{name}')}, {1 if up else -1}")
         body.do(f"store i64 {following}, ptr %place.{name}")
         body.do(f"br label %{head}")
         body.label(after)
@@ -264,6 +264,8 @@ class _Translator:
                 return "i64", str(whole)
             case ast.Constant(value=float(real)):
                 return "double", Lanes(1).number(real)
+            case ast.Name(id="EPSILON"):
+                return "double", Lanes(1).number(EPSILON)
             case ast.Name(id=name):
                 kind = self.places[name]
                 return kind, body.value(f"load {kind}, ptr %place.{name}")
@@ -284,7 +286,7 @@ class _Translator:
                 word = "fabs" if name == "abs" else name
                 x = self._as("double", self._value(inside))
                 return "double", body.value(f"call double @llvm.{word}.f64(double {x})")
-        raise CompileError("a routine uses what cannot be translated", where=self.routine.name, got=ast.unparse(node))
+        raise AssertionError(ast.unparse(node))
 
     def _truth(self, node: ast.expr) -> str:
         body = self.body
@@ -303,14 +305,4 @@ class _Translator:
                 return found
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return body.value(f"xor i1 {self._truth(operand)}, true")
-        raise CompileError("a routine uses what cannot be translated", where=self.routine.name, got=ast.unparse(node))
-
-
-def range_of(node: ast.For) -> tuple[ast.expr, ast.expr, int]:
-    """Begin, end and step of a loop over a range."""
-    assert isinstance(node.iter, ast.Call)
-    args = node.iter.args
-    if len(args) == 1:
-        return ast.Constant(0), args[0], 1
-    step = int(ast.literal_eval(args[2])) if len(args) == 3 else 1
-    return args[0], args[1], step
+        raise AssertionError(ast.unparse(node))

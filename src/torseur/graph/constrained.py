@@ -133,7 +133,12 @@ class _Factors(Callee):
         m, n = pattern.m, pattern.n
         self.pattern, self.name = pattern, f"constrained_factors{m}_{n}"
         self.n_out = factors_size(m, n)
-        self.meaning = "the factors of a quadratic minimisation under constraints: M, A, and the rank of A"
+        sparse = len(pattern.A) < m * n or len(pattern.M) < n * (n + 1) // 2
+        self.meaning = (
+            "the factors for the x of least 1/2 x'M x - f'x under A x = b, from: 1 if wanted, the rank of A, "
+            f"a factor for each row and each column, A ({m} x {n}) row by row, the lower triangle of M row by row"
+            f"{'; what is always zero is left out' * sparse}"
+        )
         self.skipped = 2 + m + n
         blocks = _blocks(wanted=1, rank=1, s=m, c=n, A=len(pattern.A), M=len(pattern.M))
         self._lowering = Loops(FACTORS, (m, n, len(pattern.A), len(pattern.M)), blocks, pattern.tables)
@@ -220,7 +225,10 @@ class _Solution(_FromFactors):
     """x, with M dx - A' dlambda = df - dM x + dA' lambda and A dx = db - dA x."""
 
     routine, word = SOLUTION, "solution"
-    meaning = "x of least 1/2 x'M x - f'x under A x = b, from the factors"
+    meaning = (
+        "the x of least 1/2 x'M x - f'x under A x = b, from: 1 if wanted, a factor for each row and each column, "
+        "the factors, f, b"
+    )
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         system, _ = self.system(bundle)
@@ -260,7 +268,10 @@ class _Multipliers(_FromFactors):
     """lambda of minimum norm, A' lambda = f; differentiated at constant rank (Golub & Pereyra 1973)."""
 
     routine, word = MULTIPLIERS, "multipliers"
-    meaning = "the shortest lambda with A' lambda = f, from the factors"
+    meaning = (
+        "the shortest lambda with A' lambda = f, from: 1 if wanted, a factor for each row and each column, "
+        "the factors, f"
+    )
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         system, _ = self.system(bundle)

@@ -5,11 +5,13 @@ They are written as `torseur.graph.routine` asks, to be translated: every index 
 
 from __future__ import annotations
 
-from torseur.graph.routine import In, Out, Routine, Work, sqrt
+from torseur.graph.routine import EPSILON, In, Out, Routine, Work, sqrt
 
 __all__ = ["FACTORS", "MULTIPLIERS", "ROUNDING", "SOLUTION", "factors_size"]
 
-ROUNDING = 1e-13
+_UNITS = 450.0
+
+ROUNDING = _UNITS * EPSILON
 """A pivot below this part of the first one is rounding."""
 
 
@@ -63,6 +65,7 @@ def constrained_factors(
         top = m
     if top > n:
         top = n
+    best = 0.0
     going = 1
     while going > 0:
         # the largest entry that is left
@@ -78,7 +81,7 @@ def constrained_factors(
                     best_column = j
         if r == 0:
             first = best
-        if r >= top or not best > 1e-13 * first:
+        if r >= top or not best > _UNITS * EPSILON * first:
             going = 0
         else:
             last = best

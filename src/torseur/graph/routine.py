@@ -4,37 +4,48 @@ Straight-line code of an elimination grows with the cube of its rows; a loop doe
 written once as a small Python function and translated from its syntax tree into native code and into every text
 language. What it may use is what all of them have:
 
-- whole numbers (annotated ``int``) and arrays of reals with one index from 0 (``In``, ``Out``, ``Work``);
-- assignments, ``for`` over ``range``, ``while``, ``if``, ``return`` without a value;
-- ``+ - * /``, comparisons, ``and``, ``or``, ``not``; ``abs``, ``sqrt``, ``int`` of a real that holds a whole number.
+- whole numbers (annotated ``int``), then arrays of reals with one index from 0 (``In``, ``Out``, ``Work``);
+- assignments (``+=`` too), ``for`` over ``range`` by steps of 1 or -1, ``while``, ``if``, ``return`` without a value;
+- ``+ - * /``, comparisons, ``and``, ``or``, ``not``; ``abs`` and ``sqrt`` of reals, ``int`` of a real that holds a
+  whole number; numbers that the module has under a name; ``EPSILON``, the rounding unit.
 
-A name is a whole number or a real for good: what its first assignment gives it. Results start as zeros.
+A name is a whole number or a real for good: what its first assignment gives it. It is assigned on every way to where
+it is read, and a loop's variable is not read after the loop. Loops leave their own variables and bounds alone. Both
+sides of ``and`` and ``or`` may be computed. Results and working arrays start as zeros. Whatever else is used is refused
+when the routine is first translated (`torseur.graph.routine_syntax`).
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import inspect
-import textwrap
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy import sqrt
+from numpy.typing import NDArray
+
+from torseur.errors import CompileError
 from torseur.graph.blocks import Block
+from torseur.graph.routine_syntax import Kind, kinds_of, tree_of
 
-__all__ = ["In", "Loops", "Out", "Routine", "Work", "sqrt"]
+__all__ = ["EPSILON", "In", "Loops", "Out", "Routine", "Work", "sqrt"]
 
-In = Sequence[float]
+In: TypeAlias = NDArray[np.float64]
 """An array that is read."""
 
-Out = list[float]
+Out: TypeAlias = NDArray[np.float64]
 """An array of results."""
 
-Work = list[float]
+Work: TypeAlias = NDArray[np.float64]
 """An array for the routine itself."""
+
+EPSILON = sys.float_info.epsilon
+"""The distance from 1 to the next number: another one where numbers are of another precision."""
 
 Sizes = Callable[..., int]
 """The length of an array, from the whole numbers of a call."""
@@ -64,14 +75,25 @@ class Routine:
     def name(self) -> str:
         return self.body.__name__
 
+    @property
+    def description(self) -> str:
+        """What it does, on one line."""
+        return " ".join((self.body.__doc__ or self.name).split())
+
     @cached_property
+    def _checked(self) -> tuple[ast.FunctionDef, dict[str, Kind]]:
+        tree = tree_of(self.body)
+        return tree, kinds_of(tree, len(self.outputs), len(self.work))
+
+    @property
     def tree(self) -> ast.FunctionDef:
-        """Its syntax tree, without the description."""
-        function = ast.parse(textwrap.dedent(inspect.getsource(self.body))).body[0]
-        assert isinstance(function, ast.FunctionDef)
-        if ast.get_docstring(function) is not None:
-            function.body = function.body[1:]
-        return function
+        """Its syntax tree, simplified, without the description."""
+        return self._checked[0]
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """Name -> int or real, of every name that is no array."""
+        return self._checked[1]
 
     @cached_property
     def arguments(self) -> Mapping[str, str]:
@@ -88,10 +110,11 @@ class Routine:
 
     def __call__(self, whole: Sequence[int], arrays: Sequence[Sequence[float]]) -> list[float]:
         """The results, one after the other, computed by Python itself."""
-        outs = [[0.0] * size(*whole) for size in self.outputs]
-        work = [[0.0] * size(*whole) for size in self.work]
-        self.body(*whole, *arrays, *outs, *work)
-        return [x for out in outs for x in out]
+        outs = [np.zeros(size(*whole)) for size in self.outputs]
+        work = [np.zeros(size(*whole)) for size in self.work]
+        with np.errstate(all="ignore"):
+            self.body(*whole, *(np.array(array, dtype=float) for array in arrays), *outs, *work)
+        return [float(x) for out in outs for x in out]
 
 
 @dataclass(frozen=True)
@@ -105,6 +128,17 @@ class Loops:
     whole: tuple[int, ...]
     inputs: tuple[Block, ...]
     tables: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        given = len(self.whole), len(self.tables) + len(self.inputs)
+        needed = len(self.routine.named("int")), len(self.routine.named("In"))
+        if given != needed or any(block.shape == () for block in self.inputs):
+            raise CompileError(
+                "a routine is called with other arguments than it has",
+                where=self.routine.name,
+                expected=f"{needed[0]} whole numbers, {needed[1]} arrays",
+                got=f"{given[0]} whole numbers, {given[1]} tables and blocks: {[b.shape for b in self.inputs]}",
+            )
 
     @property
     def digest(self) -> str:

@@ -14,9 +14,11 @@ overlap inputs. Tolerances of roots and ranks are those of the graph: in single 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
-from typing import ClassVar
+from itertools import accumulate
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from torseur.emit.text.dialect import Dialect, Rank, functions, words
 from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of
 from torseur.emit.text.layout import Layout
 from torseur.emit.text.phrases import Writer
+from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.errors import ArgumentError
@@ -33,6 +36,7 @@ from torseur.graph.calls import Iteration
 from torseur.graph.function import Function, Stage, checked_function
 from torseur.graph.nodes import Bundle, Expr, Node, Truth
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["Precision", "to_c", "to_c_header"]
 
@@ -123,6 +127,18 @@ def _dialect(precision: Precision) -> Dialect:
     )
 
 
+_NOTATION = Notation(
+    up="for ({name} = {begin}; {name} < {end}; ++{name}) {{",
+    down="for ({name} = {begin}; {name} > {end}; --{name}) {{",
+    condition="if ({test}) {{",
+    otherwise="} else {",
+    repeat="while ({test}) {{",
+    end="}",
+    back="return;",
+    whole="(int){value}",
+)
+
+
 class _CFrame(Frame):
     layout: ClassVar[Layout] = Layout(instant=True)
     companions: ClassVar[tuple[str, ...]] = ("prologue", "time", "WORK")
@@ -130,6 +146,7 @@ class _CFrame(Frame):
     def __init__(self, function: Function, precision: Precision) -> None:
         super().__init__(function, _dialect(precision))
         self.real = precision.value[0]
+        self.notation = _NOTATION if precision is Precision.DOUBLE else replace(_NOTATION, epsilon=2.0**-23)
 
     # -- the file --------------------------------------------------------------------------------------------------
     def source(self) -> str:
@@ -288,6 +305,39 @@ class _CFrame(Frame):
             f"{finish}({', '.join([*last, 'out'])});",
         ]
         return self.function_text(f"static void {name}({', '.join([*inputs, f'{self.real} *out'])})", lines)
+
+    # -- routines ----------------------------------------------------------------------------------------------------
+    def routine(self, name: str, text: RoutineText) -> str:
+        kinds = {"int": "int ", "In": f"const {self.real} *", "Out": f"{self.real} *", "Work": f"{self.real} *"}
+        arguments = [kinds[kind] + text.names[a] for a, kind in text.routine.arguments.items()]
+        lines = [f"{'int' if kind == 'int' else self.real} {', '.join(x)};" for kind, x in text.locals.items() if x]
+        lines += [f"(void){a};" for a in text.unread]
+        return self.function_text(lines_of(f"static void {name}(", arguments, ")"), [*lines, *text.lines()])
+
+    def routine_call(self, name: str, routine: str, loops: Loops) -> str:
+        """Empty arrays are null; results, which the caller has not cleared, are."""
+        arguments = [f"a{k}" for k, _ in enumerate(loops.inputs, 1)]
+        tables, works = dict(_numbered("table", loops.tables)), dict(_numbered("work", loops.works))
+        lines = []
+        for table, values in tables.items():
+            numbers = [_signed(self.dialect.number, x) for x in values]
+            if numbers:
+                lines.append(lines_of(f"static const {self.real} {table}[{len(numbers)}] = {{", numbers, "};"))
+        lines += [f"{self.real} {work}[{size}] = {{0}};" for work, size in works.items() if size]
+        lines += ["int k;", f"for (k = 0; k < {sum(loops.outs)}; ++k)", "    out[k] = 0;"]
+        ends = accumulate(loops.outs)
+        given = [*map(str, loops.whole), *(t if x else "0" for t, x in tables.items()), *arguments]
+        given += [f"out + {end - n}" if end > n else "out" for end, n in zip(ends, loops.outs, strict=True)]
+        given += [w if n else "0" for w, n in works.items()]
+        lines.append(lines_of(f"{routine}(", given, ");"))
+        inputs = [f"const {self.real} *{a}" for a in arguments]
+        signature = lines_of(f"static void {name}(", [*inputs, f"{self.real} *out"], ")")
+        return self.function_text(signature, lines)
+
+
+def _numbered(stem: str, items: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    for k, item in enumerate(items, 1):
+        yield f"{stem}{k}", item
 
 
 def _signed(number: Callable[[float], str], value: float) -> str:

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 from torseur.emit.text.dialect import Dialect
 from torseur.emit.text.layout import Layout
 from torseur.emit.text.phrases import Writer
+from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called, Unit, grouped
 from torseur.graph.blocks import Block
@@ -21,6 +22,7 @@ from torseur.graph.calls import Iteration
 from torseur.graph.function import STAGE_OF, Function, Stage
 from torseur.graph.nodes import Bundle, Expr, Node
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["Frame", "describe", "horner", "inputs_of", "lines_of", "subscripts"]
 
@@ -44,6 +46,7 @@ class Frame(ABC):
     prefix: ClassVar[str] = ""
     companions: ClassVar[tuple[str, ...]] = ("prologue",)
     indent: ClassVar[str] = "    "
+    notation: Notation
 
     def __init__(self, function: Function, dialect: Dialect) -> None:
         self.function, self.dialect = function, dialect
@@ -51,15 +54,22 @@ class Frame(ABC):
         self.main = self.unit.writer(function, self.layout)
 
     def inner_functions(self) -> list[str]:
-        """Tables, called functions and loops, in an order in which each is known before it is used."""
+        """Tables, routines, called functions and loops, in an order in which each is known before it is used."""
         texts = [self.table(name, curve) for curve, name in self.unit.tables.items()]
+        for routine in self.unit.routines.values():
+            written = RoutineText(routine, self.routine_dialect, self.notation)
+            remark = self.dialect.comment % routine.description
+            texts.append(f"{remark}\n{self.routine(self.unit.name_of_function(routine), written)}")
         for item in self.unit.called:
             name = self.unit.name_of(item)
-            if isinstance(item.lowered, Iteration):
-                texts.append(self.loop(name, item))
-            else:
-                layout = replace(self.layout, prologue=False, instant=False)
-                texts.append(self.inner(name, self.unit.writer(item.lowered, layout)))
+            match item.lowered:
+                case Iteration():
+                    texts.append(self.loop(name, item))
+                case Loops() as loops:
+                    texts.append(self.routine_call(name, self.unit.name_of_function(loops.routine), loops))
+                case Function() as function:
+                    layout = replace(self.layout, prologue=False, instant=False)
+                    texts.append(self.inner(name, self.unit.writer(function, layout)))
         return texts
 
     @abstractmethod
@@ -73,6 +83,19 @@ class Frame(ABC):
     @abstractmethod
     def inner(self, name: str, writer: Writer) -> str:
         """A called function."""
+
+    @property
+    def routine_dialect(self) -> Dialect:
+        """How routines write expressions."""
+        return self.dialect
+
+    @abstractmethod
+    def routine(self, name: str, text: RoutineText) -> str:
+        """The function of a routine, for all sizes."""
+
+    @abstractmethod
+    def routine_call(self, name: str, routine: str, loops: Loops) -> str:
+        """The function that calls a routine with its whole numbers and tables, on arrays a1, a2, ..."""
 
     # -- bodies ------------------------------------------------------------------------------------------------------
     def body(self, writer: Writer, part: Part, *, inner: bool) -> list[str]:

@@ -15,12 +15,14 @@ from torseur.emit.text.dialect import Dialect, Rank, functions, words
 from torseur.emit.text.frame import describe, horner, lines_of
 from torseur.emit.text.one_based import DOMAINS, OneBasedFrame
 from torseur.emit.text.phrases import Writer
+from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.function import Function, Stage, checked_function
 from torseur.graph.nodes import Bundle, Expr
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["to_julia"]
 
@@ -82,6 +84,16 @@ class _JuliaFrame(OneBasedFrame):
     brackets: ClassVar[str] = "[]"
     unequal: ClassVar[str] = "!="
     double: ClassVar[str] = "Float64"
+    notation = Notation(
+        up="for {name} in {begin}:{last}",
+        down="for {name} in {begin}:-1:{last}",
+        condition="if {test}",
+        otherwise="else",
+        repeat="while {test}",
+        end="end",
+        first=1,
+        whole="Int({value})",
+    )
 
     def source(self) -> str:
         prologue = self.main.plan.part(Stage.PARAMETER)
@@ -152,3 +164,18 @@ class _JuliaFrame(OneBasedFrame):
             "end",
         ]
         return self.giving(name, calls.arguments, lines, calls.finish)
+
+    # -- routines ----------------------------------------------------------------------------------------------------
+    def routine(self, name: str, text: RoutineText) -> str:
+        return self.function_text(name, text.arguments(), text.lines())
+
+    def zeros(self, size: int) -> str:
+        return f"zeros(number_type, {size})"
+
+    def routine_call(self, name: str, routine: str, loops: Loops) -> str:
+        arguments = [f"a{k}" for k, _ in enumerate(loops.inputs, 1)]
+        kinds = lines_of("number_type = promote_type(", ["Float64", *(f"eltype({a})" for a in arguments)], ")")
+        lines, call = self.called_routine(routine, loops)
+        results = [f"y{k}" for k, _ in enumerate(loops.outs, 1)]
+        joined = results[0] if len(results) == 1 else lines_of("[", results, "]", separator=";")
+        return self.giving(name, arguments, [kinds, *lines, call], joined)

@@ -16,12 +16,14 @@ from torseur.emit.text.dialect import Dialect, functions, plain_number, words
 from torseur.emit.text.frame import describe, horner, lines_of
 from torseur.emit.text.one_based import DOMAINS, OneBasedFrame
 from torseur.emit.text.phrases import Writer
+from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.function import Function, Stage, checked_function
 from torseur.graph.nodes import Expr
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["to_matlab"]
 
@@ -107,6 +109,19 @@ class _MatlabFrame(OneBasedFrame):
     brackets: ClassVar[str] = "()"
     unequal: ClassVar[str] = "~="
     double: ClassVar[str] = "double"
+    continued: ClassVar[str] = " ..."
+    notation = Notation(
+        up="for {name} = {begin}:{last}",
+        down="for {name} = {begin}:-1:{last}",
+        condition="if {test}",
+        otherwise="else",
+        repeat="while {test}",
+        end="end",
+        item="{array}({index})",
+        first=1,
+        whole=None,
+        unequal="~=",
+    )
 
     def source(self) -> str:
         prologue = self.main.plan.part(Stage.PARAMETER)
@@ -177,6 +192,20 @@ class _MatlabFrame(OneBasedFrame):
             "end",
         ]
         return self.giving(name, calls.arguments, lines, calls.finish)
+
+    # -- routines ----------------------------------------------------------------------------------------------------
+    def routine(self, name: str, text: RoutineText) -> str:
+        results = lines_of("[", text.arguments("Out"), "]", continued=" ...")
+        return self.function_text(results, name, text.arguments(), text.lines())
+
+    def zeros(self, size: int) -> str:
+        return f"zeros({size}, 1)"
+
+    def routine_call(self, name: str, routine: str, loops: Loops) -> str:
+        lines, call = self.called_routine(routine, loops)
+        results = [f"y{k}" for k, _ in enumerate(loops.outs, 1)]
+        lines.append(f"[{', '.join(results)}] = {call};")
+        return self.giving(name, [f"a{k}" for k, _ in enumerate(loops.inputs, 1)], lines, _column("[", results, "]"))
 
 
 def _column(opening: str, items: Sequence[str], closing: str) -> str:

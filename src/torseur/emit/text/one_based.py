@@ -9,12 +9,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from torseur.emit.text.frame import Frame, inputs_of, subscripts
+from torseur.emit.text.frame import Frame, inputs_of, lines_of, subscripts
 from torseur.emit.text.phrases import Writer
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.function import Output, Stage
 from torseur.graph.nodes import Bundle, Node, Truth
+from torseur.graph.routine import Loops
 
 __all__ = ["DOMAINS", "OneBasedFrame"]
 
@@ -37,6 +38,8 @@ class OneBasedFrame(Frame):
     unequal: ClassVar[str]
     double: ClassVar[str]
     """What turns a truth into a number."""
+    continued: ClassVar[str] = ""
+    """The end of a line that goes on in the next."""
 
     @abstractmethod
     def giving(self, name: str, arguments: Sequence[str], lines: Sequence[str], result: str) -> str:
@@ -67,6 +70,26 @@ class OneBasedFrame(Frame):
         lines = self.body(writer, plan.parts[-1], inner=True)
         arguments = [plan.blocks[b.name] for b in plan.function.inputs]
         return self.giving(name, arguments, lines, self.array(writer, plan.function.results))
+
+    # -- routines: results and work are handed in as zeros -----------------------------------------------------------
+    @abstractmethod
+    def zeros(self, size: int) -> str:
+        """A column of zeros, in a function that calls a routine."""
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """A column of constants."""
+        if not values:
+            return self.zeros(0)
+        return lines_of("[", [self.dialect.number(x) for x in values], "]", continued=self.continued, separator=";")
+
+    def called_routine(self, routine: str, loops: Loops) -> tuple[list[str], str]:
+        """The lines that make tables and results y1, y2, ..., and the call of the routine."""
+        pairs = [(f"table{k}", self.numbers(values)) for k, values in enumerate(loops.tables, 1)]
+        results = [(f"y{k}", self.zeros(n)) for k, n in enumerate(loops.outs, 1)]
+        given = [*map(str, loops.whole), *(name for name, _ in pairs), *(f"a{k + 1}" for k in range(len(loops.inputs)))]
+        given += [*(name for name, _ in results), *(self.zeros(n) for n in loops.works)]
+        call = lines_of(f"{routine}(", given, ")", continued=self.continued)
+        return [self.dialect.statement % pair for pair in (*pairs, *results)], call
 
     # -- the prologue ------------------------------------------------------------------------------------------------
     def prologue_inputs(self) -> list[str]:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import builtins
 import keyword
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import ClassVar
 
 from torseur.emit.text.dialect import Dialect, functions
 from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of, subscripts
 from torseur.emit.text.phrases import Writer
+from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
@@ -22,6 +25,7 @@ from torseur.graph.blocks import Block
 from torseur.graph.function import Function, Output, Stage, checked_function
 from torseur.graph.nodes import Expr, Node
 from torseur.graph.piecewise import Piecewise
+from torseur.graph.routine import Loops
 
 __all__ = ["to_python"]
 
@@ -82,8 +86,24 @@ def to_python(function: Function) -> str:
     return _PythonFrame(checked_function(function, "to_python"), PYTHON).source()
 
 
+# Routines compute with single numbers.
+_SCALAR = replace(
+    PYTHON,
+    calls={ops.ABS: "abs(%s)", ops.SQRT: "np.sqrt(%s)"},
+    logic={ops.NOT: "not %s", ops.AND: "%s and %s", ops.OR: "%s or %s"},
+)
+
+
 class _PythonFrame(Frame):
     prefix: ClassVar[str] = "_"
+    notation = Notation(
+        up="for {name} in range({begin}, {end}):",
+        down="for {name} in range({begin}, {end}, -1):",
+        condition="if {test}:",
+        otherwise="else:",
+        repeat="while {test}:",
+        end="",
+    )
 
     def source(self) -> str:
         pieces = ["import numpy as np", *self.inner_functions()]
@@ -193,6 +213,37 @@ class _PythonFrame(Frame):
             f"return {calls.finish}",
         ]
         return "\n".join([f"def {name}({', '.join(calls.arguments)}):", *self.indented(lines)])
+
+    # -- routines ----------------------------------------------------------------------------------------------------
+    @property
+    def routine_dialect(self) -> Dialect:
+        return _SCALAR
+
+    def routine(self, name: str, text: RoutineText) -> str:
+        return "\n".join([lines_of(f"def {name}(", text.arguments(), "):"), *self.indented(text.lines())])
+
+    def routine_call(self, name: str, routine: str, loops: Loops) -> str:
+        arguments = [f"a{k}" for k, _ in enumerate(loops.inputs, 1)]
+        tables = [f"table{k}" for k, _ in enumerate(loops.tables, 1)]
+        ends = accumulate(loops.outs)
+        room = [f"out[k][{end - n}:{end}]" for end, n in zip(ends, loops.outs, strict=True)]
+        given = [*map(str, loops.whole), *tables, "*arrays", *room, *(f"np.zeros({n})" for n in loops.works)]
+        lines = [
+            '"""The routine, for each element of a batch."""',
+            *(
+                lines_of(f"{table} = np.array([", [repr(x) for x in values], "])")
+                for table, values in zip(tables, loops.tables, strict=True)
+            ),
+            f"given = {_tuple(arguments)}",
+            "batch = np.broadcast_shapes(*(np.shape(x) for block in given for x in block))",
+            "given = [[np.broadcast_to(x, batch) for x in block] for block in given]",
+            f"out = np.zeros((*batch, {sum(loops.outs)}))",
+            "for k in np.ndindex(*batch):",
+            "    arrays = [np.array([x[k] for x in block]) for block in given]",
+            *self.indented([lines_of(f"{routine}(", given, ")")]),
+            "return tuple(np.moveaxis(out, -1, 0))",
+        ]
+        return "\n".join([lines_of(f"def {name}(", arguments, "):"), *self.indented(lines)])
 
 
 def _index(shape: tuple[int, ...], k: int) -> str:

@@ -1,4 +1,4 @@
-"""Everything one source file holds: a function, what it calls, loops, tables, and the names of all of these."""
+"""Everything one source file holds: a function, what it calls, loops, routines, tables, and the names of these."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from torseur.emit.text.dialect import Dialect
 from torseur.emit.text.layout import Layout
 from torseur.emit.text.names import Names
 from torseur.emit.text.phrases import Writer
+from torseur.emit.text.routines import elementary
 from torseur.emit.text.statements import plan
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Callee, Iteration
 from torseur.graph.function import Function
 from torseur.graph.nodes import Bundle, Expr
-from torseur.graph.routine import Loops
+from torseur.graph.routine import Loops, Routine
 
 __all__ = ["Called", "Unit", "grouped", "postorder"]
 
@@ -113,8 +114,11 @@ class Unit:
         nodes = [n for f in functions for n in f.nodes]
         curves = dict.fromkeys(n.data for n in nodes if n.op is ops.PIECEWISE)
         self.tables = {curve: names.fresh(f"{prefix}table") for curve in curves}
+        loops = [item.lowered for item in self.called if isinstance(item.lowered, Loops)]
+        self.routines = {x.routine.digest: x.routine for x in loops}
+        self._names |= {key: names.take(prefix + routine.name) for key, routine in self.routines.items()}
         self._taken = {self.name, *self.companions.values(), *self._names.values(), *self.tables.values()}
-        self._ops = {n.op for n in nodes}
+        self._ops = {n.op for n in nodes}.union(*map(elementary, self.routines.values()))
 
     @property
     def helpers(self) -> list[str]:
@@ -124,7 +128,7 @@ class Unit:
     def name_of(self, item: Called | Callee) -> str:
         return self._names[(item if isinstance(item, Called) else called(item)).key]
 
-    def name_of_function(self, function: Function) -> str:
+    def name_of_function(self, function: Function | Routine) -> str:
         return self._names[function.digest]
 
     def writer(self, function: Function, layout: Layout) -> Writer:
