@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.graph import Function, ops
 from torseur.graph.calls import Iteration
+from torseur.graph.routine import Loops
 
 
 def evaluate_lowered(function: Function, *args: ArrayLike) -> list[NDArray[np.float64]]:
@@ -40,8 +41,10 @@ def _flat(function: Function, columns: Sequence[Any]) -> list[Any]:
     return [value[e.id] for e in function.results]
 
 
-def _called(callee: Function | Iteration, args: list[Any]) -> list[Any]:
+def _called(callee: Function | Iteration | Loops, args: list[Any]) -> list[Any]:
     flat = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
+    if isinstance(callee, Loops):
+        return [np.float64(x) for x in callee.reference(flat)]
     if isinstance(callee, Function):
         return _flat(callee, flat)
     state, done = _flat(callee.start, flat), np.float64(0)

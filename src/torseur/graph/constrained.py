@@ -343,7 +343,7 @@ class _Reference:
         given = np.broadcast_to(given, (*batch, given.shape[-1])).reshape(-1, given.shape[-1])
         self.batch = batch
         self.right = np.stack([np.broadcast_to(x, batch).ravel() for x in rest], axis=-1)
-        self.wanted, self.rank = given[:, 0] > 0.5, given[:, 1]
+        self.wanted, self.rank = ~(given[:, 0] < 0.5), given[:, 1] + 0.0 * given[:, 0]
         self.s, self.c = given[:, 2 : 2 + m], given[:, 2 + m : 2 + m + n]
         entries = given[:, 2 + m + n :]
         self.A, self.M = np.zeros((len(given), m, n)), np.zeros((len(given), n, n))
@@ -361,7 +361,7 @@ class _Reference:
         if not (np.isfinite(A).all() and np.isfinite(self.M[k]).all() and np.isfinite(self.rank[k])):
             return None
         U, s, Vt = np.linalg.svd(A)
-        r = min(int(self.rank[k]), int(np.count_nonzero(s > ROUNDING * max(s.max(initial=0.0), 1e-300))))
+        r = min(max(int(self.rank[k]), 0), int(np.count_nonzero(s > ROUNDING * max(s.max(initial=0.0), 1e-300))))
         return U[:, :r], s[:r], Vt[:r], Vt[r:]
 
     def solution(self, f: Any, b: Any) -> Any:

@@ -5,6 +5,8 @@ They are written as `torseur.graph.routine` asks, to be translated: every index 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torseur.graph.routine import EPSILON, In, Out, Routine, Work, sqrt
 
 __all__ = ["FACTORS", "MULTIPLIERS", "ROUNDING", "SOLUTION", "factors_size"]
@@ -16,8 +18,8 @@ ROUNDING = _UNITS * EPSILON
 
 
 # The factors, one after the other: r, the last pivot that was taken and the largest entry left over, both beside the
-# first pivot; the orders of rows and columns; L and U in one array, F in place of U2; the factors of L' L; M in the
-# order of the columns, scaled; the factors of D.
+# first pivot; the orders of rows and columns; L and U in one array, F in place of U2; R of L' L; M in the order of the
+# columns, scaled; the factors of D. The first three are nan where something that was given is not finite.
 def factors_size(m: int, n: int, *_: int) -> int:
     return 3 + m + n + m * n + m * m + 2 * n * n
 
@@ -49,6 +51,7 @@ def constrained_factors(
     g = u + m * n
     w = g + m * m
     d = w + n * n
+    sound = 0.0 * (wanted[0] + rank[0])
     for i in range(m):
         E[p + i] = i
     for j in range(n):
@@ -56,43 +59,37 @@ def constrained_factors(
     for k in range(a):
         i = int(row[k])
         j = int(column[k])
-        E[u + i * n + j] = s[i] * c[j] * A[k]
-    first = 0.0
-    last = 0.0
-    r = 0
-    top = int(rank[0])
-    if top > m:
-        top = m
+        value = s[i] * c[j] * A[k]
+        E[u + i * n + j] = value
+        sound += 0.0 * value
+        if abs(value) > T[j]:
+            T[j] = abs(value)
+    top = m
     if top > n:
         top = n
+    if not rank[0] > 0.0:
+        top = 0
+    elif rank[0] < top:
+        top = int(rank[0])
+    # P A Q = L U; the largest entry of each column that is left waits in T
+    first = 0.0
+    last = 0.0
     best = 0.0
+    r = 0
     going = 1
     while going > 0:
-        # the largest entry that is left
         best = 0.0
-        best_row = r
         best_column = r
-        for i in range(r, m):
-            for j in range(r, n):
-                size = abs(E[u + i * n + j])
-                if size > best:
-                    best = size
-                    best_row = i
-                    best_column = j
+        for j in range(r, n):
+            if T[j] > best:
+                best = T[j]
+                best_column = j
         if r == 0:
             first = best
         if r >= top or not best > _UNITS * EPSILON * first:
             going = 0
         else:
             last = best
-            if best_row != r:
-                for j in range(n):
-                    keep = E[u + r * n + j]
-                    E[u + r * n + j] = E[u + best_row * n + j]
-                    E[u + best_row * n + j] = keep
-                keep = E[p + r]
-                E[p + r] = E[p + best_row]
-                E[p + best_row] = keep
             if best_column != r:
                 for i in range(m):
                     keep = E[u + i * n + r]
@@ -101,43 +98,63 @@ def constrained_factors(
                 keep = E[q + r]
                 E[q + r] = E[q + best_column]
                 E[q + best_column] = keep
+            best_row = r
+            for i in range(r + 1, m):
+                if abs(E[u + i * n + r]) > abs(E[u + best_row * n + r]):
+                    best_row = i
+            if best_row != r:
+                for j in range(n):
+                    keep = E[u + r * n + j]
+                    E[u + r * n + j] = E[u + best_row * n + j]
+                    E[u + best_row * n + j] = keep
+                keep = E[p + r]
+                E[p + r] = E[p + best_row]
+                E[p + best_row] = keep
             inverse = 1.0 / E[u + r * n + r]
+            for j in range(n):
+                T[j] = 0.0
             for i in range(r + 1, m):
                 factor = E[u + i * n + r] * inverse
                 E[u + i * n + r] = factor
-                if factor != 0.0:
-                    for j in range(r + 1, n):
-                        E[u + i * n + j] = E[u + i * n + j] - factor * E[u + r * n + j]
-            r = r + 1
-    E[0] = r
-    if first > 0.0:
-        E[1] = last / first
-        E[2] = best / first
+                for j in range(r + 1, n):
+                    value = E[u + i * n + j] - factor * E[u + r * n + j]
+                    E[u + i * n + j] = value
+                    largest = T[j]
+                    if abs(value) > largest:
+                        largest = abs(value)
+                    T[j] = largest
+            r += 1
     # F = U1^-1 U2
     for i in range(r - 1, -1, -1):
         for k in range(i + 1, r):
             factor = E[u + i * n + k]
-            if factor != 0.0:
-                for j in range(r, n):
-                    E[u + i * n + j] = E[u + i * n + j] - factor * E[u + k * n + j]
+            for j in range(r, n):
+                E[u + i * n + j] -= factor * E[u + k * n + j]
         inverse = 1.0 / E[u + i * n + i]
         for j in range(r, n):
-            E[u + i * n + j] = E[u + i * n + j] * inverse
-    # L' L = G G', G lower triangular
+            E[u + i * n + j] *= inverse
+    # L' L = R' R, R upper triangular
     if r < m:
-        for i in range(r):
-            for j in range(i + 1):
-                total = E[u + i * n + j]
-                if i == j:
-                    total = 1.0
-                for k in range(i + 1, m):
-                    total = total + E[u + k * n + i] * E[u + k * n + j]
-                for k in range(j):
-                    total = total - E[g + i * m + k] * E[g + j * m + k]
-                if i == j:
-                    E[g + i * m + i] = sqrt(total)
-                else:
-                    E[g + i * m + j] = total / E[g + j * m + j]
+        for k in range(m):
+            top = k
+            if k < r:
+                E[g + k * m + k] += 1.0
+                for i in range(k):
+                    E[g + i * m + k] += E[u + k * n + i]
+            else:
+                top = r
+            for i in range(top):
+                factor = E[u + k * n + i]
+                for j in range(i, top):
+                    E[g + i * m + j] += factor * E[u + k * n + j]
+        for k in range(r):
+            inverse = 1.0 / sqrt(E[g + k * m + k])
+            for j in range(k, r):
+                E[g + k * m + j] *= inverse
+            for i in range(k + 1, r):
+                factor = E[g + k * m + i]
+                for j in range(i, r):
+                    E[g + i * m + j] -= factor * E[g + k * m + j]
     # M in the order of the columns
     for j in range(n):
         T[int(E[q + j])] = j
@@ -145,11 +162,12 @@ def constrained_factors(
         i = int(left[k])
         j = int(right[k])
         value = c[i] * c[j] * M[k]
+        sound += 0.0 * value
         i = int(T[i])
         j = int(T[j])
         E[w + i * n + j] = value
         E[w + j * n + i] = value
-    # D = M_ii - M_id F - F' (M_di - M_dd F), in the places of the independent columns
+    # H = M_di - M_dd F, then D = M_ii - M_id F - F' H on and above its diagonal
     for i in range(r):
         for j in range(r, n):
             E[d + i * n + j] = E[w + i * n + j]
@@ -157,30 +175,31 @@ def constrained_factors(
             factor = E[w + i * n + k]
             if factor != 0.0:
                 for j in range(r, n):
-                    E[d + i * n + j] = E[d + i * n + j] - factor * E[u + k * n + j]
+                    E[d + i * n + j] -= factor * E[u + k * n + j]
     for i in range(r, n):
-        for j in range(r, n):
+        for j in range(i, n):
             E[d + i * n + j] = E[w + i * n + j]
         for k in range(r):
             factor = E[w + i * n + k]
-            if factor != 0.0:
-                for j in range(r, n):
-                    E[d + i * n + j] = E[d + i * n + j] - factor * E[u + k * n + j]
-            factor = E[u + k * n + i]
-            if factor != 0.0:
-                for j in range(r, n):
-                    E[d + i * n + j] = E[d + i * n + j] - factor * E[d + k * n + j]
-    # D = L D L', the unit factor below the diagonal, the inverses of the diagonal on it
+            other = E[u + k * n + i]
+            for j in range(i, n):
+                E[d + i * n + j] -= factor * E[u + k * n + j] + other * E[d + k * n + j]
+    # D = V' C V, V upper triangular with ones on its diagonal, where the inverses of C are kept
     for k in range(r, n):
         inverse = 1.0 / E[d + k * n + k]
         for i in range(k + 1, n):
-            factor = E[d + i * n + k] * inverse
-            if factor != 0.0:
-                for j in range(k + 1, i + 1):
-                    E[d + i * n + j] = E[d + i * n + j] - factor * E[d + j * n + k]
-        for i in range(k + 1, n):
-            E[d + i * n + k] = E[d + i * n + k] * inverse
+            factor = E[d + k * n + i] * inverse
+            for j in range(i, n):
+                E[d + i * n + j] -= factor * E[d + k * n + j]
+        for j in range(k + 1, n):
+            E[d + k * n + j] *= inverse
         E[d + k * n + k] = inverse
+    E[0] = r + sound
+    E[1] = sound
+    E[2] = sound
+    if first > 0.0:
+        E[1] += last / first
+        E[2] += best / first
 
 
 def constrained_solution(
@@ -188,6 +207,10 @@ def constrained_solution(
 ) -> None:
     """The x of least 1/2 x' M x - f' x under A x = b, from the factors."""
     if wanted[0] < 0.5:
+        return
+    if not E[0] >= 0.0:
+        for i in range(n):
+            x[i] = E[0]
         return
     p = 3
     q = p + m
@@ -200,51 +223,63 @@ def constrained_solution(
     if r == m:
         for i in range(m):
             k = int(E[p + i])
-            y[i] = s[k] * b[k]
+            total = s[k] * b[k]
             for j in range(i):
-                y[i] = y[i] - E[u + i * n + j] * y[j]
+                total -= E[u + i * n + j] * y[j]
+            y[i] = total
     else:
-        for i in range(r):
+        for i in range(m):
             k = int(E[p + i])
-            y[i] = s[k] * b[k]
-            for j in range(i + 1, m):
-                k = int(E[p + j])
-                y[i] = y[i] + E[u + j * n + i] * s[k] * b[k]
+            value = s[k] * b[k]
+            for j in range(r):
+                if j < i:
+                    y[j] += E[u + i * n + j] * value
+            if i < r:
+                y[i] += value
         for i in range(r):
-            for j in range(i):
-                y[i] = y[i] - E[g + i * m + j] * y[j]
-            y[i] = y[i] / E[g + i * m + i]
-        for i in range(r - 1, -1, -1):
+            value = y[i] / E[g + i * m + i]
+            y[i] = value
             for j in range(i + 1, r):
-                y[i] = y[i] - E[g + j * m + i] * y[j]
-            y[i] = y[i] / E[g + i * m + i]
+                y[j] -= E[g + i * m + j] * value
+        for i in range(r - 1, -1, -1):
+            total = y[i]
+            for j in range(i + 1, r):
+                total -= E[g + i * m + j] * y[j]
+            y[i] = total / E[g + i * m + i]
     # U1^-1 y
     for i in range(r - 1, -1, -1):
+        total = y[i]
         for j in range(i + 1, r):
-            y[i] = y[i] - E[u + i * n + j] * y[j]
-        y[i] = y[i] / E[u + i * n + i]
+            total -= E[u + i * n + j] * y[j]
+        y[i] = total / E[u + i * n + i]
     # f - M x_b, then N' of it
     for i in range(n):
         k = int(E[q + i])
         z[i] = c[k] * f[k]
-        for j in range(r):
-            z[i] = z[i] - E[w + i * n + j] * y[j]
     for k in range(r):
+        value = y[k]
+        for j in range(n):
+            z[j] -= E[w + k * n + j] * value
+    for k in range(r):
+        value = z[k]
         for j in range(r, n):
-            z[j] = z[j] - E[u + k * n + j] * z[k]
+            z[j] -= E[u + k * n + j] * value
     # D x_i = that
     for i in range(r, n):
-        for j in range(r, i):
-            z[i] = z[i] - E[d + i * n + j] * z[j]
-    for i in range(r, n):
-        z[i] = z[i] * E[d + i * n + i]
-    for i in range(n - 1, r - 1, -1):
+        value = z[i]
         for j in range(i + 1, n):
-            z[i] = z[i] - E[d + j * n + i] * z[j]
+            z[j] -= E[d + i * n + j] * value
+        z[i] = value * E[d + i * n + i]
+    for i in range(n - 1, r - 1, -1):
+        total = z[i]
+        for j in range(i + 1, n):
+            total -= E[d + i * n + j] * z[j]
+        z[i] = total
     for i in range(r):
-        z[i] = y[i]
+        total = y[i]
         for j in range(r, n):
-            z[i] = z[i] - E[u + i * n + j] * z[j]
+            total -= E[u + i * n + j] * z[j]
+        z[i] = total
     for i in range(n):
         k = int(E[q + i])
         x[k] = c[k] * z[i]
@@ -254,55 +289,100 @@ def constrained_multipliers(m: int, n: int, wanted: In, s: In, c: In, E: In, f: 
     """The shortest lambda with A' lambda = f, for an f that the allowed motions feel nothing of."""
     if wanted[0] < 0.5:
         return
+    if not E[0] >= 0.0:
+        for i in range(m):
+            x[i] = E[0]
+        return
     p = 3
     q = p + m
     u = q + n
     g = u + m * n
     r = int(E[0])
+    # U1^-T f
     for i in range(r):
         k = int(E[q + i])
         y[i] = c[k] * f[k]
-        for j in range(i):
-            y[i] = y[i] - E[u + j * n + i] * y[j]
-        y[i] = y[i] / E[u + i * n + i]
+    for i in range(r):
+        value = y[i] / E[u + i * n + i]
+        y[i] = value
+        for j in range(i + 1, r):
+            y[j] -= E[u + i * n + j] * value
+    # L^+' of it
     if r == m:
         for i in range(m - 1, -1, -1):
-            for j in range(i + 1, m):
-                y[i] = y[i] - E[u + j * n + i] * y[j]
+            value = y[i]
+            for j in range(i):
+                y[j] -= E[u + i * n + j] * value
     else:
         for i in range(r):
-            for j in range(i):
-                y[i] = y[i] - E[g + i * m + j] * y[j]
-            y[i] = y[i] / E[g + i * m + i]
-        for i in range(r - 1, -1, -1):
+            value = y[i] / E[g + i * m + i]
+            y[i] = value
             for j in range(i + 1, r):
-                y[i] = y[i] - E[g + j * m + i] * y[j]
-            y[i] = y[i] / E[g + i * m + i]
+                y[j] -= E[g + i * m + j] * value
+        for i in range(r - 1, -1, -1):
+            total = y[i]
+            for j in range(i + 1, r):
+                total -= E[g + i * m + j] * y[j]
+            y[i] = total / E[g + i * m + i]
         for i in range(m - 1, -1, -1):
             total = 0.0
             if i < r:
                 total = y[i]
             for j in range(r):
                 if j < i:
-                    total = total + E[u + i * n + j] * y[j]
+                    total += E[u + i * n + j] * y[j]
             y[i] = total
     for i in range(m):
         k = int(E[p + i])
         x[k] = s[k] * y[i]
 
 
-def _cost(m: int, n: int, *_: int) -> dict[str, int]:
-    r, k = min(m, n), max(n - m, 0)
-    steps = sum((m - i) * (n - i) for i in range(r)) + r * r * k + n * r * k + r * k * k + k**3 // 6
-    return {"products": steps, "sums": steps, "divisions": 2 * r + k}
+# -- operations at a rank; scales and tests apart --------------------------------------------------------------------
+def _factors_at(m: int, n: int, r: int) -> tuple[int, int, int, int]:
+    k = n - r
+    eliminated = sum((m - 1 - i) * (n - 1 - i) for i in range(r)) + k * r * (r - 1) // 2
+    reduced = r * r * k + r * k * (k + 1) + (k - 1) * k * (k + 1) // 6
+    products = eliminated + reduced + sum(m - 1 - i for i in range(r)) + k * r + k * (k - 1)
+    sums, divisions = eliminated + reduced, 2 * r + k
+    if r == m:
+        return products, sums, divisions, 0
+    again = (r - 1) * r * (r + 1) // 3 + (m - r + 1) * r * (r + 1) // 2
+    return products + again, sums + again, divisions + r, r
 
 
-def _solution_cost(m: int, n: int, *_: int) -> dict[str, int]:
-    r, k = min(m, n), max(n - m, 0)
-    steps = r * r + n * r + 2 * r * k + k * k
-    return {"products": steps, "sums": steps, "divisions": r}
+def _solution_at(m: int, n: int, r: int) -> tuple[int, int, int, int]:
+    k = n - r
+    products, sums, divisions, _ = _multipliers_at(m, n, r)
+    steps = n * r + 2 * r * k + k * (k - 1)
+    return products - r + steps + 2 * n + k, sums + steps + r * (r < m), divisions, 0
 
 
-FACTORS = Routine(constrained_factors, (factors_size,), (lambda m, n, a, b: n,), _cost, internal=True)
+def _multipliers_at(m: int, n: int, r: int) -> tuple[int, int, int, int]:
+    rows = m * (m - 1) // 2 if r == m else m * r - r * (r + 1) // 2 + r * (r - 1)
+    steps = rows + r * (r - 1) // 2
+    return r + steps + m, steps, r if r == m else 3 * r, 0
+
+
+def _most(at: Callable[[int, int, int], tuple[int, int, int, int]], m: int, n: int) -> dict[str, int]:
+    """The most over all ranks, of each kind by itself."""
+    kinds = zip(*(at(m, n, r) for r in range(min(m, n) + 1)), strict=True)
+    return dict(zip(("products", "sums", "divisions", "roots"), map(max, kinds), strict=True))
+
+
+def _factors_cost(m: int, n: int, a: int, b: int) -> dict[str, int]:
+    most = _most(_factors_at, m, n)
+    more = {"products": 3 * (a + b) + min(m, n) + 2, "sums": a + b + 4, "divisions": 2, "roots": 0}
+    return {kind: most[kind] + more[kind] for kind in most}
+
+
+def _solution_cost(m: int, n: int) -> dict[str, int]:
+    return _most(_solution_at, m, n)
+
+
+def _multipliers_cost(m: int, n: int) -> dict[str, int]:
+    return _most(_multipliers_at, m, n)
+
+
+FACTORS = Routine(constrained_factors, (factors_size,), (lambda m, n, a, b: n,), _factors_cost, internal=True)
 SOLUTION = Routine(constrained_solution, (lambda m, n: n,), (lambda m, n: m, lambda m, n: n), _solution_cost)
-MULTIPLIERS = Routine(constrained_multipliers, (lambda m, n: m,), (lambda m, n: m,), _solution_cost)
+MULTIPLIERS = Routine(constrained_multipliers, (lambda m, n: m,), (lambda m, n: m,), _multipliers_cost)
