@@ -1,4 +1,4 @@
-"""The C of mechanisms with loops: compiled under strict warnings with nothing but libm, it gives what the model gives."""
+"""The C of mechanisms with loops: compiled under strict warnings with libm only, it gives what the model gives."""
 
 from pathlib import Path
 

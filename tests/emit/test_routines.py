@@ -1,0 +1,144 @@
+"""Routines in native code: scalar and in lanes the same bits, and what Python computes to rounding."""
+
+import numpy as np
+import pytest
+
+from constrained_by_hand import constrained, random_case
+from lowered import evaluate_lowered
+from torseur.emit import RK4, compile, integrator
+from torseur.emit import routines as native_routines
+from torseur.emit.routines import ROUTINES, routine_imports, symbol_of
+from torseur.errors import CompileError
+from torseur.graph import ConstrainedSystem, Function, Graph
+from torseur.graph.calls import Callee
+from torseur.graph.routine import EPSILON, In, Loops, Out, Routine, Work, sqrt
+
+SIZES = [(0, 2, 0), (1, 1, 1), (2, 3, 1), (3, 3, 3), (3, 4, 2), (5, 3, 2), (6, 7, 6), (9, 13, 7), (20, 31, 17)]
+
+
+def batch(m, n, rank, count):
+    """States of different pivots; one is not wanted, one is no number."""
+    rng = np.random.default_rng(100 * m + n)
+    drawn = [random_case(rng, m, n, rank) for _ in range(count)]
+    drawn[1]["wanted"] = 0.0
+    drawn[2]["M"] = np.full((n, n), np.nan)
+    return [np.stack([np.asarray(case[name]) for case in drawn]) for name in drawn[0]]
+
+
+@pytest.mark.parametrize(("m", "n", "rank"), SIZES)
+def test_lanes_and_single_states_give_the_same_bits(m, n, rank):
+    f, args = constrained(m, n), batch(m, n, rank, 11)
+    single = compile(f, lanes=1)
+    alone = [np.stack([single(*(a[k] for a in args))[o] for k in range(11)]) for o in range(3)]
+    for lanes in (1, 2, 4, 8):
+        for got, expected in zip(compile(f, lanes=lanes)(*args), alone, strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(("m", "n", "rank"), SIZES)
+def test_native_code_computes_what_python_computes(m, n, rank):
+    f, args = constrained(m, n), batch(m, n, rank, 5)
+    native = compile(f)(*args)
+    for k in range(5):
+        expected = evaluate_lowered(f, *(a[k] for a in args))
+        for got, values in zip(native, expected, strict=True):
+            np.testing.assert_allclose(got[k], values, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
+@pytest.mark.parametrize("name", ["A", "M", "rank", "rows", "columns", "f", "b"])
+def test_numbers_without_sense_end_and_show(name, bad):
+    f = constrained(4, 6)
+    case = random_case(np.random.default_rng(3), 4, 6, 3)
+    case[name] = np.full(np.shape(case[name]), bad)
+    x, multipliers, about = compile(f)(*(case[b.name] for b in f.inputs))
+    if name == "rank" and bad == 1e308:
+        assert about[0] == 3  # too high: as far as rounding allows
+    else:
+        assert not np.isfinite(x).any()
+        assert not np.isfinite(multipliers).any()
+
+
+def test_an_integrator_calls_routines():
+    """A bead on the straight wire x = y, said twice, under its weight: it slides with half of it."""
+    g = Graph()
+    state = g.block("state", 4)
+    one, zero = g.one, g.zero
+    system = ConstrainedSystem([[one, zero], [zero, one]], [[one, -one], [2.0 * one, -2.0 * one]], one)
+    pull = system.solve([zero, g.number(-10.0)], [zero, zero])
+    rate = Function("rate", [state], {"dot": [state[2], state[3], *pull]})
+    motion = integrator(rate, RK4)([0.0, 0.0, 0.0, 0.0], step=0.1, steps=20)
+    np.testing.assert_allclose(motion.states[0][-1], [-10.0, -10.0, -10.0, -10.0], rtol=1e-12)
+
+
+# -- the translation ---------------------------------------------------------------------------------------------------
+def mixed(n: int, given: In, y: Out, z: Out, w: Work) -> None:
+    """Every statement and every operation; names that the assembly language might want for itself."""
+    v1 = 1.0
+    for i in range(n):
+        w[i] = 2.0 * given[i] - 1.5e-3
+        if not (given[i] > 0.0 and i != 1) or given[i] <= -EPSILON:
+            w[i] = abs(w[i]) / (1.0 + sqrt(v1))
+        else:
+            v1 += w[i]
+    place = n - 1
+    while place >= 0 and place < n:
+        y[place] = w[place] * (v1 - given[0]) - (w[0] - place)
+        place = place - 1
+    for i in range(n - 1, -1, -1):
+        then1 = int(given[i] * 0.0)
+        z[n - 1 - i] = -y[i] + z[then1]
+        if i == 1:
+            if y[i] == 0.0 or y[i] >= 1e30:
+                return
+            return
+
+
+MIXED = Routine(mixed, (lambda n: n, lambda n: n), (lambda n: n,))
+
+
+class Mixed(Callee):
+    name, meaning = "mixed", "two results of a routine"
+
+    def __init__(self, n: int) -> None:
+        self.n_out = 2 * n
+        self._lowering = Loops(MIXED, (n,), (Graph().block("given", n),))
+
+    @property
+    def digest(self) -> str:
+        return self._lowering.digest
+
+    def lowering(self) -> Loops:
+        return self._lowering
+
+    def tangent(self, bundle, tangents):
+        raise NotImplementedError
+
+    def adjoint(self, bundle, weights):
+        raise NotImplementedError
+
+    def reference(self, args):
+        return [np.array(x) for x in self._lowering.reference(args)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_every_statement_runs_in_native_code(n, monkeypatch):
+    monkeypatch.setattr(native_routines, "ROUTINES", {**ROUTINES, "mixed": MIXED})
+    g = Graph()
+    q = g.block("q", n)
+    f = Function("f", [q], {"y": list(g.call(Mixed(n), list(q)))})
+    points = np.random.default_rng(n).normal(size=(7, n)) + np.array([0.3])
+    expected = [MIXED((n,), [point]) for point in points]
+    for lanes in (1, 4):
+        np.testing.assert_allclose(compile(f, lanes=lanes)(points), expected, rtol=1e-14, atol=1e-15)
+
+
+def test_a_routine_that_is_not_known_is_an_error():
+    with pytest.raises(CompileError, match=r"a routine of another version\s+got: torseur_other"):
+        routine_imports(["torseur_other"])
+
+
+def test_a_routine_is_compiled_once_for_all_who_call_it():
+    names = [symbol_of(r) for r in ROUTINES.values()]
+    assert routine_imports(names) == routine_imports(names)
+    assert len(set(routine_imports(names).values())) == 3
