@@ -122,7 +122,7 @@ def _is_wanted(body: Body, loops: Loops, ins: list[str], lane: str) -> str:
     if not loops.is_gated:
         return "true"
     place = body.value(f"getelementptr double, ptr {ins[0]}, i64 {lane}")
-    return body.value(f"fcmp oge double {body.value(f'load double, ptr {place}')}, {Lanes(1).number(0.5)}")
+    return body.value(f"fcmp uge double {body.value(f'load double, ptr {place}')}, {Lanes(1).number(0.5)}")
 
 
 def _call(body: Body, symbol: str, loops: Loops, tables: Sequence[str], arrays: Sequence[str]) -> None:

@@ -29,6 +29,7 @@ import numpy as np
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, ROUNDING, SOLUTION, factors_size
+from torseur.graph.functions import select
 from torseur.graph.linear import Matrix, dot
 from torseur.graph.nodes import Bundle, Expr, Graph
 from torseur.graph.routine import Loops, Routine
@@ -71,17 +72,21 @@ class ConstrainedSystem:
     @property
     def effective_rank(self) -> Expr:
         """The pivots that were taken: less than the rank where it is lost for an instant."""
-        return self._factors[0]
+        return self._about(0)
 
     @property
     def last_pivot(self) -> Expr:
         """Beside the first: near zero where the rank is about to be lost."""
-        return self._factors[1]
+        return self._about(1)
 
     @property
     def left_over(self) -> Expr:
         """The largest entry that was not eliminated, beside the first pivot: rounding if the rank is right."""
-        return self._factors[2]
+        return self._about(2)
+
+    def _about(self, k: int) -> Expr:
+        """One of the factors; nobody has set them where they are not wanted."""
+        return select(self.wanted < 0.5, self.rank.graph.zero, self._factors[k])
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         """x."""
