@@ -10,6 +10,7 @@ For a function NAME of blocks a, b, ... with outputs y, z, ... the file defines
 
 Blocks keep the order of the function; every array is flat, row by row; a scalar input is passed by value. Outputs may
 overlap inputs. Tolerances of roots and ranks are those of the graph: in single precision, choose them accordingly.
+Routines (linear algebra in loops) are static functions that know the rounding of their precision.
 """
 
 from __future__ import annotations
