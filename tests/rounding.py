@@ -308,7 +308,7 @@ def _minimum_norm(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> 
 
 
 def _pseudo_inverse(callee: Any, value: Any, args: list[Any], errs: list[Any]) -> list[Any]:
-    """Column by column: each is the shortest solution for a unit right-hand side."""
+    """Column by column: each is the shortest solution for a unit right-hand side. The last argument is the rank."""
     m, n = callee.m, callee.n
     columns = []
     for i, unit in enumerate(np.eye(m)):

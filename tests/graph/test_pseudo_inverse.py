@@ -153,6 +153,21 @@ def test_derivative_of_the_pseudo_inverse_at_constant_rank(m, n, rank, mode):
         np.testing.assert_allclose(J, differences, atol=1e-8 * (1 + np.abs(differences).max()))
 
 
+@pytest.mark.parametrize(("m", "n", "rank"), [(3, 4, 2), (4, 3, 2), (4, 4, 1), (3, 3, 3), (2, 3, 0)])
+def test_a_rank_that_is_given_leaves_out_what_is_small(m, n, rank):
+    """Rows that are a little off their rank give what they would give without being off."""
+    g = Graph()
+    A, top = g.block("A", (m, n)), g.symbol("top")
+    X, found = tg.pseudo_inverse([list(A)[i * n : (i + 1) * n] for i in range(m)], rank=top)
+    f = Function("f", [A, g.blocks["top"]], {"X": X, "rank": found})
+    rng = np.random.default_rng(m + n)
+    exact = matrix(rng, m, n, rank)
+    off = exact + 1e-8 * rng.uniform(-1, 1, (m, n))
+    for inverse, r in (evaluate(f, off, rank), evaluate_lowered(f, off, rank)):
+        assert r == rank
+        np.testing.assert_allclose(inverse, np.linalg.pinv(exact, rcond=1e-9), atol=1e-6)
+
+
 def test_a_pseudo_inverse_needs_a_sensible_tolerance():
     g = Graph()
     A = g.block("A", 2)
