@@ -225,7 +225,8 @@ class ManyRows:
         return self._system.effective_rank
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
-        right = self._system.left_over <= LEFT_OVER  # else the rank is too small for this position
+        # Else the rank is too small for this position; beside a rank of zero there is nothing to measure by.
+        right = (self._system.left_over <= LEFT_OVER) | (self._system.rank < 0.5)
         lost = self._graph.zero / self._graph.zero
         return [x if x.is_number else select(right, x, lost) for x in self._system.solve(f, b)]
 

@@ -199,8 +199,8 @@ def _shortest(
     rows = [[select(live[k], col[k], 0.0) if j >= k else g.zero for j, col in enumerate(columns)] for k in range(steps)]
     masked = [[select(live[k], c[k], 0.0) for k in range(steps)] for c in right]
     known = dot(A, A, g.zero) < math.inf  # a nan pivot counts as dead: it must not pass for a rank
-    if limit < math.inf:
-        known = known & (beyond <= maximum(limit * first, least))
+    if limit < math.inf and top is not None:  # beside a rank of zero there is nothing to measure by
+        known = known & ((beyond <= maximum(limit * first, least)) | (top < 0.5))
     found = []
     for z in _lower_solve_and_back(g, rows, masked, live, n):
         for k, j, swap in reversed(swaps):
@@ -261,7 +261,8 @@ class _PseudoInverse(Callee):
         good = np.isfinite((A * A).sum(axis=(-1, -2)))
         U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
         beyond = np.where(np.arange(s.shape[-1]) < top, 0.0, s).max(axis=-1, initial=0.0)
-        good &= beyond <= (np.inf if self.limit == math.inf else np.maximum(self.limit * s[..., 0], self.floor))
+        most = np.inf if self.limit == math.inf else np.maximum(self.limit * s[..., 0], self.floor)
+        good &= (beyond <= most) | (top[..., 0] < 0.5)
         live = (s > np.maximum(self.tolerance * s[..., :1], self.floor)) & (np.arange(s.shape[-1]) < top)
         inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
         X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
