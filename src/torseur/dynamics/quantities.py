@@ -7,7 +7,7 @@ inputs ``u`` and parameters ``p``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torseur.describe import Mechanism
@@ -28,6 +28,7 @@ from torseur.dynamics.perturbation import (
     rate_derivatives,
 )
 from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
+from torseur.dynamics.reactions import forward_joint_forces, joint_forces
 from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import FEW, RANK, Options, Workbench, collect, operations
@@ -233,6 +234,8 @@ class Quantity:
     """Whether it is wrong where loops or constraints take part in the motion."""
     of_outputs: bool = False
     """Whether it depends on the outputs of the description, which the motion does not."""
+    of_every_body: bool = False
+    """Whether it looks at every body with its own inertia, those that are fixed to others too."""
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -257,6 +260,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("constraint_bias", ("q", "v"), closed_motion.constraint_bias),
         Quantity("multipliers", ("q", "v", "tau"), closed_motion.multipliers),
         Quantity("loop_wrenches", ("q", "v", "tau"), closed_motion.loop_wrenches),
+        Quantity("joint_forces", ("q", "v", "vdot"), joint_forces, of_every_body=True),
+        Quantity("forward_joint_forces", ("q", "v", "tau"), forward_joint_forces, of_every_body=True),
         Quantity("closing_sides", ("q",), closing_sides),
         Quantity("mechanism_length", (), lambda w: {"length": w.length}),
         Quantity("constraint_derivatives", ("q", "v"), constraint_derivatives),
@@ -323,6 +328,8 @@ def function_of(
             where=mechanism.name,
             expected="a joint with a coordinate, or a base that moves",
         )
+    if entry.of_every_body:
+        options = replace(options or Options(), base_parameters=False, welds=True)
     bench = Workbench(mechanism, options, fixed)
     outputs = entry.build(bench)
     system = bench.system

@@ -1,22 +1,75 @@
 """Forces inside joints: what a joint, or the cut joint of a loop, does to the body it carries.
 
 The wrench that a joint passes on is what the motion of everything beyond it takes, less what acts there from outside:
-the backward recursion of Newton and Euler gives it for every link, with the constraints among the external forces.
+the backward recursion of Newton and Euler gives it for every link, with the constraints among the external forces. What
+drives, springs and friction do along a coordinate passes through its joint too.
+
+==========  ==========================================================================================  ======
+E1j .. E3j  force that the antecedent exerts on body j, in the axes of the body                          N
+N1j .. N3j  moment of it at the body's origin                                                            N m
+==========  ==========================================================================================  ======
+
+(SYMORO's names; j is the number of the body, the base being 0.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from torseur.dynamics.closed_motion import motion
 from torseur.dynamics.constraints import Cut, cut_wrench
 from torseur.dynamics.loads import Forces
-from torseur.dynamics.newton_euler import joint_wrenches
+from torseur.dynamics.newton_euler import Wrench, joint_wrenches
+from torseur.dynamics.reduction import Reduction, efforts_of_motion
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Expr
+from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import add, cross, minus, rotate, rotate_back, scale, sub
 
-__all__ = ["reaction_of"]
+__all__ = ["forward_joint_forces", "joint_forces", "reaction_of"]
+
+
+def joint_forces(w: Workbench) -> dict[str, Any]:
+    """For each body what its antecedent does to it (6,) in a motion q, v, vdot that the constraints allow.
+
+    With loops or constraints the efforts are those of the actuated coordinates, and the multipliers follow from them:
+    A' lambda = M vdot + bias - Gamma.
+    """
+    vdot = list(w.block("vdot"))
+    if not w.constraints.rows:
+        return _of_all_bodies(w, vdot, [])
+    found = Reduction(w)
+    held = w.inverse(vdot)
+    if found.k:
+        for place, effort in efforts_of_motion(w, found).items():
+            held[place] = held[place] - effort
+    return _of_all_bodies(w, vdot, found.multipliers(held))
+
+
+def forward_joint_forces(w: Workbench) -> dict[str, Any]:
+    """The same in the motion that forces tau give, at a state q, v."""
+    vdot, f = motion(w)
+    return _of_all_bodies(w, vdot, w.allowed.multipliers(vdot, f) if w.constraints.rows else [])
+
+
+def _of_all_bodies(w: Workbench, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> dict[str, Any]:
+    g, tree = w.system.graph, w.tree
+    wrenches, _ = joint_wrenches(tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)
+    found = {}
+    for name, (k, offset) in tree.home.items():
+        if k >= 0:
+            number = tree.links[k].number
+            names = [f"{stem}{axis}{number}" for stem in "EN" for axis in "123"]
+            found[name] = [g.name(x, n) for x, n in zip(_at(offset, wrenches[k]), names, strict=True)]
+    return found
+
+
+def _at(offset: Pose, wrench: Wrench) -> list[Expr]:
+    """A wrench on a link, at a frame of it."""
+    f, n = wrench
+    return [*rotate_back(offset.R, f), *rotate_back(offset.R, sub(n, cross(offset.P, f)))]
 
 
 def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> list[Expr]:
@@ -37,9 +90,7 @@ def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequ
     if body is None or body[0] < 0 or w.true_tree.links[body[0]].name != name:
         raise ModelError(f"'{name}' has no joint whose force could be told", expected="a body that moves on a joint")
     link, offset = body
-    f, n = joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)[0][link]
-    n = sub(n, cross(offset.P, f))
-    return [*rotate_back(offset.R, f), *rotate_back(offset.R, n)]
+    return _at(offset, joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)[0][link])
 
 
 def _all_forces(w: Workbench, multipliers: Sequence[Expr]) -> Forces:

@@ -37,6 +37,7 @@ from torseur.graph import Expr, jacobian, minimum_norm_solve, solve, substitute,
 __all__ = [
     "Reduction",
     "actuator_efforts",
+    "efforts_of_motion",
     "reduced_bias",
     "reduced_factors",
     "reduced_forward_dynamics",
@@ -176,12 +177,16 @@ def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
 
 
 def actuator_efforts(w: Workbench) -> dict[str, Any]:
-    """Efforts of the actuated coordinates for a motion: N_a' Gamma = N' tau, tau that of the open tree (2.35)-(2.37).
+    """Efforts of the actuated coordinates for a motion, in their order."""
+    return {"efforts": list(efforts_of_motion(w, _some(w)).values())}
+
+
+def efforts_of_motion(w: Workbench, found: Reduction) -> dict[int, Expr]:
+    """Place in v -> effort: N_a' Gamma = N' tau, tau that of the open tree (2.35)-(2.37).
 
     With actuated coordinates as the independent ones it is Gamma_a + J_ap' Gamma_p. More actuators than freedoms share
     the effort so that the sum of squares is least.
     """
-    found = _some(w)
     names = w.options.actuated
     if names is None:
         names = tuple(actuated_coordinates(w)) or found.independent.names
@@ -195,9 +200,10 @@ def actuator_efforts(w: Workbench) -> dict[str, Any]:
         )
     felt = times(transposed(found.N), w.inverse(list(w.block("vdot"))))
     if sorted(active) == sorted(p for p in found.independent.places if p is not None):
-        return {"efforts": [felt[found.independent.places.index(k)] for k in active]}
+        return {k: felt[found.independent.places.index(k)] for k in active}
     arms = transposed([found.N[k] for k in active])
-    return {"efforts": solve(arms, felt) if len(active) == found.k else minimum_norm_solve(arms, felt)[0]}
+    efforts = solve(arms, felt) if len(active) == found.k else minimum_norm_solve(arms, felt)[0]
+    return dict(zip(active, efforts, strict=True))
 
 
 def _some(w: Workbench) -> Reduction:

@@ -1,7 +1,7 @@
 """The moving bodies of a mechanism, ready for recursions.
 
-Bodies that are fixed to another are melted into it, in the parameters; what is left are *links*, each with one joint. A
-link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base
+Bodies that are fixed to another are melted into it, in the parameters, unless the forces between them are asked for
+(`welds`); what is left are *links*, each with one joint. A link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base
 whose motion is given in time is a link without a joint: its velocity and acceleration are expressions of t. Free-form
 kinematics is cut into joints that are geared to the speeds (`free_form`): one speed may move several links, and several
 one link. Equal joints behind one link are one joint, so bodies whose places begin alike share them.
@@ -31,6 +31,7 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, tangents
 from torseur.spatial.inertia import Inertia, central
 from torseur.spatial.joints import JointKind, Motion
+from torseur.spatial.joints.fixed import FIXED
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, add, rotate, scale, zero_vector
 
@@ -148,10 +149,11 @@ class Tree:
     Args:
         system: the symbols.
         regroup: move to the parent what a joint does not notice of its child's inertia (base parameters).
+        welds: keep bodies that are fixed to another, or to the world, as links of their own, which do not move on it.
     """
 
-    def __init__(self, system: System, *, regroup: bool = False) -> None:
-        self.system = system
+    def __init__(self, system: System, *, regroup: bool = False, welds: bool = False) -> None:
+        self.system, self._welds = system, welds
         g = system.graph
         self.home: dict[str, tuple[int, Pose]] = {WORLD: (-1, Pose.identity(g))}
         """Body -> the link it belongs to, and the pose of its frame in the link's."""
@@ -304,6 +306,15 @@ class Tree:
             offset = Pose.identity(self.system.graph)
         return link, offset * rest
 
+    def _welded(self, name: str, number: str, at: tuple[int, Pose]) -> tuple[int, Pose]:
+        """A place on a link, or a link of its own there if the body has none and welds are kept."""
+        parent, K = at
+        if not self._welds or (parent >= 0 and self.links[parent].name == name):
+            return at
+        g = self.system.graph
+        self.links.append(Link(name, number, parent, FIXED, (), (), (), (), K, Inertia.zero(g)))
+        return len(self.links) - 1, Pose.identity(g)
+
     def _base(self) -> None:
         base, system = self.system.mechanism.base, self.system
         place = system.place(base.place)
@@ -326,7 +337,7 @@ class Tree:
             self.links[k] = replace(self.links[k], drive=self._drive(place))
             self.home[BASE] = (k, Pose.identity(system.graph))
         else:
-            self.home[BASE] = (-1, place)
+            self.home[BASE] = self._welded(BASE, "0", (-1, place))
         if base.inertia is not None:
             self._melt(*self.home[BASE], inertia_of(system, base.inertia))
 
@@ -364,7 +375,7 @@ class Tree:
         if has_joint:
             settings = () if body.joint.pitch is None else (system.scalar(body.joint.pitch),)
             at = (self._joint(name, next(numbers), *at, body.joint.algebra, settings), Pose.identity(system.graph))
-        self.home[name] = self._follow(name, numbers, at, after)
+        self.home[name] = self._welded(name, number, self._follow(name, numbers, at, after))
         if body.inertia is not None:
             self._melt(*self.home[name], inertia_of(system, body.inertia))
 

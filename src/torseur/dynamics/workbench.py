@@ -49,6 +49,7 @@ class Options:
         independent: for reduced forms, the speeds that describe the motion, or quasi-speeds "name = formula"; None:
             chosen automatically.
         actuated: for the efforts of actuators, the coordinates they act on; None: those with drives.
+        welds: keep bodies that are fixed to another as links of their own, for the forces between them.
     """
 
     base_parameters: bool = True
@@ -58,6 +59,7 @@ class Options:
     loads: bool = True
     independent: tuple[str, ...] | None = None
     actuated: tuple[str, ...] | None = None
+    welds: bool = False
 
 
 @dataclass
@@ -92,7 +94,7 @@ class Workbench:
 
     @cached_property
     def tree(self) -> Tree:
-        return Tree(self.system, regroup=self.options.base_parameters)
+        return Tree(self.system, regroup=self.options.base_parameters, welds=self.options.welds)
 
     @cached_property
     def true_tree(self) -> Tree:

@@ -278,6 +278,38 @@ class Model:
         """(q, v, tau) -> for each loop force and torque on its second frame, there, in axes of the first (6)."""
         return self.function("loop_wrenches")
 
+    def joint_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike | None = None,
+        *,
+        tau: ArrayLike | None = None,
+        actuated: Sequence[str] | None = None,
+        **keywords: Any,
+    ) -> dict[str, NDArray[np.float64]]:
+        """For every body force and moment (6) that its antecedent exerts on it, at its origin in its axes.
+
+        What drives, springs and friction do along a coordinate passes through its joint as well. The base is there too:
+        what carries a fixed base, moves a given one, or is missing on a free one.
+
+        Args:
+            q, v: states (..., n) that loops and constraints allow.
+            vdot: accelerations that they allow; the efforts of the actuated coordinates follow.
+            tau: in place of vdot: forces (..., nv); the accelerations follow, as in forward_dynamics.
+            actuated: with loops or constraints and vdot: the actuated coordinates; by default those with drives.
+            keywords: t, inputs, parameters.
+        """
+        if (vdot is None) == (tau is None):
+            raise ArgumentError("joint forces are those of a motion", expected="either vdot or tau")
+        if vdot is None:
+            function, last = self.function("forward_joint_forces"), tau
+        else:
+            function, last = self.function("joint_forces", actuated=actuated), vdot
+        names = [x.name for x in function.native.interface.outputs]
+        found = function(q, v, last, **keywords)
+        return dict(zip(names, found if len(names) > 1 else [found], strict=True))
+
     def assemble(
         self,
         guess: ArrayLike | Mapping[str, float] | None = None,
