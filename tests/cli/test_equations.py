@@ -54,6 +54,20 @@ def test_base_parameters_are_listed_with_their_groups(capsys):
     assert "without effect: XX1, " in text
 
 
+def test_base_parameters_of_a_closed_structure_are_those_of_the_motion_that_is_left(capsys):
+    text = printed(capsys, SR400, "--of", "base_parameters")
+    assert text.startswith("closed structure: its open tree has 71 base parameters\n57 base parameters of 104")
+    assert "\nXYR2 = XY2 + XY8\n" in text
+    assert "\nFVR3 = FV3 + FV8\n" in text
+
+
+def test_joint_forces_are_listed_by_symoros_names(capsys):
+    text = printed(capsys, ROOT / "examples" / "planar_2r" / "planar_2r.yaml", "--of", "joint_forces")
+    assert re.search(r"^    E12 = ", text, re.MULTILINE)
+    assert re.search(r"^    \w+6 = N32$", text, re.MULTILINE)
+    assert "pin[6]" in printed(capsys, ROOT / "examples" / "four_bar" / "four_bar.yaml", "--of", "loop_wrenches")
+
+
 def test_base_parameters_as_a_program_compute_them(capsys):
     text = printed(capsys, ARM, "--of", "base_parameters", "--format", "python")
     ast.parse(text)

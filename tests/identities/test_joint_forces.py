@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from closing import CUTS, closed
 from evaluated import Evaluated, assert_same
@@ -74,7 +73,9 @@ def opened(mechanism, wrenches, s, plain):
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_joints_of_a_closed_mechanism_hold_what_the_cut_joint_leaves_to_them(cut):
-    bodies = tuple(BodyPlan(kind, k - 1) for k, kind in enumerate(("revolute", "spherical", "universal", "cylindrical")))
+    bodies = tuple(
+        BodyPlan(kind, k - 1) for k, kind in enumerate(("revolute", "spherical", "universal", "cylindrical"))
+    )
     plan = Plan("fixed", (*bodies, BodyPlan("fixed", 3)), ("spring",), seed=3)
     c = next(c for k in range(50) if (c := closed(replace(plan, seed=k), (cut,), ("coupling",))).conditioned)
     s, tau = c.state, np.random.default_rng(1).normal(size=len(c.state.v))

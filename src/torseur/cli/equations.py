@@ -24,8 +24,6 @@ _OF_THE_TREE = frozenset(
         "gravity",
         "coriolis",
         "regressor",
-        "base_regressor",
-        "base_parameters",
         "inverse_dynamics_derivatives",
         "inverse_dynamics_by_parameters",
     }
@@ -122,12 +120,15 @@ def _steps(mechanism: Mechanism, quantity: str, language: str, independent: tupl
 
 def _groupings(mechanism: Mechanism) -> str:
     from torseur.dynamics.base_parameters import base_parameters
-    from torseur.dynamics.groupings import groupings
-    from torseur.dynamics.system import System
-    from torseur.dynamics.tree import Tree
+    from torseur.dynamics.closed_parameters import closed_base_parameters
+    from torseur.dynamics.groupings import closed_groupings, groupings
+    from torseur.dynamics.workbench import Options, Workbench
     from torseur.model.checked import checked
 
-    return groupings(base_parameters(Tree(System(checked(mechanism)))))
+    bench = Workbench(checked(mechanism), Options(base_parameters=False))
+    if mechanism.is_tree:
+        return groupings(base_parameters(bench.tree))
+    return closed_groupings(closed_base_parameters(bench))
 
 
 def _written(found: Equations, language: str, form: str) -> str:

@@ -34,9 +34,9 @@ from torseur.spatial.joints import Motion
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, matmul, rotate_back, scale, sub
 
-__all__ = ["BaseParameters", "base_parameters"]
+__all__ = ["KEPT_FIRST", "BaseParameters", "Combination", "accumulate", "base_parameters"]
 
-_KEPT_FIRST = ("ZZ", "XX", "XY", "XZ", "YZ", "MX", "MY", "YY", "MZ", "M", "IA", "JM")
+KEPT_FIRST = ("ZZ", "XX", "XY", "XZ", "YZ", "MX", "MY", "YY", "MZ", "M", "IA", "JM")
 """Which parameters stay where several could: SYMORO's choice."""
 
 Combination = dict[int, Expr]
@@ -111,7 +111,7 @@ def base_parameters(tree: Tree) -> BaseParameters:
         stays, goes = rules.split(conditions[k], items)
         for item in stays:
             for place, factor in item.column.items():
-                _accumulate(kept.setdefault(place, {}), item.total, factor)
+                accumulate(kept.setdefault(place, {}), item.total, factor)
         parent = tree.links[k].parent
         if parent >= 0:
             arriving[parent] += [item.seen_from(tree.links[k].K) for item in goes]
@@ -144,7 +144,7 @@ class _Item:
 
     @property
     def rank(self) -> int:
-        return _KEPT_FIRST.index(self.parameter.symbol)
+        return KEPT_FIRST.index(self.parameter.symbol)
 
 
 def _items(tree: Tree, standard: Sequence[StandardParameter], k: int, arriving: Sequence[_Item]) -> list[_Item]:
@@ -157,13 +157,14 @@ def _items(tree: Tree, standard: Sequence[StandardParameter], k: int, arriving: 
         for row, (i, p) in enumerate(own):
             total: Combination = {i: g.one}
             for item in arriving:
-                _accumulate(total, item.total, item.ten[row])
+                accumulate(total, item.total, item.ten[row])
             found.append(_Item(i, p, [g.one if n == row else g.zero for n in range(10)], {i: g.one}, total))
     drives = [(i, p) for i, p in enumerate(standard) if p.link == k and p.symbol in ("IA", "JM")]
     return found + [_Item(i, p, [g.zero] * 10, {i: g.one}, {i: g.one}) for i, p in drives]
 
 
-def _accumulate(total: Combination, other: Combination, factor: Expr) -> None:
+def accumulate(total: Combination, other: Mapping[int, Expr], factor: Expr) -> None:
+    """total + factor other, entries that vanish left out."""
     zero = factor.graph.zero
     for i, x in other.items():
         term = total.get(i, zero) + factor * x
@@ -282,7 +283,7 @@ class _Rules:
             total = dict(items[i].total)
             for f in range(n):
                 if f not in pivots:
-                    _accumulate(total, items[f].total, row[f])
+                    accumulate(total, items[f].total, row[f])
             stays.append(replace(items[i], total=total))
         goes = []
         for f in range(n):
@@ -290,7 +291,7 @@ class _Rules:
                 ten, column = items[f].ten, dict(items[f].column)
                 for i, row in pivots.items():
                     ten = [x - row[f] * y for x, y in zip(ten, items[i].ten, strict=True)]
-                    _accumulate(column, items[i].column, -row[f])
+                    accumulate(column, items[i].column, -row[f])
                 goes.append(replace(items[f], ten=ten, column=column))
         return stays, [item for item in goes if any(x is not zero for x in item.ten)]
 

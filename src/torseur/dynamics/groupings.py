@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from torseur.dynamics.base_parameters import BaseParameters
+from torseur.dynamics.closed_parameters import ClosedParameters
 from torseur.graph import Expr, ops
 
-__all__ = ["grouping", "groupings"]
+__all__ = ["closed_groupings", "grouping", "groupings"]
 
 Monomial = tuple[tuple[str, int], ...]
 """Factors by their texts, with exponents."""
@@ -30,6 +31,16 @@ def groupings(base: BaseParameters) -> str:
             lines.append(f"{name} = {grouping(base, group)}")
     lines += ["", *_paragraph("as they are", alone), *_paragraph("without effect", base.without_effect)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def closed_groupings(closed: ClosedParameters) -> str:
+    """Those of a closed structure; what holds at the values of the description only comes after the rest."""
+    text = f"closed structure: its open tree has {len(closed.tree.kept)} base parameters\n{groupings(closed.base)}"
+    if closed.at_values is None:
+        return text + "\nno closed position was found near the start: the shape of loops may leave fewer\n"
+    if len(closed.at_values.kept) < len(closed.base.kept):
+        text += f"\nat the values of the description, and not at others:\n{groupings(closed.at_values)}"
+    return text
 
 
 def _paragraph(title: str, names: list[str] | tuple[str, ...]) -> Iterator[str]:
@@ -75,8 +86,9 @@ def _polynomial(x: Expr) -> Polynomial:
         return {m: f for m, f in total.items() if abs(f) > _SMALL}
     if x.op is ops.MUL:
         return _product(_polynomial(x.args[0]), _polynomial(x.args[1]))
-    if x.op is ops.DIV and x.args[1].is_number:
-        return _scaled(_polynomial(x.args[0]), 1.0 / float(x.args[1]))
+    if x.op is ops.DIV and len(below := _polynomial(x.args[1])) == 1:
+        ((monomial, factor),) = below.items()
+        return _product(_polynomial(x.args[0]), {tuple((atom, -n) for atom, n in monomial): 1.0 / factor})
     return {((_atom(x), 1),): 1.0}
 
 
@@ -101,7 +113,7 @@ def _product(p: Polynomial, q: Polynomial) -> Polynomial:
             powers = dict(a)
             for atom, n in b:
                 powers[atom] = powers.get(atom, 0) + n
-            monomial = tuple(sorted(powers.items()))
+            monomial = tuple(sorted((atom, n) for atom, n in powers.items() if n))
             found[monomial] = found.get(monomial, 0.0) + x * y
     return {m: f for m, f in found.items() if abs(f) > _SMALL}
 
@@ -111,7 +123,12 @@ def _text(p: Polynomial) -> str:
 
 
 def _term(monomial: Monomial, factor: float) -> str:
-    atoms = [atom if n == 1 else f"{atom}**{n}" for atom, n in monomial]
+    above, below = ([_power(atom, side * n) for atom, n in monomial if side * n > 0] for side in (1, -1))
     number = f"{abs(factor):.6g}"
-    parts = atoms if number == "1" and atoms else [number, *atoms]
-    return ("-" if factor < 0 else "") + "*".join(parts)
+    parts = above if number == "1" and above else [number, *above]
+    text = ("-" if factor < 0 else "") + "*".join(parts)
+    return "/".join([text, *below])
+
+
+def _power(atom: str, n: int) -> str:
+    return atom if n == 1 else f"{atom}**{n}"

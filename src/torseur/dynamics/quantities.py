@@ -12,12 +12,14 @@ from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.dynamics import closed_motion, energy, reduction
-from torseur.dynamics.base_parameters import base_parameters
+from torseur.dynamics.base_parameters import BaseParameters, base_parameters
+from torseur.dynamics.closed_parameters import closed_base_parameters
 from torseur.dynamics.closing_sides import closing_sides
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
 from torseur.dynamics.kane import kane_quantity
 from torseur.dynamics.kinematics import rates
+from torseur.dynamics.matrices import times, transposed
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.operational import operational_force, operational_space
 from torseur.dynamics.perturbation import (
@@ -168,9 +170,18 @@ def _regressor(w: Workbench) -> dict[str, Any]:
 
 
 def _base_regressor(w: Workbench) -> dict[str, Any]:
-    base = base_parameters(w.true_tree)
+    """Y of the base parameters; with loops or constraints N' Y of those of the closed structure."""
+    base = _base(w)
     kept = [base.standard[i] for i in base.kept]
-    return {"base_regressor": regressor(w.true_tree, kept, list(w.block("vdot")), w.gravity)}
+    Y = regressor(w.true_tree, kept, list(w.block("vdot")), w.gravity)
+    if not w.constraints.rows:
+        return {"base_regressor": Y}
+    N = transposed(reduction.Reduction(w.plain).N)
+    return {"base_regressor": [times(transposed(Y), column) for column in N]}
+
+
+def _base(w: Workbench) -> BaseParameters:
+    return closed_base_parameters(w.plain).base if w.constraints.rows else base_parameters(w.true_tree)
 
 
 def _standard_parameters(w: Workbench) -> dict[str, Any]:
@@ -234,6 +245,8 @@ class Quantity:
     """Whether it is wrong where loops or constraints take part in the motion."""
     of_outputs: bool = False
     """Whether it depends on the outputs of the description, which the motion does not."""
+    of_closed_motion: bool = False
+    """Whether it is about motions that loops and constraints allow, at states that they allow, and nothing else."""
     of_every_body: bool = False
     """Whether it looks at every body with its own inertia, those that are fixed to others too."""
 
@@ -242,7 +255,7 @@ QUANTITIES: dict[str, Quantity] = {
     q.name: q
     for q in (
         Quantity("inverse_dynamics", ("q", "v", "vdot"), _inverse_dynamics),
-        Quantity("forward_dynamics", ("q", "v", "tau"), _forward_dynamics),
+        Quantity("forward_dynamics", ("q", "v", "tau"), _forward_dynamics, of_closed_motion=True),
         Quantity("mass_matrix", ("q",), lambda w: {"mass_matrix": w.matrix}),
         Quantity("bias", ("q", "v"), _bias),
         Quantity("gravity", ("q",), _gravity),
@@ -273,11 +286,13 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),
         Quantity("reduction", ("q",), reduction.reduction),
-        Quantity("reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix),
-        Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias),
-        Quantity("reduced_forward_dynamics", ("q", "v", "tau"), reduction.reduced_forward_dynamics),
+        Quantity("reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix, of_closed_motion=True),
+        Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias, of_closed_motion=True),
+        Quantity(
+            "reduced_forward_dynamics", ("q", "v", "tau"), reduction.reduced_forward_dynamics, of_closed_motion=True
+        ),
         Quantity("kane", ("q", "v"), kane_quantity),
-        Quantity("actuator_efforts", ("q", "v", "vdot"), reduction.actuator_efforts),
+        Quantity("actuator_efforts", ("q", "v", "vdot"), reduction.actuator_efforts, of_closed_motion=True),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
         Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), _inverse_by_parameters),
@@ -286,7 +301,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor),
         Quantity("given_forces", ("q", "v"), lambda w: {"given_forces": given_forces(w.true_tree)}),
         Quantity("standard_parameters", (), _standard_parameters),
-        Quantity("base_parameters", (), lambda w: {"base_parameters": base_parameters(w.true_tree).values}),
+        Quantity("base_parameters", (), lambda w: {"base_parameters": _base(w).values}),
         Quantity("pose", ("q",), _pose, needs_frame=True),
         Quantity("velocity", ("q", "v"), _velocity, needs_frame=True),
         Quantity("jacobian", ("q",), _jacobian, needs_frame=True),

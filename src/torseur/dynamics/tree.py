@@ -1,10 +1,11 @@
 """The moving bodies of a mechanism, ready for recursions.
 
 Bodies that are fixed to another are melted into it, in the parameters, unless the forces between them are asked for
-(`welds`); what is left are *links*, each with one joint. A link's frame is frame b of its joint. The base is a link when it moves, and six when it is a virtual carrier. A base
-whose motion is given in time is a link without a joint: its velocity and acceleration are expressions of t. Free-form
-kinematics is cut into joints that are geared to the speeds (`free_form`): one speed may move several links, and several
-one link. Equal joints behind one link are one joint, so bodies whose places begin alike share them.
+(`welds`); what is left are *links*, each with one joint. A link's frame is frame b of its joint. The base is a link
+when it moves, and six when it is a virtual carrier. A base whose motion is given in time is a link without a joint: its
+velocity and acceleration are expressions of t. Free-form kinematics is cut into joints that are geared to the speeds
+(`free_form`): one speed may move several links, and several one link. Equal joints behind one link are one joint, so
+bodies whose places begin alike share them.
 
 ======  =====================================================================  ===============
 K       pose of frame a of the joint in the parent link's frame (no motion)     depends on p
@@ -16,7 +17,7 @@ S, c    columns of the relative velocity by speeds of the mechanism, and their  
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -217,9 +218,18 @@ class Tree:
 
     def massless(self) -> Tree:
         """The same links without inertia: what is left are rotors and loads."""
-        other = copy(self)
-        other.links = [replace(link, inertia=Inertia.zero(self.system.graph)) for link in self.links]
+        return self.carrying({}, self.rotors)
+
+    def carrying(self, inertias: Mapping[int, Inertia], rotors: Sequence[Rotor]) -> Tree:
+        """The same links with other inertias, zero where none is given, and other rotors."""
+        other, nothing = copy(self), Inertia.zero(self.system.graph)
+        other.links = [replace(link, inertia=inertias.get(k, nothing)) for k, link in enumerate(self.links)]
+        other.rotors = list(rotors)
         return other
+
+    def drive(self, speed: int, inertia: Expr) -> Rotor:
+        """A drive known by its inertia at the joint alone."""
+        return Rotor(speed, -1, zero_vector(self.system.graph), self.system.graph.one, inertia)
 
     def speed_of(self, coordinate: str) -> int:
         """The place in v of the rate of a coordinate that has one of its own."""
@@ -232,8 +242,7 @@ class Tree:
         system = self.system
         for load in system.mechanism.loads.values():
             if isinstance(load, Transmission):
-                o, one = zero_vector(system.graph), system.graph.one
-                yield Rotor(self.speed_of(load.coordinate), -1, o, one, system.scalar(load.inertia))
+                yield self.drive(self.speed_of(load.coordinate), system.scalar(load.inertia))
             elif isinstance(load, Motor):
                 speed = self.speed_of(load.coordinate)
                 link, pose = self.home[load.carrier or self._carrier_of(load, speed)]

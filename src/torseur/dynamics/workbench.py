@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,7 @@ class Options:
 
     Attributes:
         base_parameters: regroup inertial parameters (fewer operations, same motion).
+        closed_parameters: regroup them by what loops and constraints leave of the motion; right for closed states only.
         frame: for poses, Jacobians and accelerations of a frame.
         axes: of a Jacobian or acceleration.
         task: of the operational space.
@@ -53,6 +54,7 @@ class Options:
     """
 
     base_parameters: bool = True
+    closed_parameters: bool = False
     frame: str | None = None
     axes: Axes = Axes.OWN
     task: Task = Task.POSE
@@ -85,21 +87,34 @@ class Workbench:
     """One mechanism's symbols and tree, and what several quantities share."""
 
     def __init__(
-        self, mechanism: Mechanism, options: Options | None = None, fixed: Mapping[str, float] | None = None
+        self,
+        mechanism: Mechanism,
+        options: Options | None = None,
+        fixed: Mapping[str, float] | None = None,
+        system: System | None = None,
     ) -> None:
         self.options = options or Options()
-        self.system = System(mechanism, fixed)
-        self.extra: dict[str, Block] = {}
+        self.system = System(mechanism, fixed) if system is None else system
         self.switching = Switching()
 
     @cached_property
     def tree(self) -> Tree:
+        if self.options.closed_parameters:
+            from torseur.dynamics.closed_parameters import closed_base_parameters, with_parameters
+
+            return with_parameters(self.plain.tree, closed_base_parameters(self.plain).base)
         return Tree(self.system, regroup=self.options.base_parameters, welds=self.options.welds)
 
     @cached_property
+    def plain(self) -> Workbench:
+        """The same symbols, with the inertias of the description."""
+        options = replace(self.options, base_parameters=False, closed_parameters=False)
+        return self if options == self.options else Workbench(self.system.mechanism, options, system=self.system)
+
+    @property
     def true_tree(self) -> Tree:
         """With the inertias of the description: regrouped ones give the same motion, not the same energy."""
-        return self.tree if not self.options.base_parameters else Tree(self.system)
+        return self.plain.tree
 
     @cached_property
     def gravity(self) -> Vector:
@@ -112,17 +127,15 @@ class Workbench:
 
     def block(self, name: str) -> Block:
         """vdot or tau: a block as long as v."""
-        if name not in self.extra:
-            names = [f"{name}_{x.name}" for x in self.system.mechanism.v]
-            self.extra[name] = self.system.graph.block(name, len(names), Role.STATE, names=names)
-        return self.extra[name]
+        return self._block(name, [f"{name}_{x.name}" for x in self.system.mechanism.v])
 
     def rows_block(self, name: str) -> Block:
         """A block as long as there are constraint rows."""
-        if name not in self.extra:
-            names = [f"{name}_{row.name}" for row in self.constraints.rows]
-            self.extra[name] = self.system.graph.block(name, len(names), Role.STATE, names=names)
-        return self.extra[name]
+        return self._block(name, [f"{name}_{row.name}" for row in self.constraints.rows])
+
+    def _block(self, name: str, names: list[str]) -> Block:
+        known = self.system.graph.blocks
+        return known[name] if name in known else self.system.graph.block(name, len(names), Role.STATE, names=names)
 
     @property
     def rest(self) -> list[Expr]:

@@ -302,12 +302,10 @@ class Model:
         """
         if (vdot is None) == (tau is None):
             raise ArgumentError("joint forces are those of a motion", expected="either vdot or tau")
-        if vdot is None:
-            function, last = self.function("forward_joint_forces"), tau
-        else:
-            function, last = self.function("joint_forces", actuated=actuated), vdot
+        name = "forward_joint_forces" if vdot is None else "joint_forces"
+        function = self.function(name, actuated=actuated)
         names = [x.name for x in function.native.interface.outputs]
-        found = function(q, v, last, **keywords)
+        found = function(q, v, *(x for x in (vdot, tau) if x is not None), **keywords)
         return dict(zip(names, found if len(names) > 1 else [found], strict=True))
 
     def assemble(

@@ -81,7 +81,8 @@ def equations(
     Args:
         mechanism: the description; parameters stay symbols.
         quantity: inverse_dynamics, mass_matrix, ...
-        base_parameters: with regrouped inertial parameters.
+        base_parameters: with regrouped inertial parameters. Quantities of the motion of a closed mechanism (forward
+            dynamics, reduced forms, efforts of actuators) are then right at closed states only.
         loads: with springs, friction, efforts, wrenches and drag.
         frame, axes: for quantities of a frame.
         independent: for kane and reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
@@ -97,6 +98,7 @@ def equations(
         raise ArgumentError(f"no frame '{frame}'", expected=", ".join(mechanism.frames), remedy=remedy)
     options = Options(
         base_parameters=base_parameters,
+        closed_parameters=base_parameters and not mechanism.is_tree and QUANTITIES[quantity].of_closed_motion,
         loads=loads,
         frame=frame,
         axes=axes,

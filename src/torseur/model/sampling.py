@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from torseur.describe import BASE, Coordinate, Mechanism
 from torseur.describe.fields import Scalar
+from torseur.dynamics.closed_parameters import projected_regressor
+from torseur.dynamics.regressor import standard_parameters
 from torseur.dynamics.system import System
+from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Function, evaluate
 from torseur.spatial.joints import Quantity
 
@@ -101,7 +104,15 @@ def is_of_base(model: Model) -> NDArray[np.bool_]:
 
 
 def stacked_regressor(model: Model, rng: np.random.Generator) -> Array:
-    """The regressor at twice as many random states as its columns ask for, one under the other."""
+    """The regressor at twice as many random states as its columns ask for, one under the other.
+
+    With loops or constraints it is N' Y, at states that they allow.
+    """
+    if not model.mechanism.is_tree:
+        bench = Workbench(model.checked_mechanism, Options(base_parameters=False))
+        names = dict(zip(model.free_parameters, model.parameter_values, strict=True))
+        p = np.array([names[n] for n in bench.system.p.names])
+        return projected_regressor(bench, standard_parameters(bench.tree), p, int(rng.integers(2**31)))
     columns = model.function("regressor").native.interface.outputs[0].shape[1]
     n, stops = 10 + 2 * columns // max(1, model.nv), limits(model)
     q = np.array([random_coordinates(model, rng, stops) for _ in range(n)])

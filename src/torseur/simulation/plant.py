@@ -241,7 +241,7 @@ class Plant:
         r, h = self._in(r), self._in(h)
         # Rates of z by the accelerations of the instant: multipliers of index 3 are off by the order of the step.
         dz = [state.rate for state in self.parts.states]
-        more = [w.block("vdot"), *([w.extra["lam"]] if self._lam else [])]
+        more = [w.block("vdot"), *([w.rows_block("lam")] if self._lam else [])]
         blocks = [*self.blocks, *more]
         residual = {"r": r, "h": h, "dz": dz}
         G = jacobian(self._in(rates(s)), list(s.v))
