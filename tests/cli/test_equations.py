@@ -176,6 +176,22 @@ def test_kane_prints_latex(capsys):
     assert text.count("{") == text.count("}")
 
 
+def test_lagrange_prints_energies_derivatives_symbols_and_equations(capsys):
+    pytest.importorskip("sympy")
+    text = printed(capsys, ARM, "--of", "lagrange", "--steps")
+    assert re.findall(r"^(\d+)\. ", text, re.MULTILINE) == [str(k) for k in range(1, 12)]
+    assert "\n   c_2_1_1 = m2*l1*l2*sin(theta2)\n" in text
+    assert "c_2_2_2" not in text, "a symbol that is zero"
+    assert "dL_ddtheta2 = m2*l2**2*(dtheta1 + dtheta2) + j2*(dtheta1 + dtheta2) + m2*l1*l2*cos(theta2)*dtheta1" in text
+    latex = printed(capsys, ARM, "--of", "lagrange", "--steps", "--format", "latex")
+    assert r"\frac{d}{dt} \frac{\partial L}{\partial \dot{\theta}_{1}}" in latex
+    assert latex.count("{") == latex.count("}")
+
+
+def test_lagrange_without_steps_is_a_function_of_the_state(capsys):
+    assert printed(capsys, ARM, "--of", "lagrange").startswith("lagrange(q[2], v[2], ")
+
+
 def test_kane_without_sympy_is_a_listing(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
     text = printed(capsys, CAR, "--of", "kane", "--steps")
@@ -197,7 +213,10 @@ def test_what_concerns_the_tree_alone_is_said_to(capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("arguments", [["--of", "bias"], ["--of", "kane", "--format", "c"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--of", "bias"], ["--of", "kane", "--format", "c"], ["--of", "lagrange", "--independent", "dx"]],
+)
 def test_steps_of_what_has_none_are_refused(arguments, capsys):
     assert main(["equations", str(CAR), *arguments, "--steps"]) != 0
     assert "expected" in capsys.readouterr().err

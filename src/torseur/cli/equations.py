@@ -13,6 +13,7 @@ from torseur.errors import ArgumentError
 if TYPE_CHECKING:
     from torseur.describe import Mechanism
     from torseur.model.equations import Equations
+    from torseur.model.steps import Steps
 
 __all__ = ["command"]
 
@@ -55,7 +56,7 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
     help="For kane and reduced forms: a speed, or a quasi-speed 'name = formula'; once for each freedom.",
 )
 @click.option("--actuated", metavar="COORDINATE", multiple=True, help="For actuator_efforts; once for each actuator.")
-@click.option("--steps", is_flag=True, help="With --of kane: all ten steps of the method (text or latex).")
+@click.option("--steps", is_flag=True, help="With --of kane or lagrange: the method step by step (text or latex).")
 @click.option("--count", "counting", is_flag=True, help="Print the number of operations instead.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
 def command(
@@ -76,7 +77,8 @@ def command(
     """Print the equations of a mechanism, or count their operations.
 
     Quantities: inverse_dynamics, forward_dynamics, mass_matrix, bias, gravity, coriolis, kinetic_energy, pose,
-    jacobian, regressor, base_parameters, kane, reduced_mass_matrix, ... (a wrong one lists them all).
+    jacobian, regressor, base_parameters, joint_forces, kane, lagrange, reduced_mass_matrix, ... (a wrong one lists
+    them all).
     """
     from torseur.dynamics.jacobians import Axes
     from torseur.formats import load, replace_file
@@ -108,13 +110,20 @@ def command(
 
 
 def _steps(mechanism: Mechanism, quantity: str, language: str, independent: tuple[str, ...], *, loads: bool) -> str:
-    from torseur.model.steps import kane_steps
+    from torseur.model import kane_steps, lagrange_steps
 
-    if quantity != "kane":
-        raise ArgumentError("there are no steps to print", got=f"--of {quantity}", expected="--of kane --steps")
+    if quantity not in ("kane", "lagrange"):
+        expected = "--of kane --steps, or --of lagrange --steps"
+        raise ArgumentError("there are no steps to print", got=f"--of {quantity}", expected=expected)
     if language not in ("text", "latex"):
         raise ArgumentError("steps are for people", got=f"--format {language}", expected="--format text or latex")
-    found = kane_steps(mechanism, independent=independent or None, loads=loads)
+    found: Steps
+    if quantity == "kane":
+        found = kane_steps(mechanism, independent=independent or None, loads=loads)
+    elif independent:
+        raise ArgumentError("Lagrange's coordinates are those of the model", got="--independent", expected="--of kane")
+    else:
+        found = lagrange_steps(mechanism, loads=loads)
     return found.text() if language == "text" else found.latex()
 
 

@@ -19,7 +19,8 @@ from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.jacobians import acceleration, frame_jacobian
 from torseur.dynamics.kane import kane_quantity
 from torseur.dynamics.kinematics import rates
-from torseur.dynamics.matrices import times, transposed
+from torseur.dynamics.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
+from torseur.dynamics.matrices import dot, times, transposed
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.operational import operational_force, operational_space
 from torseur.dynamics.perturbation import (
@@ -69,28 +70,9 @@ def _coriolis(w: Workbench) -> dict[str, Any]:
 
     It needs speeds that are rates of q.
     """
-    q, v, M, n = list(w.system.q), list(w.system.v), w.matrix, w.tree.nv
-    if any(link.drive is not None for link in w.tree.links):
-        raise ArgumentError(
-            "a base with a given motion adds forces that no matrix C(q, v) times v gives",
-            where="base.kind",
-            remedy="bias holds them all",
-        )
-    if len(q) != n or any(r is not x for r, x in zip(rates(w.system), v, strict=True)):
-        raise ArgumentError(
-            "Christoffel's symbols need speeds that are the rates of the coordinates",
-            got="a joint with body-fixed speeds",
-            expected="a virtual carrier instead of a floating base, universal instead of spherical joints",
-        )
-    flat = jacobian([M[i][j] for i in range(n) for j in range(n)], q).dense()
-    zero = w.system.graph.zero
-    C = [[zero] * n for _ in range(n)]
-    for i in range(n):
-        for j in range(n):
-            for k in range(n):
-                c = 0.5 * (flat[i * n + j][k] + flat[i * n + k][j] - flat[j * n + k][i])
-                C[i][j] = C[i][j] + c * v[k]
-    return {"coriolis": C}
+    check_rates_are_speeds(w, "Christoffel's symbols")
+    v = list(w.system.v)
+    return {"coriolis": [[dot(row, v) for row in rows] for rows in christoffel(w.matrix, list(w.system.q))]}
 
 
 def _energies(which: str) -> Callable[[Workbench], dict[str, Any]]:
@@ -292,6 +274,7 @@ QUANTITIES: dict[str, Quantity] = {
             "reduced_forward_dynamics", ("q", "v", "tau"), reduction.reduced_forward_dynamics, of_closed_motion=True
         ),
         Quantity("kane", ("q", "v"), kane_quantity),
+        Quantity("lagrange", ("q", "v"), lagrange_quantity),
         Quantity("actuator_efforts", ("q", "v", "vdot"), reduction.actuator_efforts, of_closed_motion=True),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),

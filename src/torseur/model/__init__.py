@@ -5,11 +5,12 @@ from torseur.model.assembly import Assembled, Closing
 from torseur.model.build import Model, ModelFunction, build
 from torseur.model.equations import Equations, equations
 from torseur.model.equilibria import Balance, Equilibrium
+from torseur.model.kane_steps import KaneSteps, kane_steps
+from torseur.model.lagrange_steps import LagrangeSteps, lagrange_steps
 from torseur.model.linearisation import Linearised
 from torseur.model.mobility import Mobility
 from torseur.model.modes import Mode, Stability
 from torseur.model.rows import ConstraintRow
-from torseur.model.steps import KaneSteps, kane_steps
 
 __all__ = [
     "Assembled",
@@ -19,6 +20,7 @@ __all__ = [
     "Equations",
     "Equilibrium",
     "KaneSteps",
+    "LagrangeSteps",
     "Linearised",
     "Mobility",
     "Mode",
@@ -30,5 +32,6 @@ __all__ = [
     "equations",
     "equilibrium",
     "kane_steps",
+    "lagrange_steps",
     "linearise",
 ]

@@ -49,6 +49,10 @@ class Closed:
         body = " \\\\\n".join(self._lines(self._latex_notation, _latex_name, " &= "))
         return f"\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
+    def is_zero(self, output: str) -> bool:
+        """Whether all entries of an output vanish."""
+        return all(x == 0 for _, x in _entries(self.outputs[output]))
+
     def written(self, output: str, *, latex: bool = False) -> list[list[str]]:
         """The entries of one output, row by row; what stands over different powers of cosines stays apart."""
         sp, value = import_sympy("closed forms"), self.outputs[output]
