@@ -27,6 +27,8 @@ wrong size
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
+from typing import TypeVar
 
 __all__ = [
     "ArgumentError",
@@ -38,6 +40,7 @@ __all__ = [
     "NumericalError",
     "TorseurError",
     "TorseurWarning",
+    "choice",
 ]
 
 
@@ -127,6 +130,24 @@ class ModelError(TorseurError, ValueError):
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *(f"{k}. {fault}" for k, fault in enumerate(self.faults, 1))])
+
+
+Kind = TypeVar("Kind", bound=Enum)
+
+
+def choice(kind: type[Kind], value: object, where: str) -> Kind:
+    """One of an enum, given as itself or by its word; anything else is refused with the words there are.
+
+    >>> from torseur.dynamics.jacobians import Axes
+    >>> choice(Axes, "world", "axes")
+    <Axes.WORLD: 'world'>
+    """
+    if isinstance(value, kind):
+        return value
+    words = [str(x.value) for x in kind]
+    if isinstance(value, str) and value in words:
+        return list(kind)[words.index(value)]
+    raise ArgumentError("no such choice", where=where, expected=" or ".join(map(repr, words)), got=repr(value))
 
 
 class TorseurWarning(UserWarning):

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from torseur.cli import main
 from torseur.formats import load
-from torseur.model import equations
+from torseur.graph import Function, evaluate
+from torseur.model import equations, kane_steps
 
 ROOT = Path(__file__).parent.parent.parent
 ARM = ROOT / "examples" / "planar_2r" / "planar_2r.yaml"
@@ -190,6 +192,124 @@ def test_lagrange_prints_energies_derivatives_symbols_and_equations(capsys):
 
 def test_lagrange_without_steps_is_a_function_of_the_state(capsys):
     assert printed(capsys, ARM, "--of", "lagrange").startswith("lagrange(q[2], v[2], ")
+
+
+DRIVE = """
+torseur: 1
+name: differential_drive
+gravity: [0, 0, -9.81]
+parameters: {m: 10, Jz: 1, mw: 1, jw: 0.01, r: 0.1, b: 0.3, d: 0.05}
+base:
+  kind: planar
+  inertia: {mass: m, centre: [d, 0, 0], tensor: [0, 0, Jz]}
+bodies:
+  left_wheel:
+    pose: {position: [0, b, r], rpy: [-pi/2, 0, 0]}
+    joint: {kind: revolute, coordinate: phiL}
+    inertia: {mass: mw, centre: [0, 0, 0], tensor: [jw/2, jw/2, jw]}
+  right_wheel:
+    pose: {position: [0, -b, r], rpy: [-pi/2, 0, 0]}
+    joint: {kind: revolute, coordinate: phiR}
+    inertia: {mass: mw, centre: [0, 0, 0], tensor: [jw/2, jw/2, jw]}
+constraints:
+  left: {rolling: {wheel: left_wheel, radius: r, axle: z}}
+  right: {rolling: {wheel: right_wheel, radius: r, axle: z}}
+inputs: {GL: {default: 0}, GR: {default: 0}}
+loads:
+  motorL: {effort: {coordinate: phiL, value: GL}}
+  motorR: {effort: {coordinate: phiR, value: GR}}
+"""
+
+DISC = """
+torseur: 1
+name: disc
+gravity: [0, 0, -9.81]
+parameters: {m: 10, I: 1, J: 1.9, r: 0.1}
+coordinates: {x: {start: 0}, y: {start: 0}, psi: {start: 0}, theta: {start: 1.2}, phi: {start: 0}}
+bodies:
+  disc:
+    steps: [{tx: x}, {ty: y}, {tz: r*sin(theta)}, {rz: psi}, {rx: theta}, {rz: phi}]
+    joint: fixed
+    inertia: {mass: m, centre: [0, 0, 0], tensor: [I, I, J]}
+constraints:
+  ground: {rolling: {wheel: disc, radius: r, axle: z}}
+"""
+
+
+def test_kanes_steps_of_a_differential_drive_are_those_of_the_textbook(capsys, tmp_path):
+    """Two rolling wheels ask twice for the same: one row is left out and no pseudo-inverse is printed."""
+    pytest.importorskip("sympy")
+    file = tmp_path / "drive.yaml"
+    file.write_text(DRIVE)
+    text = printed(capsys, file, "--of", "kane", "--steps")
+    assert "pseudo_inverse" not in text
+    assert "factor" not in text
+    assert "left out: right_sideways" in text
+    assert "[-r/(2*b)        r/(2*b)       ]" in text, "yaw rate r (phiR - phiL) / (2 b)"
+    assert "C = [0                                     (m*r**3*d*(dphiL - dphiR))/(4*b**2)]" in text
+    assert "tau_GL = [1]" in text
+    assert "g_w (tau_0 + tau_GL GL + tau_GR GR)" in text
+    assert "\n   g_w = D^-1\n" in text
+
+
+def test_kanes_steps_of_a_rolling_disc_are_those_of_the_textbook(capsys, tmp_path):
+    """Rates of its angles are independent: the other speeds follow with nothing below a fraction line."""
+    pytest.importorskip("sympy")
+    file = tmp_path / "disc.yaml"
+    file.write_text(DISC)
+    text = printed(capsys, file, "--of", "kane", "--steps")
+    assert "step_" not in text, "all is written out"
+    assert "alpha = (dpsi, dtheta, dphi)" in text
+    assert "for sin(theta) > 0, as at the start" in text
+    assert "lam_ground_ahead = m*r*ddphi + m*r*cos(theta)*ddpsi - 2*m*r*sin(theta)*dpsi*dtheta" in text
+    assert "tau = [0                   ]\n         [-9.81*m*r*cos(theta)]" in text
+
+
+def test_steps_and_the_numbers_of_kane_agree_on_the_disc(tmp_path):
+    """D, C alpha and tau as printed are those that are computed, which take the rows as they are."""
+    file = tmp_path / "disc.yaml"
+    file.write_text(DISC)
+    mechanism = load(file)
+    steps, function = kane_steps(mechanism), equations(mechanism, "kane").function
+    q = np.array([0.1, 0.2, 0.3, 1.1, 0.4])
+    psi, theta = q[2:4]
+    a, r = np.array([0.5, -0.7, 1.3]), 0.1
+    ahead, side = -r * (np.cos(theta) * a[0] + a[2]), -r * np.sin(theta) * a[1]
+    v = np.array([np.cos(psi) * ahead - np.sin(psi) * side, np.sin(psi) * ahead + np.cos(psi) * side, *a])
+    values = {"q": q, "v": v, "p": np.array([10, 1, 1.9, 0.1])}
+    computed = dict(
+        zip(
+            [o.name for o in function.outputs],
+            evaluate(function, *(values[b.name] for b in function.inputs)),
+            strict=True,
+        )
+    )
+    blocks = [b for b in steps.blocks if b.name in values]
+    k = steps.kane
+    shown = evaluate(Function("shown", blocks, {"D": k.D, "C": k.C, "tau": k.tau}), *(values[b.name] for b in blocks))
+    np.testing.assert_allclose(shown[0], computed["D"], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(shown[1] @ a, computed["C"] @ a, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(shown[2], computed["tau"], rtol=1e-12, atol=1e-12)
+
+
+def test_the_operational_space_of_a_small_arm_prints_in_closed_form(capsys):
+    pytest.importorskip("sympy")
+    text = printed(
+        capsys, ARM, "--of", "operational_space", "--frame", "tool", "--task", "position", "--form", "closed"
+    )
+    assert "M_x[2,2] = (m2*l2**2 + j2)/l2**2\n" in text
+    assert "g_x[2] = 9.81*m2*cos(theta1 + theta2)\n" in text
+    assert not re.search(r"(?<![\w.])1\*", text), "no ones as factors"
+
+
+@pytest.mark.slow
+def test_closed_forms_hold_no_dust_of_rounding_and_a_seven_axis_arm_prints(capsys):
+    pytest.importorskip("sympy")
+    text = printed(
+        capsys, ROOT / "examples" / "welding_arm" / "welding_arm.yaml", "--of", "mass_matrix", "--form", "closed"
+    )
+    assert "e-1" not in text
+    assert "mass_matrix[7,7] = " in text
 
 
 def test_kane_without_sympy_is_a_listing(capsys, monkeypatch):

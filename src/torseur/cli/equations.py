@@ -50,6 +50,13 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
 @click.option("--frame", help="Of which frame, for poses, Jacobians and the like.")
 @click.option("--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Of a frame.")
 @click.option(
+    "--task",
+    type=click.Choice(["pose", "position", "orientation"]),
+    default="pose",
+    show_default=True,
+    help="Of the operational space.",
+)
+@click.option(
     "--independent",
     metavar="SPEED",
     multiple=True,
@@ -68,6 +75,7 @@ def command(
     without_loads: bool,
     frame: str | None,
     axes: str,
+    task: str,
     independent: tuple[str, ...],
     actuated: tuple[str, ...],
     steps: bool,
@@ -80,7 +88,6 @@ def command(
     jacobian, regressor, base_parameters, joint_forces, kane, lagrange, reduced_mass_matrix, ... (a wrong one lists
     them all).
     """
-    from torseur.dynamics.jacobians import Axes
     from torseur.formats import load, replace_file
     from torseur.model.equations import equations
 
@@ -98,7 +105,8 @@ def command(
             base_parameters=base_parameters,
             loads=not without_loads,
             frame=frame,
-            axes=Axes(axes),
+            axes=axes,
+            task=task,
             independent=independent or None,
             actuated=actuated or None,
         )

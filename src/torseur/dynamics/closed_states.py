@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torseur.dynamics.kinematics import displaced
 from torseur.dynamics.sampled_rows import SampledRows, unit_rows
 from torseur.dynamics.workbench import Workbench
-from torseur.graph import Function, Role, evaluate, tangents
+from torseur.graph import Expr, Function, Role, evaluate, tangents
 
 __all__ = ["ClosedMotions", "ClosedStates"]
 
@@ -51,7 +51,9 @@ class ClosedStates:
         self.w, system, g = w, w.system, w.system.graph
         self._sampled = SampledRows(w)
         n = len(system.u)
-        self._pushes = [g.block(name, n, Role.INPUT) for name in ("u_rate", "u_rate_rate")] if n else []
+        known = g.blocks
+        names = ("u_rate", "u_rate_rate") if n else ()
+        self._pushes = [known[x] if x in known else g.block(x, n, Role.INPUT) for x in names]
         blocks = (system.q, system.v, g.blocks["t"], system.u, system.p, *self._pushes)
         self._blocks = [b for b in blocks if b.size]
 
@@ -68,6 +70,17 @@ class ClosedStates:
     def parameters(self) -> Array:
         """Their values in the description, or by chance where it has none."""
         return np.asarray(self._sampled.states.p[0])
+
+    def value_at_start(self, x: Expr) -> float:
+        """An expression of q, t, inputs and parameters at the closed state nearest to the start."""
+        first = self._sampled.states.some(np.zeros(1, np.intp))
+        drive = {"t": np.full(1, first.t), "u": first.u, "p": first.p}
+        return float(self._evaluated(Function("x", self._blocks, {"x": x}), first.q, None, drive)[0][0])
+
+    def rows(self, n: int) -> Array:
+        """The matrix A at up to n random states: (states, rows, nv)."""
+        motions = self.motions(n, self.parameters)
+        return self._evaluated(self._matrix, motions.q, None, motions.inputs)[0]
 
     def motions(self, n: int, p: Array, seed: int = 0) -> ClosedMotions:
         """Up to n random motions at parameters p; fewer where states cannot be reached."""

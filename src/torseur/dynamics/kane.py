@@ -35,12 +35,14 @@ from typing import Any
 
 from torseur.dynamics.kinematics import joints, rates, velocity_of
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
+from torseur.dynamics.reading import Reading, Simplify, as_it_is, solved, steady_speeds
 from torseur.dynamics.reduction import Reduction
 from torseur.dynamics.rigid_bodies import RigidBody, rigid_bodies
 from torseur.dynamics.system import System
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
-from torseur.graph import Expr, Role, jacobian, solve, substitute, tangents
+from torseur.graph import Expr, Role, jacobian, substitute, tangents
+from torseur.graph.function import reachable
 from torseur.spatial.vectors import dot as inner
 
 __all__ = ["Kane", "kane", "kane_quantity"]
@@ -53,12 +55,14 @@ class Kane:
     Attributes:
         bodies: the bodies with mass, and rotors. Steps 1, 3, 7 and 8: chi, M_i, W_i, omega_i.
         coordinates, velocities, alpha_names: the names of q, of what J_h and H multiply, and of alpha.
+        repeating: rows that others imply at all positions; their multipliers are not told apart, and zero here.
         by_rates: whether that is dq/dt, as in the document, or v.
         J_h: (rows of all bodies, velocities). Step 4.
         H, c: H velocities + c = 0. Step 5, with J_nh, s and alpha.
         J, J_dot: step 6.
         Q: forces of loads along v. Step 8.
         D, C, d, g_0, g_w, tau: step 9. `d` is empty where nothing is driven.
+        controls: input -> dtau/du, where tau is linear in the inputs; `inputs` are their symbols.
         alphadot, qdot: step 10.
         reactions: lambda of each row, for accelerations as symbols.
     """
@@ -68,6 +72,7 @@ class Kane:
     velocities: tuple[str, ...]
     alpha_names: tuple[str, ...]
     row_names: tuple[str, ...]
+    repeating: tuple[str, ...]
     by_rates: bool
     J_h: Matrix
     H: Matrix
@@ -84,36 +89,43 @@ class Kane:
     g_0: list[Expr]
     g_w: Matrix
     tau: list[Expr]
+    controls: dict[str, list[Expr]]
+    inputs: tuple[Expr, ...]
     alphadot: list[Expr]
     qdot: list[Expr]
     reactions: list[Expr]
 
 
-def kane(w: Workbench, *, symbols: bool = True) -> Kane:
+def kane(w: Workbench, *, symbols: bool = True, simplify: Simplify = as_it_is) -> Kane:
     """The ten steps in one call.
 
     Args:
         w: the mechanism; its options name the independent speeds or define quasi-speeds, or leave the choice.
         symbols: keep quasi-speeds, prescribed speeds and accelerations as symbols, to be read; without, they are
             expressions of q, v and t, to be computed.
+        simplify: what is done to expressions on the way, where they are to be read.
     """
-    r = Reduction(w, keep_prescribed=symbols)
+    r: Reading | Reduction = Reading(w, simplify) if symbols else Reduction(steady_speeds(w))
     if not r.k:
         raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
     system, (bodies, Q) = w.system, rigid_bodies(w)
-    parts = _parts(r, bodies)
     alpha, rate = _alpha(r, symbols)
-    D, C, tau = parts.D, parts.C, _plus(parts.tau, times(transposed(r.N), Q))
-    d = [] if all(x is system.graph.zero for x in parts.d) else parts.d
-    g_0, g_w = _state_form(D, C, d, alpha)
+    short = _Short(r, alpha, simplify)
+    parts = _parts(r, bodies, short)
+    D, C = short.matrix(parts.D), short.matrix(parts.C)
+    tau = short.column(_plus(parts.tau, times(transposed(r.N), Q)))
+    d = [] if all(x is system.graph.zero for x in parts.d) else short.column(parts.d)
+    g_0, g_w = _state_form(D, C, d, alpha, simplify)
     G, E, by_rates = _by_rates(system)
     felt = [f - q for f, q in zip(parts.felt(alpha, rate), Q, strict=True)]
+    by_input = jacobian(tau, list(system.u)).dense() if len(system.u) else []
     return Kane(
         bodies=tuple(bodies),
         coordinates=tuple(system.q.names),
         velocities=tuple(f"d{name}" for name in system.q.names) if by_rates else tuple(system.v.names),
         alpha_names=r.independent.names,
         row_names=tuple(row.name for row in r.constraints.rows),
+        repeating=tuple(r.constraints.rows[i].name for i in r.repeating) if isinstance(r, Reading) else (),
         by_rates=by_rates,
         J_h=_product(parts.J_v, E),
         H=_product(r.A, E),
@@ -127,13 +139,42 @@ def kane(w: Workbench, *, symbols: bool = True) -> Kane:
         D=D,
         C=C,
         d=d,
-        g_0=g_0,
-        g_w=g_w,
+        g_0=short.column(g_0) if len(D) > 1 else g_0,
+        g_w=short.matrix(g_w) if len(D) > 1 else g_w,
         tau=tau,
+        controls=_controls(system, by_input),
+        inputs=tuple(system.u),
         alphadot=_plus(g_0, times(g_w, tau)),
         qdot=rates(system),
         reactions=r.multipliers(felt) if r.A else [],
     )
+
+
+def _controls(system: System, by_input: Matrix) -> dict[str, list[Expr]]:
+    """Input -> its column of tau, where tau is linear in the inputs; none where it is not."""
+    u = set(system.u)
+    if any(node in u for node in reachable([x for row in by_input for x in row])):
+        return {}
+    columns = dict(zip(system.u.names, transposed(by_input), strict=True)) if by_input else {}
+    return {name: column for name, column in columns.items() if any(x is not system.graph.zero for x in column)}
+
+
+class _Short:
+    """Expressions of the independent speeds alone, and simplified, as far as that keeps them short."""
+
+    def __init__(self, r: Reading | Reduction, alpha: Sequence[Expr], simplify: Simplify) -> None:
+        self._simplify, self._known = simplify, dict[Expr, Expr]()
+        if simplify is not as_it_is:
+            own = set(alpha)
+            all_speeds = simplify(_plus(times(r.N, alpha), r.n))
+            self._known = {v: x for v, x in zip(r.w.system.v, all_speeds, strict=True) if v not in own and v is not x}
+
+    def column(self, exprs: Sequence[Expr]) -> list[Expr]:
+        return self._simplify(substitute(list(exprs), self._known) if self._known else exprs)
+
+    def matrix(self, rows: Matrix) -> Matrix:
+        flat = iter(self.column([x for row in rows for x in row]))
+        return [[next(flat) for _ in row] for row in rows]
 
 
 def kane_quantity(w: Workbench) -> dict[str, Any]:
@@ -213,19 +254,23 @@ class _Parts:
         return total
 
 
-def _parts(r: Reduction, bodies: Sequence[RigidBody]) -> _Parts:
+def _parts(r: Reading | Reduction, bodies: Sequence[RigidBody], short: _Short) -> _Parts:
     """nu = J_v v + apart, v = N alpha + n, and their rates."""
-    v, seeds = list(r.w.system.v), r.constraints.seeds
+    v, seeds = list(r.w.system.v), r.seeds if isinstance(r, Reading) else r.constraints.seeds
     nu = [x for body in bodies for x in body.nu]
-    J_v, apart = jacobian(nu, v).dense(), substitute(nu, dict.fromkeys(v, 0.0))
+    J_v = short.matrix(jacobian(nu, v).dense())
+    apart = substitute(nu, dict.fromkeys(v, 0.0))
     flat = iter(tangents([x for row in J_v for x in row], seeds))
     J_v_dot = [[next(flat) for _ in row] for row in J_v]
     nu_0_dot = _plus(_plus(times(J_v_dot, r.n), times(J_v, r.n_dot)), tangents(apart, seeds))
     J_dot = _sum(_product(J_v_dot, r.N), _product(J_v, r.N_dot))
-    return _Parts(bodies, J_v, _product(J_v, r.N), J_dot, _plus(times(J_v, r.n), apart), nu_0_dot)
+    J = short.matrix(_product(J_v, r.N))
+    return _Parts(bodies, J_v, J, short.matrix(J_dot), _plus(times(J_v, r.n), apart), nu_0_dot)
 
 
-def _state_form(D: Matrix, C: Matrix, d: list[Expr], alpha: Sequence[Expr]) -> tuple[list[Expr], Matrix]:
+def _state_form(
+    D: Matrix, C: Matrix, d: list[Expr], alpha: Sequence[Expr], simplify: Simplify
+) -> tuple[list[Expr], Matrix]:
     """g_0 and g_w."""
     g, k = alpha[0].graph, len(D)
     if all(x is g.zero for row in D for x in row):
@@ -233,11 +278,11 @@ def _state_form(D: Matrix, C: Matrix, d: list[Expr], alpha: Sequence[Expr]) -> t
     right = [-x for x in times(C, alpha)]
     right = [x - y for x, y in zip(right, d, strict=True)] if d else right
     units = [[g.one if i == j else g.zero for j in range(k)] for i in range(k)]
-    return solve(D, right), solve(D, units)
+    return solved(D, right, simplify), transposed([solved(D, unit, simplify) for unit in units])
 
 
 # -- speeds ------------------------------------------------------------------------------------------------------------
-def _alpha(r: Reduction, symbols: bool) -> tuple[list[Expr], list[Expr]]:
+def _alpha(r: Reading | Reduction, symbols: bool) -> tuple[list[Expr], list[Expr]]:
     """alpha and alphadot: speeds and accelerations of v where they are plain; symbols of their own, or expressions."""
     vdot = r.w.block("vdot").symbols
     places = r.independent.places

@@ -6,7 +6,8 @@ inputs ``u`` and parameters ``p``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from torseur.dynamics.base_parameters import BaseParameters, base_parameters
 from torseur.dynamics.closed_parameters import closed_base_parameters
 from torseur.dynamics.closing_sides import closing_sides
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
-from torseur.dynamics.jacobians import acceleration, frame_jacobian
+from torseur.dynamics.jacobians import Axes, Task, acceleration, frame_jacobian
 from torseur.dynamics.kane import kane_quantity
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
@@ -35,11 +36,11 @@ from torseur.dynamics.reactions import forward_joint_forces, joint_forces
 from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import FEW, RANK, Options, Workbench, collect, operations
-from torseur.errors import ArgumentError, ModelError
+from torseur.errors import ArgumentError, ModelError, choice
 from torseur.graph import Expr, Function, jacobian, ops, substitute
 from torseur.graph.function import reachable
 
-__all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of", "motion_derivatives"]
+__all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of", "motion_derivatives", "options_of"]
 
 
 Tables = tuple[list[list[Expr]], list[list[Expr]]]
@@ -223,6 +224,8 @@ class Quantity:
     of: tuple[str, ...]
     build: Callable[[Workbench], dict[str, Any]] = field(repr=False)
     needs_frame: bool = False
+    takes: tuple[str, ...] = ()
+    """The options it knows beside its frame: axes, task, independent, actuated."""
     free_motion: bool = False
     """Whether it is wrong where loops or constraints take part in the motion."""
     of_outputs: bool = False
@@ -255,7 +258,9 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("constraint_bias", ("q", "v"), closed_motion.constraint_bias),
         Quantity("multipliers", ("q", "v", "tau"), closed_motion.multipliers),
         Quantity("loop_wrenches", ("q", "v", "tau"), closed_motion.loop_wrenches),
-        Quantity("joint_forces", ("q", "v", "vdot"), joint_forces, of_every_body=True),
+        Quantity(
+            "joint_forces", ("q", "v", "vdot"), joint_forces, of_every_body=True, takes=("independent", "actuated")
+        ),
         Quantity("forward_joint_forces", ("q", "v", "tau"), forward_joint_forces, of_every_body=True),
         Quantity("closing_sides", ("q",), closing_sides),
         Quantity("mechanism_length", (), lambda w: {"length": w.length}),
@@ -267,30 +272,49 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("assembly_step", ("q",), closed_motion.assembly_step),
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),
-        Quantity("reduction", ("q",), reduction.reduction),
-        Quantity("reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix, of_closed_motion=True),
-        Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias, of_closed_motion=True),
+        Quantity("reduction", ("q",), reduction.reduction, takes=("independent",)),
         Quantity(
-            "reduced_forward_dynamics", ("q", "v", "tau"), reduction.reduced_forward_dynamics, of_closed_motion=True
+            "reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix, of_closed_motion=True, takes=("independent",)
         ),
-        Quantity("kane", ("q", "v"), kane_quantity),
+        Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias, of_closed_motion=True, takes=("independent",)),
+        Quantity(
+            "reduced_forward_dynamics",
+            ("q", "v", "tau"),
+            reduction.reduced_forward_dynamics,
+            of_closed_motion=True,
+            takes=("independent",),
+        ),
+        Quantity("kane", ("q", "v"), kane_quantity, takes=("independent",)),
         Quantity("lagrange", ("q", "v"), lagrange_quantity),
-        Quantity("actuator_efforts", ("q", "v", "vdot"), reduction.actuator_efforts, of_closed_motion=True),
+        Quantity(
+            "actuator_efforts",
+            ("q", "v", "vdot"),
+            reduction.actuator_efforts,
+            of_closed_motion=True,
+            takes=("independent", "actuated"),
+        ),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
         Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
         Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), _inverse_by_parameters),
         Quantity("forward_dynamics_by_parameters", ("q", "v", "tau"), _forward_by_parameters, free_motion=True),
         Quantity("regressor", ("q", "v", "vdot"), _regressor),
-        Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor),
+        Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor, takes=("independent",)),
         Quantity("given_forces", ("q", "v"), lambda w: {"given_forces": given_forces(w.true_tree)}),
         Quantity("standard_parameters", (), _standard_parameters),
         Quantity("base_parameters", (), lambda w: {"base_parameters": _base(w).values}),
         Quantity("pose", ("q",), _pose, needs_frame=True),
         Quantity("velocity", ("q", "v"), _velocity, needs_frame=True),
-        Quantity("jacobian", ("q",), _jacobian, needs_frame=True),
-        Quantity("acceleration", ("q", "v", "vdot"), _acceleration, needs_frame=True),
-        Quantity("operational_space", ("q", "v"), operational_space, needs_frame=True, free_motion=True),
-        Quantity("operational_force", ("q", "tau"), operational_force, needs_frame=True),
+        Quantity("jacobian", ("q",), _jacobian, needs_frame=True, takes=("axes",)),
+        Quantity("acceleration", ("q", "v", "vdot"), _acceleration, needs_frame=True, takes=("axes",)),
+        Quantity(
+            "operational_space",
+            ("q", "v"),
+            operational_space,
+            needs_frame=True,
+            free_motion=True,
+            takes=("axes", "task"),
+        ),
+        Quantity("operational_force", ("q", "tau"), operational_force, needs_frame=True, takes=("axes", "task")),
     )
 }
 
@@ -304,6 +328,57 @@ _OF_WHAT_STANDS = (
     "velocity",
 )
 """Quantities that a mechanism without any motion has as well."""
+
+
+def options_of(
+    mechanism: Mechanism,
+    quantity: str,
+    base: Options,
+    *,
+    frame: str | None = None,
+    axes: Axes | str = Axes.OWN,
+    task: Task | str = Task.POSE,
+    independent: Sequence[str] | str | None = None,
+    actuated: Sequence[str] | str | None = None,
+) -> Options:
+    """Options as users give them, words or not, checked: what a quantity cannot use is refused, not ignored."""
+    if quantity not in QUANTITIES:
+        raise ArgumentError(
+            f"no quantity '{quantity}'", expected=", ".join(QUANTITIES), remedy=_near(quantity, QUANTITIES)
+        )
+    if frame is not None and frame not in mechanism.frames:
+        known = ", ".join(mechanism.frames)
+        remedy = _near(frame, mechanism.frames)
+        raise ArgumentError(f"no frame '{frame}'", where=mechanism.name, expected=known, remedy=remedy)
+    found = replace(
+        base,
+        frame=frame,
+        axes=choice(Axes, axes, "axes"),
+        task=choice(Task, task, "task"),
+        independent=_names(independent),
+        actuated=_names(actuated),
+    )
+    entry, plain = QUANTITIES[quantity], Options()
+    known_options = (*(["frame"] if entry.needs_frame else []), *entry.takes)
+    asked = [n for n in ("frame", "axes", "task", "independent", "actuated") if getattr(found, n) != getattr(plain, n)]
+    idle = [n for n in asked if n not in known_options]
+    if idle:
+        raise ArgumentError(
+            f"{quantity} does not depend on what was asked",
+            got=", ".join(idle),
+            expected=", ".join(known_options) or "none of frame, axes, task, independent, actuated",
+        )
+    return found
+
+
+def _names(given: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """Names, or one name."""
+    return None if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def _near(word: str, known: Iterable[str]) -> str | None:
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]}?" if near else None
 
 
 def function_of(

@@ -50,6 +50,7 @@ class Options:
         independent: for reduced forms, the speeds that describe the motion, or quasi-speeds "name = formula"; None:
             chosen automatically.
         actuated: for the efforts of actuators, the coordinates they act on; None: those with drives.
+        regular: for the operational space, formulas that hold away from singular positions, without asking for ranks.
         welds: keep bodies that are fixed to another as links of their own, for the forces between them.
     """
 
@@ -61,6 +62,7 @@ class Options:
     loads: bool = True
     independent: tuple[str, ...] | None = None
     actuated: tuple[str, ...] | None = None
+    regular: bool = False
     welds: bool = False
 
 

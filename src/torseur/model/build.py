@@ -16,10 +16,9 @@ array([9.81])
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
 from torseur.dynamics.jacobians import Axes, Task
-from torseur.dynamics.quantities import QUANTITIES, Options
+from torseur.dynamics.quantities import Options, options_of
 from torseur.dynamics.rank import Identifiable, identifiable
 from torseur.errors import ArgumentError, ModelError
 from torseur.model.assembly import Assembled, Closing, assembled
@@ -154,37 +153,31 @@ class Model:
         self,
         quantity: str,
         frame: str | None = None,
-        axes: Axes = Axes.OWN,
-        task: Task = Task.POSE,
+        axes: Axes | str = Axes.OWN,
+        task: Task | str = Task.POSE,
         *,
-        independent: Sequence[str] | None = None,
-        actuated: Sequence[str] | None = None,
+        independent: Sequence[str] | str | None = None,
+        actuated: Sequence[str] | str | None = None,
     ) -> ModelFunction:
         """A quantity by name; see `torseur.dynamics.quantities`.
 
         Args:
             quantity: its name.
-            frame, axes, task: for quantities of a frame.
+            frame: for quantities of a frame.
+            axes: "own" axes of the frame, or those of the "world".
+            task: for the operational space: "pose", "position" or "orientation".
             independent: for reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
             actuated: for `actuator_efforts`: the coordinates; by default those with drives.
         """
-        if quantity not in QUANTITIES:
-            raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
-        if frame is not None and frame not in self.mechanism.frames:
-            near = difflib.get_close_matches(frame, self.mechanism.frames, 3)
-            raise ArgumentError(
-                f"no frame '{frame}'",
-                where=self.mechanism.name,
-                expected=", ".join(self.mechanism.frames),
-                remedy=f"did you mean {' or '.join(near)}?" if near else None,
-            )
-        options = replace(
+        options = options_of(
+            self.mechanism,
+            quantity,
             self.options,
             frame=frame,
             axes=axes,
             task=task,
-            independent=None if independent is None else tuple(independent),
-            actuated=None if actuated is None else tuple(actuated),
+            independent=independent,
+            actuated=actuated,
         )
         return self._functions.setdefault((quantity, options), ModelFunction(self, quantity, options))
 
@@ -357,8 +350,8 @@ class Model:
         """The pose of a frame in the world (..., 4, 4)."""
         return self.function("pose", frame)(q, **keywords)
 
-    def jacobian(self, q: ArrayLike, frame: str, axes: Axes = Axes.OWN, **keywords: Any) -> Any:
-        """The Jacobian of a frame (..., 6, nv), linear rows first."""
+    def jacobian(self, q: ArrayLike, frame: str, axes: Axes | str = Axes.OWN, **keywords: Any) -> Any:
+        """The Jacobian of a frame (..., 6, nv), linear rows first, in its "own" axes or those of the "world"."""
         return self.function("jacobian", frame, axes)(q, **keywords)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
@@ -370,13 +363,16 @@ class Model:
         q: ArrayLike,
         v: ArrayLike,
         frame: str,
-        axes: Axes = Axes.OWN,
-        task: Task = Task.POSE,
+        axes: Axes | str = Axes.OWN,
+        task: Task | str = Task.POSE,
         *,
         allow_singular: bool = False,
         **keywords: Any,
     ) -> Any:
-        """M_x, V_x, g_x, bias_x, rank at a frame: F_x = M_x a + V_x + g_x. An error where the frame is singular."""
+        """M_x, V_x, g_x, bias_x, rank at a frame: F_x = M_x a + V_x + g_x. An error where the frame is singular.
+
+        `axes` are "own" or "world", `task` is "pose", "position" or "orientation".
+        """
         return operational_space(self, q, v, frame, axes, task, allow_singular=allow_singular, **keywords)
 
     def identifiable_parameters(self, *, seed: int = 0) -> Identifiable:

@@ -16,11 +16,15 @@ from torseur.emit.text.latex_names import escaped, symbol
 from torseur.errors import ArgumentError
 from torseur.graph import Function, count
 from torseur.model.arrangement import Arranger, Kind, Notation
+from torseur.model.swelling import terms_of
 
-__all__ = ["LARGEST", "Closed", "closed_form"]
+__all__ = ["LARGEST", "Closed", "closed_form", "exact", "simplified"]
 
-LARGEST = 250
-"""Operations beyond which a closed form is refused."""
+LARGEST, MOST_TERMS = 250, 3000
+"""Operations, and terms once all is multiplied out, beyond both of which a closed form is refused."""
+
+_DUST = 1e-13
+"""Numbers smaller than this share of the largest in a sum are what rounding left of zero."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +118,11 @@ def closed_form(function: Function, *, tangents: bool = False) -> Closed:
         tangents: write tan x where sin x would stand over cos x, as those who steer wheels do.
     """
     size = count(function).total
-    if size > LARGEST:
+    if size > LARGEST and terms_of(function) > MOST_TERMS:
         raise ArgumentError(
             f"{function.name} is too large for a closed form",
-            expected=f"at most {LARGEST} operations",
-            got=f"{size} operations",
+            expected=f"at most {LARGEST} operations, or {MOST_TERMS} terms once multiplied out",
+            got=f"{size} operations, {terms_of(function)} terms",
             remedy="a listing with intermediate results, or fewer symbols: numbers in the description fold away",
         )
     sp = import_sympy("closed forms")
@@ -127,11 +131,11 @@ def closed_form(function: Function, *, tangents: bool = False) -> Closed:
 
     def simplify(x: Any) -> Any:
         found = _with_tangents(sp, x) if tangents else None
-        return _simplified(sp, x) if found is None else found
+        return simplified(sp, x) if found is None else found
 
     outputs = {}
     for name, value in to_sympy(function).items():
-        plain = value.subs(change) if change else value
+        plain = exact(sp, value.subs(change) if change else value)
         outputs[name] = plain.applyfunc(simplify) if hasattr(plain, "shape") else simplify(plain)
     return Closed(function.name, outputs, _order(function, renamed), rates)
 
@@ -161,12 +165,14 @@ def _order(function: Function, renamed: dict[str, str]) -> dict[str, tuple[Kind,
     return order
 
 
-def _simplified(sp: Any, x: Any) -> Any:
+def simplified(sp: Any, x: Any) -> Any:
     """The shortest of a few ways to write it."""
     above, below = sp.fraction(sp.together(x))
     if below.free_symbols:
         above, below = sp.fraction(sp.cancel(_shortest(sp, above) / _shortest(sp, below)))
         (a, above), (b, below) = (_shortest(sp, y).as_content_primitive() for y in (above, below))
+        if (a / b).q % 5 == 0:  # decimal numbers stay what they are
+            return sp.expand(a / b * above) / below
         return (a / b).p * above / ((a / b).q * below)
     return _shortest(sp, x)
 
@@ -198,17 +204,38 @@ def _by_cosines(sp: Any, x: Any) -> list[Any]:
 def _shortest(sp: Any, x: Any) -> Any:
     from sympy.simplify.fu import TR5, TR6, TR8, TR10i
 
-    plain = sp.expand(x)
+    plain = _without_dust(sp, sp.expand(x))
     if not plain.has(sp.sin, sp.cos):
         return plain
     ways = [plain, *(sp.expand(way(plain)) for way in (TR5, TR6, TR8)), sp.expand(TR10i(plain))]
+    ways = [_without_dust(sp, way) for way in ways]
     return min(ways, key=lambda y: (len(sp.Add.make_args(y)), sp.count_ops(y)))
+
+
+def exact(sp: Any, x: Any) -> Any:
+    """Decimal numbers as the fractions they are, so that they cancel exactly."""
+    return x.xreplace({f: sp.Rational(repr(float(f))) for f in x.atoms(sp.Float)})
+
+
+def _without_dust(sp: Any, x: Any) -> Any:
+    """A sum without the terms that rounding left."""
+    terms = [(abs(float(term.as_coeff_Mul()[0])), term) for term in sp.Add.make_args(x)]
+    largest = max(size for size, _ in terms)
+    return sp.Add(*(term for size, term in terms if size > _DUST * largest or size == largest))
+
+
+def _is_fraction(number: Any) -> bool:
+    """Whether it reads better as 1/3 than as a decimal number."""
+    return bool(number.is_Rational and number.q <= _LARGEST_DENOMINATOR and number.q % 5)
+
+
+_LARGEST_DENOMINATOR = 48
 
 
 def _plain(number: Any) -> str:
     if number.is_Integer:
         return str(number)
-    return f"{number.p}/{number.q}" if number.is_Rational else f"{float(number):.12g}"
+    return f"{number.p}/{number.q}" if _is_fraction(number) else f"{float(number):.12g}"
 
 
 def _quotient(above: str, below: str) -> str:
@@ -222,7 +249,7 @@ _TEXT = Notation(_plain, str, "%s**%s", "*", _quotient, lambda f, x: f"{f}({x})"
 
 
 def _latex_number(number: Any) -> str:
-    if number.is_Integer or not number.is_Rational:
+    if number.is_Integer or not _is_fraction(number):
         return _plain(number)
     return rf"\frac{{{number.p}}}{{{number.q}}}"
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torseur.describe import Mechanism
-from torseur.dynamics.jacobians import Axes
-from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.dynamics.jacobians import Axes, Task
+from torseur.dynamics.quantities import QUANTITIES, Options, function_of, options_of
 from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
-from torseur.errors import ArgumentError
 from torseur.graph import Count, Function, Stage, count, count_by_stage
 from torseur.model.checked import checked
 from torseur.model.closed import Closed, closed_form
@@ -72,9 +70,10 @@ def equations(
     base_parameters: bool = False,
     loads: bool = True,
     frame: str | None = None,
-    axes: Axes = Axes.OWN,
-    independent: Sequence[str] | None = None,
-    actuated: Sequence[str] | None = None,
+    axes: Axes | str = Axes.OWN,
+    task: Task | str = Task.POSE,
+    independent: Sequence[str] | str | None = None,
+    actuated: Sequence[str] | str | None = None,
 ) -> Equations:
     """The equations of a quantity.
 
@@ -84,25 +83,24 @@ def equations(
         base_parameters: with regrouped inertial parameters. Quantities of the motion of a closed mechanism (forward
             dynamics, reduced forms, efforts of actuators) are then right at closed states only.
         loads: with springs, friction, efforts, wrenches and drag.
-        frame, axes: for quantities of a frame.
+        frame: for poses, Jacobians, operational space, ...
+        axes: "own" axes of the frame, or those of the "world".
+        task: for the operational space: "pose", "position" or "orientation". Its formulas hold away from singular
+            positions wherever the task can be met.
         independent: for kane and reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
         actuated: for actuator_efforts: the coordinates; by default those with drives.
     """
-    if quantity not in QUANTITIES:
-        near = difflib.get_close_matches(quantity, QUANTITIES, 1)
-        remedy = f"did you mean {near[0]}?" if near else None
-        raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES), remedy=remedy)
-    if frame is not None and frame not in mechanism.frames:
-        near = difflib.get_close_matches(frame, mechanism.frames, 1)
-        remedy = f"did you mean {near[0]}?" if near else None
-        raise ArgumentError(f"no frame '{frame}'", expected=", ".join(mechanism.frames), remedy=remedy)
-    options = Options(
-        base_parameters=base_parameters,
-        closed_parameters=base_parameters and not mechanism.is_tree and QUANTITIES[quantity].of_closed_motion,
-        loads=loads,
+    base = Options(base_parameters=base_parameters, loads=loads, regular=True)
+    options = options_of(
+        mechanism,
+        quantity,
+        base,
         frame=frame,
         axes=axes,
-        independent=None if independent is None else tuple(independent),
-        actuated=None if actuated is None else tuple(actuated),
+        task=task,
+        independent=independent,
+        actuated=actuated,
     )
+    if base_parameters and not mechanism.is_tree and QUANTITIES[quantity].of_closed_motion:
+        options = replace(options, closed_parameters=True)
     return Equations(function_of(checked(mechanism), quantity, options))

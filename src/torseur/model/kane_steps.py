@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from torseur.describe import Mechanism
 from torseur.dynamics.kane import Kane, kane
 from torseur.dynamics.workbench import Options, Workbench
-from torseur.graph import Expr
+from torseur.graph import Expr, substitute
 from torseur.model.checked import checked
+from torseur.model.simplifying import simplifier
 from torseur.model.steps import Line, Step, Steps, line_of
 
 __all__ = ["KaneSteps", "kane_steps"]
@@ -38,13 +39,16 @@ def kane_steps(mechanism: Mechanism, *, independent: Sequence[str] | None = None
         base_parameters=False, loads=loads, independent=None if independent is None else tuple(independent)
     )
     w = Workbench(checked(mechanism), options)
-    found = kane(w)
+    simplify = simplifier(w)
+    found = kane(w, simplify=simplify)
     title = f"Kane's method (DeSantis 1996, section 5): {mechanism.name}"
-    return KaneSteps(title, tuple(_steps(w, found)), tuple(w.system.graph.blocks.values()), found)
+    return KaneSteps(
+        title, tuple(_steps(w, found, getattr(simplify, "assumed", ()))), tuple(w.system.graph.blocks.values()), found
+    )
 
 
 # -- what the steps say ------------------------------------------------------------------------------------------------
-def _steps(w: Workbench, k: Kane) -> Iterator[Step]:
+def _steps(w: Workbench, k: Kane, assumed: Sequence[str]) -> Iterator[Step]:
     """In the order of the document."""
     zero = w.system.graph.zero
     yield Step("Bodies, each with a frame", tuple(_bodies(k)))
@@ -54,7 +58,7 @@ def _steps(w: Workbench, k: Kane) -> Iterator[Step]:
     stacked = iter(k.J_h)
     lines = [line_of("J_h", body.name, [next(stacked) for _ in body.rows]) for body in k.bodies]
     yield Step(f"Velocities in the axes of the bodies, nu = J_h {velocities}", _order(k), tuple(lines))
-    yield Step(*_constraints(k, velocities, zero))
+    yield Step(*_constraints(k, velocities, zero, assumed))
     yield Step(
         "nu = J alpha, J = J_h J_nh",
         (),
@@ -92,12 +96,20 @@ def _order(k: Kane) -> tuple[str, ...]:
     return (f"columns: {', '.join(k.velocities)}",)
 
 
-def _constraints(k: Kane, velocities: str, zero: Expr) -> tuple[str, tuple[str, ...], tuple[Line, ...]]:
+def _constraints(
+    k: Kane, velocities: str, zero: Expr, assumed: Sequence[str]
+) -> tuple[str, tuple[str, ...], tuple[Line, ...]]:
     title = f"Generalised speeds alpha: {velocities} = J_nh alpha, H J_nh = 0"
     words, lines = [f"alpha = ({', '.join(k.alpha_names)})"], []
     if k.H:
         words.insert(0, f"rows of H: {', '.join(k.row_names)}")
         lines.append(Line("H", "H", k.H))
+        words += (
+            [f"rows that hold by themselves or follow from others, left out: {', '.join(k.repeating)}"]
+            if k.repeating
+            else []
+        )
+        words += [f"for {', '.join(assumed)}, as at the start"] if assumed else []
     else:
         words.insert(0, "no constraints")
     lines.append(Line("J_nh", r"J_{nh}", k.J_nh))
@@ -123,17 +135,30 @@ def _model(k: Kane, zero: Expr) -> tuple[str, tuple[str, ...], tuple[Line, ...]]
     if k.d:
         words.append("d: the force of driven motions, D dalpha/dt = -C alpha - d + tau")
         lines.append(Line("d", "d", k.d))
+    if k.controls:
+        words.append("columns of controls: tau_u = dtau/du of each input u, tau_0 the rest of tau")
+        free = dict.fromkeys(k.inputs, 0.0)
+        lines.append(Line("tau_0", r"\tau_{0}", substitute(k.tau, free), many=True))
+        lines += [line_of("tau", name, column) for name, column in k.controls.items()]
     words.append("g_0 = -D^-1 C alpha" if not k.d else "g_0 = -D^-1 (C alpha + d)")
     words.append("g_w = D^-1")
-    return "The model", tuple(words), (*lines, Line("g_0", "g_{0}", k.g_0, True), Line("g_w", "g_{w}", k.g_w, True))
+    lines += [Line("g_0", "g_{0}", k.g_0, True), Line("g_w", "g_{w}", k.g_w, True)]
+    return "The model", tuple(words), tuple(lines)
 
 
 def _state(k: Kane) -> tuple[str, tuple[str, ...], tuple[Line, ...]]:
     driven = " + s" if any(not x.is_number or float(x) != 0.0 for x in k.s) else ""
     words = [
-        "dalpha/dt = g_0 + g_w tau",
+        f"dalpha/dt = g_0 + g_w tau{_by_controls(k)}",
         f"{'dq/dt' if k.by_rates else 'v'} = J_nh alpha{driven}",
         "chi = f(q)",
     ]
     lines = () if k.by_rates else (Line("qdot", r"\dot{q}", k.qdot),)
     return "State equations", tuple(words), lines
+
+
+def _by_controls(k: Kane) -> str:
+    """= g_0 + g_w tau_0 + g_F1 F1 + ..., g_F1 = g_w tau_F1."""
+    if not k.controls:
+        return ""
+    return f" = g_0 + g_w (tau_0 + {' + '.join(f'tau_{name} {name}' for name in k.controls)})"

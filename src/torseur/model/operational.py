@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.jacobians import Axes, Task
-from torseur.errors import NumericalError
+from torseur.errors import NumericalError, choice
 from torseur.model.sampling import limits, moved, random_coordinates
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def operational_space(
     q: ArrayLike,
     v: ArrayLike,
     frame: str,
-    axes: Axes = Axes.OWN,
-    task: Task = Task.POSE,
+    axes: Axes | str = Axes.OWN,
+    task: Task | str = Task.POSE,
     *,
     allow_singular: bool = False,
     **keywords: Any,
@@ -39,11 +39,12 @@ def operational_space(
         model: whose frame it is.
         q, v: states (..., n).
         frame: body or named frame.
-        axes: in which the results are.
-        task: whether pose, position or orientation is asked for.
+        axes: in which the results are: "own" or "world".
+        task: what is asked for: "pose", "position" or "orientation".
         allow_singular: give the shortest answer where the frame has lost directions, instead of an error.
         keywords: t, inputs, parameters.
     """
+    axes, task = choice(Axes, axes, "axes"), choice(Task, task, "task")
     result = model.function("operational_space", frame, axes, task)(q, v, **keywords)
     if not allow_singular:
         point = _Point(model, frame, axes, task, keywords)

@@ -25,7 +25,7 @@ __all__ = ["Line", "Step", "Steps", "line_of", "plain_latex"]
 _WIDEST = 110
 """Characters beyond which a matrix is written entry by entry."""
 
-_MANY, _FEW = 600, 60
+_MANY, _FEW = 600, 150
 """Terms up to which expressions are multiplied out; the fewer for what follows from the lines before."""
 
 
