@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +15,14 @@ from evaluated import Evaluated, assert_same
 from example_files import Example
 from mechanisms import MOVING, BodyPlan, Plan
 from plain import Plain, parameter_values
-from torseur.describe import Mechanism
-from torseur.dynamics.independent import independent_speeds
+from torseur.describe import Effort, Mechanism, Transmission
+from torseur.dynamics.independent import actuated_coordinates, independent_speeds
 from torseur.dynamics.kane import kane
 from torseur.dynamics.quantities import Options, function_of
 from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
+from torseur.formats import load
 from torseur.graph import Function, evaluate
 from torseur.spatial.joints import KINDS
 
@@ -251,6 +253,20 @@ def test_redundant_rows_leave_the_reduced_motion_alone():
 def test_actuated_coordinates_are_chosen_before_others():
     sr400 = Workbench(Example("sr400").mechanism, Options())
     assert independent_speeds(sr400).names == ("dth1", "dth2", "dth4", "dth5", "dth6", "dth7")
+
+
+def test_an_effort_says_which_joint_is_driven_and_the_inertia_of_a_drive_does_not():
+    """SR400.par: every joint has an IA, mu names those that are driven."""
+    robot = load(Path(__file__).parent.parent / "data" / "symoro" / "SR400.par")
+    driven = {x.coordinate for x in robot.loads.values() if isinstance(x, Effort)}
+    geared = {x.coordinate for x in robot.loads.values() if isinstance(x, Transmission)}
+    assert driven < geared
+    bench = Workbench(robot, Options())
+    assert set(actuated_coordinates(bench)) == driven
+    assert {name.removeprefix("d") for name in independent_speeds(bench).names} == driven
+    assert function_of(robot, "actuator_efforts").outputs[0].shape == (len(driven),)
+    passive = robot.model_copy(update={"loads": {n: x for n, x in robot.loads.items() if not isinstance(x, Effort)}})
+    assert set(actuated_coordinates(Workbench(passive, Options()))) == geared, "for lack of better"
 
 
 @pytest.mark.parametrize(

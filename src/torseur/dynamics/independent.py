@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torseur.describe import Effort, Formula, Motor, Transmission
+from torseur.describe import Effort, Formula, Load, Motor, Transmission
 from torseur.describe.constraints import Prescribed, SpeedRow
 from torseur.dynamics.closing import SINGULAR
 from torseur.dynamics.sampled_rows import SampledRows
@@ -128,12 +128,19 @@ def _check(w: Workbench, given: Independent, sampled: SampledRows) -> None:
 
 # -- a choice ----------------------------------------------------------------------------------------------------------
 def actuated_coordinates(w: Workbench) -> list[str]:
-    """The coordinates that actuators act on: those with a given effort, a motor or the inertia of a drive."""
-    found = []
-    for load in w.system.mechanism.loads.values():
-        if isinstance(load, (Effort, Motor, Transmission)) and load.coordinate is not None:
-            found.append(load.coordinate)
-    return list(dict.fromkeys(found))
+    """The coordinates that actuators act on: those with an effort or a motor that has a torque; where there is none,
+    those with a motor; and where there is none either, those with the inertia of a drive.
+
+    An inertia alone says little: the gears of passive joints have one too.
+    """
+    loads = list(w.system.mechanism.loads.values())
+    pushes: list[Load] = [x for x in loads if isinstance(x, Effort) or (isinstance(x, Motor) and x.torque != 0.0)]
+    motors: list[Load] = [x for x in loads if isinstance(x, Motor)]
+    drives: list[Load] = [x for x in loads if isinstance(x, Transmission)]
+    for some in (pushes, motors, drives):
+        if found := [name for x in some if (name := getattr(x, "coordinate", None)) is not None]:
+            return list(dict.fromkeys(found))
+    return []
 
 
 def prescribed_speeds(w: Workbench) -> set[int]:

@@ -49,7 +49,7 @@ class Options:
         loads: whether springs, friction, motors and other loads are in it.
         independent: for reduced forms, the speeds that describe the motion, or quasi-speeds "name = formula"; None:
             chosen automatically.
-        actuated: for the efforts of actuators, the coordinates they act on; None: those with drives.
+        actuated: for the efforts of actuators, the coordinates they act on; None: those with efforts or motors.
         regular: for the operational space, formulas that hold away from singular positions, without asking for ranks.
         welds: keep bodies that are fixed to another as links of their own, for the forces between them.
     """

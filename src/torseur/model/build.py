@@ -167,7 +167,7 @@ class Model:
             axes: "own" axes of the frame, or those of the "world".
             task: for the operational space: "pose", "position" or "orientation".
             independent: for reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
-            actuated: for `actuator_efforts`: the coordinates; by default those with drives.
+            actuated: for `actuator_efforts`: the coordinates; by default those with efforts or motors.
         """
         options = options_of(
             self.mechanism,
@@ -290,7 +290,7 @@ class Model:
             q, v: states (..., n) that loops and constraints allow.
             vdot: accelerations that they allow; the efforts of the actuated coordinates follow.
             tau: in place of vdot: forces (..., nv); the accelerations follow, as in forward_dynamics.
-            actuated: with loops or constraints and vdot: the actuated coordinates; by default those with drives.
+            actuated: with loops or constraints and vdot: the actuated coordinates; by default those with efforts or motors.
             keywords: t, inputs, parameters.
         """
         if (vdot is None) == (tau is None):

@@ -88,7 +88,7 @@ def equations(
         task: for the operational space: "pose", "position" or "orientation". Its formulas hold away from singular
             positions wherever the task can be met.
         independent: for kane and reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
-        actuated: for actuator_efforts: the coordinates; by default those with drives.
+        actuated: for actuator_efforts: the coordinates; by default those with efforts or motors.
     """
     base = Options(base_parameters=base_parameters, loads=loads, regular=True)
     options = options_of(
