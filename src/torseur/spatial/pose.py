@@ -129,9 +129,11 @@ def about_axis(axis: Vector, angle: Expr) -> Matrix:
 
 
 def from_quaternion(w: Expr, x: Expr, y: Expr, z: Expr) -> Matrix:
-    """The rotation of a unit quaternion w + x i + y j + z k, without normalising it."""
+    """The rotation of a quaternion w + x i + y j + z k of any length but zero."""
+    xx, yy, zz = x * x, y * y, z * z
+    s = 2.0 / (w * w + xx + yy + zz)
     return (
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
-        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+        (1.0 - s * (yy + zz), s * (x * y - w * z), s * (x * z + w * y)),
+        (s * (x * y + w * z), 1.0 - s * (xx + zz), s * (y * z - w * x)),
+        (s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (xx + yy)),
     )
