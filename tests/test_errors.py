@@ -11,7 +11,7 @@ from torseur.errors import ArgumentError, GraphError, MissingExtra, ModelError, 
 
 FIELDS = {"what": "wrong size", "where": "arm.yaml:3:5", "expected": "(6,)", "got": "(5,)", "remedy": "add one"}
 
-ALL = [getattr(errors, name) for name in errors.__all__]
+ALL = [x for x in (getattr(errors, name) for name in errors.__all__) if isinstance(x, type)]
 ERRORS = [kind for kind in ALL if issubclass(kind, TorseurError)]
 WARNINGS = [kind for kind in ALL if issubclass(kind, Warning)]
 

@@ -135,7 +135,7 @@ class ModelError(TorseurError, ValueError):
 Kind = TypeVar("Kind", bound=Enum)
 
 
-def choice(kind: type[Kind], value: object, where: str) -> Kind:
+def choice(kind: type[Kind], value: object, where: str, error: type[TorseurError] = ArgumentError) -> Kind:
     """One of an enum, given as itself or by its word; anything else is refused with the words there are.
 
     >>> from torseur.dynamics.jacobians import Axes
@@ -144,10 +144,11 @@ def choice(kind: type[Kind], value: object, where: str) -> Kind:
     """
     if isinstance(value, kind):
         return value
-    words = [str(x.value) for x in kind]
+    words = {x.value if isinstance(x.value, str) else x.name.lower(): x for x in kind}
     if isinstance(value, str) and value in words:
-        return list(kind)[words.index(value)]
-    raise ArgumentError("no such choice", where=where, expected=" or ".join(map(repr, words)), got=repr(value))
+        return words[value]
+    expected = f"{' or '.join(map(repr, words))}, or a {kind.__name__}"
+    raise error(f"no such {where}", where=where, expected=expected, got=repr(value))
 
 
 class TorseurWarning(UserWarning):

@@ -151,8 +151,8 @@ def test_a_wrong_number_of_lanes_is_refused(lanes):
 
 
 def test_options_are_not_words():
-    assert "tier = 'quick'" in refused(compile, FUNCTION, tier="quick")
-    assert "backend = 'numpy'" in refused(compile, FUNCTION, backend="numpy")
+    assert "expected: 'quick' or 'full'" in refused(compile, FUNCTION, tier="slow")
+    assert "'native'" in refused(compile, FUNCTION, backend="fortran")
 
 
 def test_what_is_no_function_is_not_compiled():

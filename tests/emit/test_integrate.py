@@ -474,7 +474,7 @@ def test_an_input_named_like_an_option_is_passed_by_position():
 def test_wrong_kinds_are_refused():
     assert "expected: a Function" in refused(integrator, lambda x: x)
     assert "method = 'rk4'" in refused(integrator, oscillator(), "rk4")
-    assert "tier = 'quick'" in refused(integrator, oscillator(), tier="quick")
+    assert "expected: 'quick' or 'full'" in refused(integrator, oscillator(), tier="slow")
 
 
 def test_a_wrong_out_is_refused():

@@ -41,7 +41,9 @@ def test_the_length_of_a_quaternion_changes_nothing(quantity, of, base):
     one = call(quantity, s.q, *given, t=s.t, u=s.u)
     for factor in (1.03, 0.7, -2.0):
         two = call(quantity, stretched(mechanism, s.q, factor), *given, t=s.t, u=s.u)
-        for a, b in zip(one if isinstance(one, tuple) else [one], two if isinstance(two, tuple) else [two], strict=True):
+        for a, b in zip(
+            one if isinstance(one, tuple) else [one], two if isinstance(two, tuple) else [two], strict=True
+        ):
             assert_same(a, b, size=10.0, tolerance=1e-9)
 
 

@@ -37,7 +37,7 @@ from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.parallel import checked_threads, cuts
 from torseur.emit.routines import routine_imports
 from torseur.emit.run_loop import run_text
-from torseur.errors import ArgumentError, CompileError, TorseurError
+from torseur.errors import ArgumentError, CompileError, TorseurError, choice
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function, checked_function
 
@@ -92,7 +92,7 @@ def integrator(
     *,
     correct: Function | None = None,
     lanes: int | None = None,
-    tier: Tier = Tier.FULL,
+    tier: Tier | str = Tier.FULL,
 ) -> Integrator:
     """A native integrator of dx/dt = rate(t, x, inputs, parameters).
 
@@ -105,10 +105,9 @@ def integrator(
         tier: see `compile`.
     """
     checked_function(rate, "integrator")
-    if not isinstance(method, Tableau) or not isinstance(tier, Tier):
-        raise ArgumentError(
-            "wrong options", expected="a Tableau and a Tier", got=f"method = {method!r}, tier = {tier!r}"
-        )
+    tier = choice(Tier, tier, "tier")
+    if not isinstance(method, Tableau):
+        raise ArgumentError("no such method", expected="a Tableau", got=f"method = {method!r}")
     states = [b for b in rate.inputs if b.role is Role.STATE]
     if not states or [len(o.exprs) for o in rate.outputs] != [b.size for b in states]:
         raise ArgumentError(

@@ -44,7 +44,7 @@ from torseur.emit.parallel import checked_threads, in_threads
 from torseur.emit.routines import routine_imports
 from torseur.emit.staged import inputs_of, write_staged
 from torseur.emit.ufunc import make_ufunc
-from torseur.errors import ArgumentError, CompileError, TorseurError, TorseurWarning
+from torseur.errors import ArgumentError, CompileError, TorseurError, TorseurWarning, choice
 from torseur.graph.blocks import Role
 from torseur.graph.evaluate import evaluate
 from torseur.graph.function import Function, Stage, checked_function
@@ -67,16 +67,16 @@ def compile(
     function: Function,
     *,
     lanes: int | None = None,
-    tier: Tier = Tier.FULL,
-    backend: Backend = Backend.AUTOMATIC,
+    tier: Tier | str = Tier.FULL,
+    backend: Backend | str = Backend.AUTOMATIC,
 ) -> NativeFunction:
     """A function as native code (compiled at the first call).
 
     Args:
         function: what to compile.
         lanes: states per vector instruction in batches; by default what the processor's registers hold.
-        tier: `Tier.QUICK` compiles huge functions several times faster, into slower code.
-        backend: see `Backend`.
+        tier: "quick" compiles huge functions several times faster, into slower code than "full".
+        backend: "native", "numpy" (the reference evaluator), or "automatic": native where that is possible.
     """
     checked_function(function, "compile")
     return NativeFunction(_Source(function.digest, lambda: function, lanes, tier, backend, Interface.of(function)))
@@ -87,8 +87,8 @@ def compile_keyed(
     build: Callable[[], Function],
     *,
     lanes: int | None = None,
-    tier: Tier = Tier.FULL,
-    backend: Backend = Backend.AUTOMATIC,
+    tier: Tier | str = Tier.FULL,
+    backend: Backend | str = Backend.AUTOMATIC,
 ) -> NativeFunction:
     """The same for a function that takes time to derive: if code is stored under the key, it is not even built.
 
@@ -123,18 +123,13 @@ class _Source:
         key: str,
         build: Callable[[], Function],
         lanes: int | None,
-        tier: Tier,
-        backend: Backend,
+        tier: Tier | str,
+        backend: Backend | str,
         interface: Interface | None,
     ) -> None:
-        wrong = [
-            f"{n} = {x!r}" for n, x, k in (("tier", tier, Tier), ("backend", backend, Backend)) if not isinstance(x, k)
-        ]
-        if wrong:
-            raise ArgumentError("wrong options", expected="a Tier and a Backend", got=", ".join(wrong))
-        self.key, self.build, self.tier = key, build, tier
+        self.key, self.build, self.tier = key, build, choice(Tier, tier, "tier")
         self._width, self._interface = checked_lanes(lanes), interface
-        self.backend = _available(backend)
+        self.backend = _available(choice(Backend, backend, "backend"))
         self._libraries: dict[int, Library] = {}
         self.work = 0  # how many numbers the parameters are turned into; known with the code
         _sources.add(self)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar, cast
 
-from torseur.errors import GraphError
+from torseur.errors import GraphError, choice
 from torseur.graph import ops
 from torseur.graph.calls import Tangent
 from torseur.graph.folding import power
@@ -271,8 +271,11 @@ class Jacobian:
         return full
 
 
-def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUTOMATIC) -> Jacobian:
-    """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent."""
+def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode | str = Mode.AUTOMATIC) -> Jacobian:
+    """The sparse matrix of d outputs[i] / d wrt[j]; structural zeros are absent.
+
+    `mode` is "forward", "reverse" or "automatic".
+    """
     outputs, wrt = _listed("outputs", outputs), _listed("wrt", wrt)
     if not outputs or not wrt:
         raise GraphError(
@@ -280,8 +283,7 @@ def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode = Mode.AUT
             expected="at least one of each",
             got=f"{len(outputs)} outputs, {len(wrt)} variables",
         )
-    if not isinstance(mode, Mode):
-        raise GraphError("no such mode", expected="a Mode, such as Mode.FORWARD", got=repr(mode))
+    mode = choice(Mode, mode, "mode", GraphError)
     g = _common_graph(outputs, wrt)
     if mode is Mode.AUTOMATIC:
         choices = any(node.op is ops.SELECT for node in reachable(outputs))

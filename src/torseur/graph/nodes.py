@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from torseur.errors import GraphError
+from torseur.errors import GraphError, choice
 from torseur.graph import folding, ops
 from torseur.graph.blocks import Block, Role, checked_name, checked_shape
 from torseur.graph.ops import Op
@@ -253,7 +253,7 @@ class Graph:
         self,
         name: str,
         shape: int | Sequence[int] = (),
-        role: Role = Role.STATE,
+        role: Role | str = Role.STATE,
         *,
         names: Sequence[str] | None = None,
     ) -> Block:
@@ -262,22 +262,20 @@ class Graph:
         Args:
             name: unique in the graph.
             shape: () for a scalar, n or (n,) for a vector, (n, m) for a matrix.
-            role: what the numbers are; decides what is hoisted.
+            role: what the numbers are: "parameter", "time", "input" or "state"; decides what is hoisted.
             names: one per element, in row-major order; q gives q1, q2, ... by default.
         """
         dims = checked_shape(name, shape)
         labels = Block.labels(name, dims, names)
         if name in self.blocks:
             raise GraphError(f"a block '{name}' exists already", remedy="choose another name")
-        if not isinstance(role, Role):
-            raise GraphError(f"block '{name}' has no role", expected="a Role, such as Role.STATE", got=repr(role))
-        block = Block(name, dims, role, labels)
+        block = Block(name, dims, choice(Role, role, f"role of block '{name}'", GraphError), labels)
         symbols = tuple(self.node(Expr, ops.SYMBOL, (), (name, k)) for k in range(len(labels)))
         object.__setattr__(block, "symbols", symbols)
         self.blocks[name] = block
         return block
 
-    def symbol(self, name: str, role: Role = Role.STATE) -> Expr:
+    def symbol(self, name: str, role: Role | str = Role.STATE) -> Expr:
         """A new scalar input: the one element of a block of shape ()."""
         return self.block(name, (), role).symbols[0]
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.errors import GraphError
+from torseur.errors import GraphError, choice
 from torseur.graph import ops
 from torseur.graph.nodes import Expr
 
@@ -78,18 +78,13 @@ class Piecewise:
 def interpolation(
     x: Sequence[float] | NDArray[np.float64],
     y: Sequence[float] | NDArray[np.float64],
-    kind: Interpolation = Interpolation.LINEAR,
-    outside: Outside = Outside.HOLD,
+    kind: Interpolation | str = Interpolation.LINEAR,
+    outside: Outside | str = Outside.HOLD,
 ) -> Piecewise:
     """The table through the points (x, y), x strictly increasing."""
     xs, ys = _numbers("x", x), _numbers("y", y)
     _check(xs, ys)
-    if not isinstance(kind, Interpolation) or not isinstance(outside, Outside):
-        raise GraphError(
-            "no such table",
-            expected="an Interpolation and an Outside, such as Interpolation.LINEAR and Outside.HOLD",
-            got=f"{kind!r}, {outside!r}",
-        )
+    kind, outside = choice(Interpolation, kind, "kind", GraphError), choice(Outside, outside, "outside", GraphError)
     with np.errstate(all="ignore"):
         rows = _rows(xs, ys, kind, outside)
     if not np.isfinite(rows).all():
@@ -123,8 +118,8 @@ def table(
     argument: Expr,
     x: Sequence[float] | NDArray[np.float64],
     y: Sequence[float] | NDArray[np.float64],
-    kind: Interpolation = Interpolation.LINEAR,
-    outside: Outside = Outside.HOLD,
+    kind: Interpolation | str = Interpolation.LINEAR,
+    outside: Outside | str = Outside.HOLD,
 ) -> Expr:
     """The value at `argument` of the table through the points (x, y).
 

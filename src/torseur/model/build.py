@@ -290,7 +290,8 @@ class Model:
             q, v: states (..., n) that loops and constraints allow.
             vdot: accelerations that they allow; the efforts of the actuated coordinates follow.
             tau: in place of vdot: forces (..., nv); the accelerations follow, as in forward_dynamics.
-            actuated: with loops or constraints and vdot: the actuated coordinates; by default those with efforts or motors.
+            actuated: with loops or constraints and vdot: the actuated coordinates; by default those with efforts or
+                motors.
             keywords: t, inputs, parameters.
         """
         if (vdot is None) == (tau is None):

@@ -30,7 +30,7 @@ from torseur.emit.text.phrases import Writer
 from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
-from torseur.errors import ArgumentError
+from torseur.errors import choice
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
@@ -63,8 +63,8 @@ class Precision(Enum):
     SINGLE = ("float", "f")
 
 
-def to_c(function: Function, precision: Precision = Precision.DOUBLE) -> str:
-    """The source of a function in C99.
+def to_c(function: Function, precision: Precision | str = Precision.DOUBLE) -> str:
+    """The source of a function in C99, in "double" or "single" precision.
 
     >>> from torseur.graph import Function, Graph, Role, cos
     >>> g = Graph()
@@ -85,17 +85,15 @@ def to_c(function: Function, precision: Precision = Precision.DOUBLE) -> str:
     }
     <BLANKLINE>
     """
-    return _CFrame(checked_function(function, "to_c"), precision).source()
+    return _CFrame(checked_function(function, "to_c"), choice(Precision, precision, "precision")).source()
 
 
-def to_c_header(function: Function, precision: Precision = Precision.DOUBLE) -> str:
+def to_c_header(function: Function, precision: Precision | str = Precision.DOUBLE) -> str:
     """The header that goes with `to_c`: sizes, prototypes, and what the arrays hold."""
-    return _CFrame(checked_function(function, "to_c_header"), precision).header()
+    return _CFrame(checked_function(function, "to_c_header"), choice(Precision, precision, "precision")).header()
 
 
 def _dialect(precision: Precision) -> Dialect:
-    if not isinstance(precision, Precision):
-        raise ArgumentError("no such precision", expected="a Precision, such as Precision.SINGLE", got=repr(precision))
     real, f = precision.value
     helpers = {
         ops.MIN: "static {0} minimum({0} a, {0} b)\n{{\n    return a < b || a != a ? a : b;\n}}",

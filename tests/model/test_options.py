@@ -1,0 +1,81 @@
+"""Options given as words: every public one takes its words, refuses others with the list, and is used or refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torseur as ts
+from example_files import EXAMPLES
+from torseur.dynamics.jacobians import Axes, Task
+from torseur.emit import compile, integrator
+from torseur.emit.text import to_c
+from torseur.errors import TorseurError
+from torseur.graph import Function, Graph, jacobian, table
+
+ARM = ts.load(EXAMPLES / "planar_2r" / "planar_2r.yaml")
+MODEL = ts.build(ARM)
+Q, V = np.array([0.3, 0.4]), np.array([0.2, -0.1])
+
+G = Graph()
+X = G.symbol("x")
+F = Function("f", [G.blocks["x"]], {"y": X * X})
+
+WORDS = {
+    "axes of a Jacobian": (lambda word: MODEL.jacobian(Q, "tool", axes=word), ("own", "world")),
+    "axes of equations": (lambda word: ts.equations(ARM, "jacobian", frame="tool", axes=word), ("own", "world")),
+    "axes of a space": (
+        lambda word: MODEL.operational_space(Q, V, "tool", axes=word, task="position"),
+        ("own", "world"),
+    ),
+    "task": (lambda word: MODEL.operational_space(Q, V, "tool", task=word), ("pose", "position", "orientation")),
+    "task of equations": (
+        lambda word: ts.equations(ARM, "operational_space", frame="tool", task=word),
+        ("pose", "position", "orientation"),
+    ),
+    "role": (lambda word: Graph().symbol("x", word), ("parameter", "time", "input", "state")),
+    "kind of a table": (lambda word: table(X, [0, 1, 2], [0, 1, 0], word), ("linear", "monotone cubic")),
+    "outside of a table": (lambda word: table(X, [0, 1], [0, 1], outside=word), ("hold", "extend")),
+    "mode": (lambda word: jacobian([X * X], [X], word), ("forward", "reverse", "automatic")),
+    "precision": (lambda word: to_c(F, word), ("double", "single")),
+    "tier": (lambda word: compile(F, tier=word), ("quick", "full")),
+    "tier of an integrator": (lambda word: integrator(F, tier=word), ("quick", "full")),
+    "backend": (lambda word: compile(F, backend=word), ("automatic", "native", "numpy")),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_are_taken_and_others_refused_with_the_list(name):
+    use, words = WORDS[name]
+    for word in words:
+        use(word)
+    for wrong in ("sideways", words[0].upper(), 3, None):
+        with pytest.raises(TorseurError) as error:
+            use(wrong)
+        assert all(repr(word) in str(error.value) for word in words)
+
+
+def test_words_mean_what_they_say():
+    own, world = (MODEL.jacobian(Q, "tool", axes=word) for word in ("own", "world"))
+    R = MODEL.pose(Q, "tool")[:3, :3]
+    np.testing.assert_allclose(world[:3], R @ own[:3], atol=1e-14)
+    np.testing.assert_array_equal(world, MODEL.jacobian(Q, "tool", Axes.WORLD))
+    one, two = (MODEL.operational_space(Q, V, "tool", task=x) for x in ("position", Task.POSITION))
+    np.testing.assert_array_equal(one[0], two[0])
+    assert one[0].shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"frame": "tool"}, {"axes": "world"}, {"task": "position"}, {"independent": "dtheta1"}, {"actuated": "theta1"}],
+)
+def test_an_option_that_a_quantity_does_not_know_is_refused_and_not_ignored(options):
+    for use in (lambda: ts.equations(ARM, "inverse_dynamics", **options), lambda: MODEL.function("bias", **options)):
+        with pytest.raises(TorseurError, match="does not depend on what was asked"):
+            use()
+
+
+def test_one_name_may_stand_for_a_list_of_one():
+    bar = ts.load(EXAMPLES / "four_bar" / "four_bar.yaml")
+    one, two = (ts.equations(bar, "reduced_mass_matrix", independent=x).text() for x in ("dq1", ["dq1"]))
+    assert one == two
