@@ -45,7 +45,10 @@ __all__ = [
 
 
 class TorseurError(Exception):
-    """What went wrong, where, what was expected, what was got, and what to do about it."""
+    """What went wrong, where, what was expected, what was got, and what to do about it.
+
+    `option` is the keyword of the call that the remedy is about; a command line may have another word for it.
+    """
 
     def __init__(
         self,
@@ -55,6 +58,7 @@ class TorseurError(Exception):
         expected: str | None = None,
         got: str | None = None,
         remedy: str | None = None,
+        option: str | None = None,
     ) -> None:
         super().__init__(what)
         self.what = what
@@ -62,6 +66,7 @@ class TorseurError(Exception):
         self.expected = expected
         self.got = got
         self.remedy = remedy
+        self.option = option
 
     def __str__(self) -> str:
         parts = (("where", self.where), ("expected", self.expected), ("got", self.got), ("remedy", self.remedy))

@@ -284,3 +284,19 @@ def test_constraints_that_contradict_each_other_are_an_error(tmp_path, capsys):
     path = changed(tmp_path, "loads:\n", f"constraints:\n{rows}\nloads:\n")
     assert main(["check", str(path)]) == 1
     assert "contradict each other: no speeds meet constraints.slow; constraints.fast" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("joint", ["fixed", "revolute"])
+def test_a_chain_of_many_bodies_is_checked_like_any_other(joint, tmp_path, capsys):
+    """One body on the other, two thousand times: no limit of recursion is met."""
+    lines = ["torseur: 1", "name: deep", "bodies:"]
+    for k in range(2000):
+        kind = "fixed" if k and joint == "fixed" else f"{{kind: revolute, coordinate: q{k}}}"
+        lines += [f"  b{k}:", f"    parent: {f'b{k - 1}' if k else 'base'}", "    mdh: {d: 0.1}", f"    joint: {kind}"]
+        lines += ["    inertia: {M: 1, ZZ: 1}"]
+    file = tmp_path / "deep.yaml"
+    file.write_text("\n".join(lines))
+    assert main(["check", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert "b1999" in text
+    assert f"{1 if joint == 'fixed' else 2000} degree" in text

@@ -121,6 +121,8 @@ def test_loops_are_not_in_it_and_that_is_said(capsys):
     [
         (["--of", "mas_matrix"], "did you mean mass_matrix?"),
         (["--of", "jacobian"], "needs a frame"),
+        (["--of", "jacobian"], "remedy: --frame NAME"),
+        (["--of", "bias", "--frame", "tool"], "leave out frame (--frame NAME)"),
         (["--of", "jacobian", "--frame", "tol"], "did you mean tool?"),
         (["--form", "closed", "--format", "c"], "--format text or latex"),
     ],
@@ -132,7 +134,9 @@ def test_what_makes_no_sense_is_refused(arguments, text, capsys):
 
 def test_too_large_for_a_closed_form(capsys):
     assert main(["equations", str(RX90), "--form", "closed"]) == 1
-    assert "too large for a closed form" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "too large for a closed form" in error
+    assert "(--form listing|closed)" in error
 
 
 def test_a_file_that_is_not_there(capsys):

@@ -8,7 +8,8 @@ import pytest
 
 from listings_by_hand import Rx, Ry, Rz, frames, move, posed, symbols, vectors
 from torseur.describe import BaseKind, Effort, Formula, Mechanism, SpringDamper, Transmission, Wrench
-from torseur.formats.symoro import read_par
+from torseur.errors import ModelError
+from torseur.formats.symoro import read_par, write_par
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = {path.stem: path for path in [*DATA.glob("par/*.par"), *DATA.glob("symoro/*.par")]}
@@ -311,3 +312,8 @@ def test_a_loop_ties_cut_frame_k_to_frame_k_plus_the_number_of_loops():
     assert (loop.joint, loop.between) == ("revolute", ("frame9", "frame10"))
     assert mechanism_of("SR400").frames["frame9"] == "body8"
     assert mechanism_of("SR400").frames["frame10"] == "body3"
+
+
+def test_a_mechanism_without_bodies_is_refused_and_not_written_as_a_file_that_cannot_be_read():
+    with pytest.raises(ModelError, match="without bodies"):
+        write_par(Mechanism(name="nothing"))

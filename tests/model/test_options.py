@@ -79,3 +79,29 @@ def test_one_name_may_stand_for_a_list_of_one():
     bar = ts.load(EXAMPLES / "four_bar" / "four_bar.yaml")
     one, two = (ts.equations(bar, "reduced_mass_matrix", independent=x).text() for x in ("dq1", ["dq1"]))
     assert one == two
+
+
+# -- where results are written -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("batch", [(), (5,)])
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "kinetic_energy", "inverse_dynamics_derivatives"])
+def test_what_a_call_gave_can_be_given_to_the_next_as_the_place_of_its_results(quantity, batch):
+    rng = np.random.default_rng(2)
+    call = MODEL.function(quantity)
+    n = 2 if quantity == "kinetic_energy" else 3
+    args, others = rng.normal(size=(2, n, *batch, 2))
+    earlier, expected = call(*args), call(*others)
+    found = call(*others, out=earlier)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+    if quantity == "inverse_dynamics":
+        assert found is earlier
+
+
+def test_results_may_be_written_over_the_arguments():
+    rng = np.random.default_rng(2)
+    q, v, a = rng.normal(size=(3, 7, 2))
+    expected = MODEL.inverse_dynamics(q, v, a.copy())
+    place = a.copy()
+    assert MODEL.inverse_dynamics(q, v, place, out=place) is place
+    np.testing.assert_array_equal(place, expected)
+    line = np.vstack([np.zeros((1, 2)), a])
+    np.testing.assert_array_equal(MODEL.inverse_dynamics(q, v, line[1:], out=line[:-1], threads=2), expected)

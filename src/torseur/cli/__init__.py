@@ -17,7 +17,7 @@ import click
 
 import torseur
 from torseur.cli.lazy import Command, LazyGroup
-from torseur.cli.printing import print_error
+from torseur.cli.printing import flags_of, print_error
 from torseur.errors import TorseurError
 
 __all__ = ["COMMANDS", "main", "run"]
@@ -47,7 +47,7 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     try:
         code = command.main(arguments, prog_name="torseur", standalone_mode=False)
     except TorseurError as error:
-        print_error(error)
+        print_error(error, _flags(command, arguments or ()))
         return 1
     except click.Abort:
         return 130
@@ -55,6 +55,15 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _flags(command: click.Command, arguments: Sequence[str]) -> dict[str, str]:
+    """Of the command that was called."""
+    called = next((x for x in arguments if not x.startswith("-")), None)
+    if isinstance(command, click.Group) and called is not None:
+        inner = command.get_command(click.Context(command), called)
+        return {} if inner is None else flags_of(inner)
+    return flags_of(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 import click
 
-from torseur.errors import TorseurError
+from torseur.errors import ModelError, TorseurError
 
-__all__ = ["print_error"]
+__all__ = ["flags_of", "print_error"]
+
+_WORDS = {"parameters": "set"}
+"""Keywords of Python that the command line calls otherwise."""
 
 
-def print_error(error: TorseurError) -> None:
-    """Print all that the error says to standard error."""
+def flags_of(command: click.Command) -> dict[str, str]:
+    """The options of a command by name: frame -> --frame, parameters -> --set NAME=VALUE."""
+    found = {}
+    for parameter in command.params:
+        for name in parameter.opts if isinstance(parameter, click.Option) else ():
+            if name.startswith("--"):
+                choices = getattr(parameter.type, "choices", None)
+                value = "" if getattr(parameter, "is_flag", False) else " " + (parameter.metavar or _value(choices))
+                found[name.removeprefix("--").replace("-", "_")] = (name + value).rstrip()
+    return found | {python: found[flag] for python, flag in _WORDS.items() if flag in found}
+
+
+def _value(choices: object) -> str:
+    return "|".join(map(str, choices)) if isinstance(choices, (list, tuple)) else "NAME"
+
+
+def print_error(error: TorseurError, flags: Mapping[str, str] | None = None) -> None:
+    """Print all that the error says to standard error, remedies in the words of the command line."""
+    for one in (error, *(error.faults if isinstance(error, ModelError) else ())):
+        _in_flags(one, flags or {})
     text = f"error: {error}"
     if sys.stderr.isatty():
         _print_styled(text)
     else:
         click.echo(text, err=True)
+
+
+def _in_flags(error: TorseurError, flags: Mapping[str, str]) -> None:
+    """The remedy with the flag that stands for the keyword; the flag itself where there is no remedy in words."""
+    if error.option is None or error.remedy is None or error.option not in flags:
+        return
+    flag = flags[error.option]
+    is_python = "=" in error.remedy or "(" in error.remedy
+    error.remedy = flag if is_python else f"{error.remedy} ({flag})"
 
 
 def _print_styled(text: str) -> None:

@@ -160,6 +160,7 @@ def _chosen(w: Workbench, sampled: SampledRows) -> list[int]:
             "no closed position was found near the start, so no independent speeds can be chosen",
             where=w.system.mechanism.name,
             remedy="start values of coordinates nearer to a closed position, or name the independent speeds",
+            option="independent",
         )
     names, n = w.system.v.names, w.tree.nv
     actuated = {f"d{name}" for name in actuated_coordinates(w)}

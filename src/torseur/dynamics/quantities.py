@@ -366,6 +366,8 @@ def options_of(
         raise ArgumentError(
             f"{quantity} does not depend on what was asked",
             got=", ".join(idle),
+            option=idle[0],
+            remedy=f"leave out {', '.join(idle)}",
             expected=", ".join(known_options) or "none of frame, axes, task, independent, actuated",
         )
     return found

@@ -146,7 +146,12 @@ class Workbench:
     @property
     def frame(self) -> str:
         if self.options.frame is None:
-            raise ArgumentError("this quantity needs a frame", expected="the name of a body or frame")
+            raise ArgumentError(
+                "this quantity needs a frame",
+                expected="the name of a body or frame",
+                remedy="frame=...",
+                option="frame",
+            )
         return self.options.frame
 
     def inverse(self, vdot: list[Expr], tree: Tree | None = None) -> list[Expr]:

@@ -283,7 +283,8 @@ class NativeFunction:
 
         Args:
             args, named: one array per input, of shape ``(..., *shape)``.
-            out: array(s) for the results, instead of new ones.
+            out: array(s) for the results, instead of new ones: one, or a tuple with one per result, such as what an
+                earlier call gave; a result that is a single number is returned anew. Inputs may be among them.
             threads: how many share a batch.
         """
         single = self._single or self._prepare()
@@ -291,6 +292,8 @@ class NativeFunction:
             args = tuple(ordered(self.interface.name, self.inputs, args, named, _OPTIONS))
         if threads != 1:
             threads = checked_threads(threads)
+        if out is not None:
+            out = _places(out)
         try:
             for value, rank in zip(args, self._ranks):  # noqa: B905 (hot, and the lengths were compared)
                 if value.ndim > rank:
@@ -410,6 +413,13 @@ def _record(interface: Interface) -> Callable[[Any], Any]:
     kind: Any = namedtuple(name, [o.name for o in interface.outputs], rename=True)  # type: ignore[misc]
     make: Callable[[Any], Any] = kind._make
     return make
+
+
+def _places(out: Any) -> Any:
+    """Where results go, as NumPy takes it: a plain tuple, None for numbers, which nothing can be written into."""
+    if isinstance(out, tuple):
+        return tuple(None if isinstance(x, np.floating) else x for x in out)
+    return None if isinstance(out, np.floating) else out
 
 
 def _written(target: Array, result: Array) -> Array:

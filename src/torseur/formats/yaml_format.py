@@ -128,7 +128,11 @@ def _check_version(root: Node, source: Source) -> None:
     if not isinstance(root.value, dict):
         source.stop(root.mark, "this is not a model", expected="a mapping that begins with 'torseur: 1'", got=root.kind)
     if STUDY_KEY in root.items:
-        source.stop(root.keys[STUDY_KEY], "this is a study, not a model", remedy="load_study() or 'torseur simulate'")
+        source.stop(
+            root.keys[STUDY_KEY],
+            "this is a study, not a model",
+            remedy="'torseur simulate' runs it, torseur.load_study() reads it",
+        )
     version = root.items.get(VERSION_KEY)
     if version is None:
         text = "the version of the format is missing"

@@ -124,6 +124,7 @@ def closed_form(function: Function, *, tangents: bool = False) -> Closed:
             expected=f"at most {LARGEST} operations, or {MOST_TERMS} terms once multiplied out",
             got=f"{size} operations, {terms_of(function)} terms",
             remedy="a listing with intermediate results, or fewer symbols: numbers in the description fold away",
+            option="form",
         )
     sp = import_sympy("closed forms")
     renamed, rates = _names(function)

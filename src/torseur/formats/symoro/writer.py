@@ -43,6 +43,8 @@ def write_par(mechanism: Mechanism) -> str:
 
 
 def _check_rest(mechanism: Mechanism, losses: Losses) -> None:
+    if not mechanism.bodies:
+        losses.add("bodies", "a mechanism without bodies cannot be held: such a file lists its frames", "add a body")
     for kind in ("constraints", "outputs", "coordinates"):
         for name in getattr(mechanism, kind):
             losses.add(f"{kind}.{name}", f"{kind} cannot be held")
