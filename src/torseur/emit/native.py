@@ -293,7 +293,7 @@ class NativeFunction:
         if threads != 1:
             threads = checked_threads(threads)
         if out is not None:
-            out = _places(out)
+            out = _places(out, self.interface.outputs)
         try:
             for value, rank in zip(args, self._ranks):  # noqa: B905 (hot, and the lengths were compared)
                 if value.ndim > rank:
@@ -415,11 +415,16 @@ def _record(interface: Interface) -> Callable[[Any], Any]:
     return make
 
 
-def _places(out: Any) -> Any:
-    """Where results go, as NumPy takes it: a plain tuple, None for numbers, which nothing can be written into."""
-    if isinstance(out, tuple):
-        return tuple(None if isinstance(x, np.floating) else x for x in out)
-    return None if isinstance(out, np.floating) else out
+def _places(out: Any, results: Sequence[Argument]) -> Any:
+    """Where results go, as NumPy takes it: a plain tuple, None for single numbers, which cannot be written into."""
+    given = out if isinstance(out, tuple) else (out,)
+    if len(given) != len(results):
+        return out
+    places = tuple(
+        None if isinstance(x, np.floating) and result.shape == () else x
+        for x, result in zip(given, results, strict=True)
+    )
+    return places if len(places) > 1 else places[0]
 
 
 def _written(target: Array, result: Array) -> Array:
