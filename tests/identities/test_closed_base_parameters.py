@@ -11,8 +11,8 @@ from evaluated import Evaluated, arguments_of, assert_same
 from example_files import EXAMPLES
 from plain import parameter_values
 from torseur.describe import Mechanism
+from torseur.dynamics.allowed_motions import AllowedMotions
 from torseur.dynamics.closed_parameters import closed_base_parameters
-from torseur.dynamics.closed_states import ClosedStates
 from torseur.dynamics.groupings import closed_groupings, grouping
 from torseur.dynamics.quantities import QUANTITIES
 from torseur.dynamics.workbench import Options, Workbench
@@ -40,7 +40,7 @@ def motions(name, n=12, seed=3):
     call = Evaluated(mechanism)
     bench = Workbench(mechanism, Options(base_parameters=False))
     values = parameter_values(mechanism)
-    m = ClosedStates(bench).motions(n, np.array([values[x] for x in bench.system.p.names]), seed)
+    m = AllowedMotions(bench).motions(n, np.array([values[x] for x in bench.system.p.names]), seed)
     more = {"u": m.inputs["u"], "t": m.inputs["t"]}
     tau = np.random.default_rng(seed).normal(size=m.v.shape)
     v = call("allowed_speeds", m.q, m.v, **more)

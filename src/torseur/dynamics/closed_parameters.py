@@ -20,8 +20,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.dynamics.allowed_motions import AllowedMotions
 from torseur.dynamics.base_parameters import KEPT_FIRST, BaseParameters, Combination, accumulate, base_parameters
-from torseur.dynamics.closed_states import ClosedStates
 from torseur.dynamics.constraints import Cut
 from torseur.dynamics.elimination import Elimination, Row
 from torseur.dynamics.rank import identifiable
@@ -62,7 +62,7 @@ def closed_base_parameters(w: Workbench) -> ClosedParameters:
     tree = base_parameters(w.tree)
     algebra = Elimination(w.system)
     by_rule = _merged(algebra, tree, _by_rule(w, algebra, tree))
-    states = ClosedStates(w)
+    states = AllowedMotions(w)
     if not states.exist or not states.freedoms:
         return ClosedParameters(tree, by_rule, None)
     by_numbers = _ByNumbers(w, states, by_rule)
@@ -75,7 +75,7 @@ def closed_base_parameters(w: Workbench) -> ClosedParameters:
 
 def projected_regressor(w: Workbench, parameters: Sequence[StandardParameter], p: Array, seed: int = 0) -> Array:
     """N' Y at random allowed motions, one under the other: (rows, parameters), twice as many rows as columns."""
-    return _Projected(w, ClosedStates(w), parameters).stack(p, seed)
+    return _Projected(w, AllowedMotions(w), parameters).stack(p, seed)
 
 
 def with_parameters(tree: Tree, base: BaseParameters) -> Tree:
@@ -169,7 +169,7 @@ def _with(base: BaseParameters, row: Row, end: FrameState, inertia: Inertia, sig
 class _ByNumbers:
     """Relations among the columns that are left, at allowed states."""
 
-    def __init__(self, w: Workbench, states: ClosedStates, base: BaseParameters) -> None:
+    def __init__(self, w: Workbench, states: AllowedMotions, base: BaseParameters) -> None:
         self.w, self.base = w, base
         kept = [base.standard[k] for k in base.kept]
         self._projected = _Projected(w, states, kept)
@@ -257,7 +257,7 @@ class _ByNumbers:
 class _Projected:
     """N' Y of some parameters."""
 
-    def __init__(self, w: Workbench, states: ClosedStates, parameters: Sequence[StandardParameter]) -> None:
+    def __init__(self, w: Workbench, states: AllowedMotions, parameters: Sequence[StandardParameter]) -> None:
         self.states, self.columns = states, len(parameters)
         self.Y = regressor(w.tree, parameters, list(w.block("vdot")), w.gravity)
         known = (w.system.q, w.system.v, w.block("vdot"), w.system.graph.blocks["t"], w.system.u, w.system.p)

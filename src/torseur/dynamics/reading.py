@@ -16,11 +16,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.closed_states import ClosedStates
+from torseur.dynamics.allowed_motions import AllowedMotions
+from torseur.dynamics.closing import rank_over
 from torseur.dynamics.independent import Independent, actuated_coordinates, independent_speeds, prescribed_speeds
 from torseur.dynamics.matrices import Matrix, transposed
 from torseur.dynamics.row_solver import RowSolver, Undetermined
-from torseur.dynamics.sampled_rows import rank_of
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, jacobian, solve, substitute, tangents
@@ -138,11 +138,11 @@ class Reading:
 
     def _counting(self) -> list[int]:
         """The rows that are not combinations of those before them, whatever the state."""
-        zero, states = self.graph.zero, ClosedStates(self.w)
+        zero, states = self.graph.zero, AllowedMotions(self.w)
         live = [i for i, row in enumerate(self.A) if any(x is not zero for x in row)]
         if not states.exist or len(live) + self.k <= self.nv:
             return live
-        return _independent_rows(states.rows(_STATES), live)
+        return _independent_rows(states.scaled(states.rows(_STATES)), live)
 
     def _is_unit(self, row: Sequence[Expr], place: int) -> bool:
         return all(x is (self.graph.one if k == place else self.graph.zero) for k, x in enumerate(row))
@@ -174,7 +174,7 @@ def _independent_rows(A: NDArray[np.float64], among: Sequence[int]) -> list[int]
     """Those that no others before them give, at some state."""
     found: list[int] = []
     for i in among:
-        if max(rank_of(a[[*found, i]]) for a in A) > len(found):
+        if rank_over(A[:, [*found, i]]).rank > len(found):
             found.append(i)
     return found
 
@@ -184,11 +184,11 @@ def steady_speeds(w: Workbench) -> Workbench:
 
     A choice is as good as the least determinant of the dependent columns is, next to the largest: no unit enters.
     """
-    states = ClosedStates(w) if w.options.independent is None and w.constraints.rows else None
+    states = AllowedMotions(w) if w.options.independent is None and w.constraints.rows else None
     if states is None or not states.exist or not states.freedoms:
         return w
     A, nv = states.rows(_STATES), w.tree.nv
-    A = A[:, _independent_rows(A, range(A.shape[1]))]
+    A = A[:, _independent_rows(states.scaled(A), range(A.shape[1]))]
     places = [k for k in independent_speeds(w).places if k is not None]
     actuated = {f"d{name}" for name in actuated_coordinates(w)}
     fixed = [k for k in places if w.system.v.names[k] in actuated]

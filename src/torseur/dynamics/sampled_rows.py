@@ -64,6 +64,11 @@ class SampledRows:
         defaults = np.array([x.default for x in self.w.system.mechanism.inputs.values()])
         return defaults + 0.1 * self._rng.uniform(-1, 1, self.w.system.u.size)
 
+    @property
+    def values(self) -> dict[str, Array]:
+        """Time, inputs and parameters at all states, by the names of their blocks."""
+        return {"t": np.asarray(_INSTANT), "u": self._u, "p": self._p}
+
     def _evaluated(self, function: Function, q: Array, v: Array | None = None) -> tuple[Array, ...]:
         k = len(q)
         values = {"q": q, "v": np.zeros((k, self.w.tree.nv)) if v is None else v, "t": np.full(k, _INSTANT)}

@@ -135,9 +135,9 @@ class Workbench:
         """A block as long as there are constraint rows."""
         return self._block(name, [f"{name}_{row.name}" for row in self.constraints.rows])
 
-    def _block(self, name: str, names: list[str]) -> Block:
+    def _block(self, name: str, names: list[str], role: Role = Role.STATE) -> Block:
         known = self.system.graph.blocks
-        return known[name] if name in known else self.system.graph.block(name, len(names), Role.STATE, names=names)
+        return known[name] if name in known else self.system.graph.block(name, len(names), role, names=names)
 
     @property
     def rest(self) -> list[Expr]:
@@ -188,7 +188,7 @@ class Workbench:
         found = self.switching.ranks
         if found is None:
             names = [f"rank{k}" for k in range(1, n + 1)] + [f"position_rank{k}" for k in range(1, n + 1)]
-            found = list(self.system.graph.block(RANK, 2 * n, Role.PARAMETER, names=names))
+            found = list(self._block(RANK, names, Role.PARAMETER))
         return list(found[:n]), list(found[n:])
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from torseur.dynamics.closed_states import ClosedStates
+from torseur.dynamics.allowed_motions import AllowedMotions
 from torseur.dynamics.reading import Simplify, as_it_is
 from torseur.dynamics.workbench import Workbench
 from torseur.emit.bridges import from_sympy, to_sympy
@@ -76,5 +76,5 @@ class Simplifier:
         return 1 if value > 0 else -1
 
     @cached_property
-    def _states(self) -> ClosedStates:
-        return ClosedStates(self.w)
+    def _states(self) -> AllowedMotions:
+        return AllowedMotions(self.w)

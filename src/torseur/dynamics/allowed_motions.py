@@ -12,12 +12,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.dynamics.closing import FLOOR
 from torseur.dynamics.kinematics import displaced
-from torseur.dynamics.sampled_rows import SampledRows, unit_rows
+from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, Role, evaluate, tangents
 
-__all__ = ["ClosedMotions", "ClosedStates"]
+__all__ = ["AllowedMotions", "Motions"]
 
 _STEPS, _LENGTH = 12, 0.25
 _NEWTON, _CLOSED = 12, 1e-12
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ClosedMotions:
+class Motions:
     """Allowed motions: q, v, vdot, a basis N of the allowed speeds (states, nv, freedoms), and the other inputs."""
 
     q: Array
@@ -44,7 +45,7 @@ class ClosedMotions:
         return np.broadcast_to(found, (len(self.q), *function.outputs[0].shape))
 
 
-class ClosedStates:
+class AllowedMotions:
     """Allowed states of a mechanism, near its start and far from it; what is driven is driven in any way."""
 
     def __init__(self, w: Workbench) -> None:
@@ -69,25 +70,30 @@ class ClosedStates:
     @property
     def parameters(self) -> Array:
         """Their values in the description, or by chance where it has none."""
-        return np.asarray(self._sampled.states.p[0])
+        return self._sampled.values["p"]
 
     def value_at_start(self, x: Expr) -> float:
         """An expression of q, t, inputs and parameters at the closed state nearest to the start."""
-        first = self._sampled.states.some(np.zeros(1, np.intp))
-        drive = {"t": np.full(1, first.t), "u": first.u, "p": first.p}
-        return float(self._evaluated(Function("x", self._blocks, {"x": x}), first.q, None, drive)[0][0])
+        drive = {name: value[None] for name, value in self._sampled.values.items()}
+        return float(
+            self._evaluated(Function("x", self._blocks, {"x": x}), self._sampled.states[:1], None, drive)[0][0]
+        )
 
     def rows(self, n: int) -> Array:
         """The matrix A at up to n random states: (states, rows, nv)."""
         motions = self.motions(n, self.parameters)
         return self._evaluated(self._matrix, motions.q, None, motions.inputs)[0]
 
-    def motions(self, n: int, p: Array, seed: int = 0) -> ClosedMotions:
+    def scaled(self, A: Array) -> Array:
+        """Rows in one unit, and columns too."""
+        return self._sampled.rows.scaled(A)
+
+    def motions(self, n: int, p: Array, seed: int = 0) -> Motions:
         """Up to n random motions at parameters p; fewer where states cannot be reached."""
-        rng, first = np.random.default_rng(seed), self._sampled.states.some(np.zeros(n, np.intp))
-        begin = {"t": np.full(n, first.t), "u": first.u, "p": np.broadcast_to(p, (n, len(p)))}
-        end = begin | {"t": rng.uniform(0, 2, n), "u": first.u + 0.5 * rng.uniform(-1, 1, first.u.shape)}
-        q, ok = self._closed(first.q, begin)
+        rng, values = np.random.default_rng(seed), self._sampled.values | {"p": p}
+        begin = {name: np.tile(x, (n, *(1 for _ in x.shape))) for name, x in values.items()}
+        end = begin | {"t": rng.uniform(0, 2, n), "u": begin["u"] + 0.5 * rng.uniform(-1, 1, begin["u"].shape)}
+        q, ok = self._closed(np.tile(self._sampled.states[0], (n, 1)), begin)
         reach = rng.uniform(0.3, 1.0, (n, 1)) * _LENGTH
         for k in range(1, _STEPS + 1):
             drive = {name: x + k / _STEPS * (end[name] - x) for name, x in begin.items()}
@@ -98,7 +104,7 @@ class ClosedStates:
             q, ok = np.where(near[:, None], trial, still), ok & (near | there)
         return self._moving(q[ok], {name: x[ok] for name, x in end.items()}, rng)
 
-    def _moving(self, q: Array, drive: dict[str, Array], rng: np.random.Generator) -> ClosedMotions:
+    def _moving(self, q: Array, drive: dict[str, Array], rng: np.random.Generator) -> Motions:
         """Random speeds and accelerations that the rows allow."""
         drive = drive | {block.name: rng.normal(size=(len(q), block.size)) for block in self._pushes}
         N, inverse, _ = self._basis(q, drive)
@@ -107,18 +113,23 @@ class ClosedStates:
         v = np.einsum("kij,kj->ki", N, a) + np.einsum("kij,kj->ki", inverse, asked)
         asked = -self._evaluated(self._rates, q, v, drive)[1]
         vdot = np.einsum("kij,kj->ki", N, adot) + np.einsum("kij,kj->ki", inverse, asked)
-        return ClosedMotions(q, v, vdot, N, drive)
+        return Motions(q, v, vdot, N, drive)
 
     # -- details -------------------------------------------------------------------------------------------------------
     def _basis(self, q: Array, drive: dict[str, Array]) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Of the allowed speeds; the inverse of the rows at their rank; and which states are regular."""
-        A, r = self._evaluated(self._matrix, q, None, drive)[0], self._sampled.rank
-        U, s, Vt = np.linalg.svd(unit_rows(A))
-        lengths = np.linalg.norm(A, axis=-1)
+        A, r, rows = self._evaluated(self._matrix, q, None, drive)[0], self._sampled.rank, self._sampled.rows
+        if not A.shape[1] or not len(q):
+            n = self.w.tree.nv
+            return np.tile(np.eye(n), (len(q), 1, 1)), np.zeros((len(q), n, A.shape[1])), np.ones(len(q), bool)
+        scaled = rows.scaled(A)
+        lengths = np.maximum(np.linalg.norm(scaled, axis=-1).max(axis=0), FLOOR)
+        U, s, Vt = np.linalg.svd(scaled / lengths[:, None])
         inverse = np.einsum("kri,kr,kjr->kij", Vt[:, :r], 1.0 / np.maximum(s[:, :r], 1e-300), U[:, :, :r])
-        inverse = inverse / np.where(lengths > 0.0, lengths, np.inf)[:, None, :]
+        factors = rows.scaled(np.ones(A.shape[1:])) / rows.columns / lengths[:, None]
+        inverse = rows.columns[:, None] * inverse * factors[:, 0]
         regular = s[:, r - 1] > _REGULAR * s[:, 0] if r else np.ones(len(q), bool)
-        return np.swapaxes(Vt[:, r:], 1, 2), inverse, regular
+        return rows.columns[:, None] * np.swapaxes(Vt[:, r:], 1, 2), inverse, regular
 
     def _closed(self, q: Array, drive: dict[str, Array]) -> tuple[Array, NDArray[np.bool_]]:
         """The states after Newton's steps, and which of them are closed and regular."""
