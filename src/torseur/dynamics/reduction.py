@@ -25,7 +25,6 @@ from torseur.dynamics.independent import (
     Independent,
     actuated_coordinates,
     independent_speeds,
-    prescribed_speeds,
     speed_named,
 )
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
@@ -48,15 +47,9 @@ __all__ = [
 
 
 class Reduction:
-    """All speeds by the independent ones.
+    """All speeds by the independent ones, to be computed; `reading` has them to be read."""
 
-    Args:
-        w: the mechanism.
-        keep_prescribed: speeds and accelerations of prescribed coordinates stay symbols of v and vdot, in place of what
-            the formulas of their motion give. That is for reading: a held input has no rate.
-    """
-
-    def __init__(self, w: Workbench, *, keep_prescribed: bool = False) -> None:
+    def __init__(self, w: Workbench) -> None:
         self.w, self.graph = w, w.system.graph
         self.constraints, self.nv = w.constraints, w.tree.nv
         self.independent: Independent = independent_speeds(w)
@@ -65,8 +58,6 @@ class Reduction:
         self.Y = jacobian(values, v).dense() if values else []
         self._offsets = substitute(values, dict.fromkeys(v, 0.0))
         self._turns = tangents(values, self.constraints.seeds)
-        kept = prescribed_speeds(w) if keep_prescribed else set[int]()
-        self._kept = {i: k for i, row in enumerate(self.A) for k in kept if self._is_unit(row, k)}
         self._solver = self._solver_of([*self.A, *self.Y])
 
     @property
@@ -84,8 +75,7 @@ class Reduction:
     @cached_property
     def right_sides(self) -> list[Expr]:
         """Of the rows: A v = right_sides."""
-        v = self.w.system.v.symbols
-        return [v[self._kept[i]] if i in self._kept else -c for i, c in enumerate(self.constraints.c)]
+        return [-c for c in self.constraints.c]
 
     @cached_property
     def n(self) -> list[Expr]:
@@ -95,8 +85,7 @@ class Reduction:
     @cached_property
     def g(self) -> list[Expr]:
         """What is left of vdot where adot = 0, at a state q, v that the constraints allow."""
-        right = [self._vdot(i) if i in self._kept else b for i, b in enumerate(self.constraints.b)]
-        return self._solver.solve([*right, *(-x for x in self._turns)])
+        return self._solver.solve([*self.constraints.b, *(-x for x in self._turns)])
 
     @cached_property
     def N_dot(self) -> Matrix:
@@ -108,10 +97,8 @@ class Reduction:
     @cached_property
     def n_dot(self) -> list[Expr]:
         """dn/dt."""
-        seeds = self.constraints.seeds
-        fall = tangents([*self.constraints.c, *self._offsets], seeds)
-        right = [self._vdot(i) if i in self._kept else -x for i, x in enumerate(fall)]
-        return self._solver.solve([r - dot(row, self.n) for r, row in zip(right, self._row_rates, strict=True)])
+        fall = tangents([*self.constraints.c, *self._offsets], self.constraints.seeds)
+        return self._solver.solve([-x - dot(row, self.n) for x, row in zip(fall, self._row_rates, strict=True)])
 
     def particular(self, b: Sequence[Expr]) -> list[Expr]:
         """x with A x = b and independent parts of zero."""
@@ -130,12 +117,6 @@ class Reduction:
         rows = [*self.A, *self.Y]
         flat = iter(tangents([x for row in rows for x in row], self.constraints.seeds))
         return [[next(flat) for _ in row] for row in rows]
-
-    def _vdot(self, row: int) -> Expr:
-        return self.w.block("vdot").symbols[self._kept[row]]
-
-    def _is_unit(self, row: Sequence[Expr], place: int) -> bool:
-        return all(x is (self.graph.one if k == place else self.graph.zero) for k, x in enumerate(row))
 
     def _solver_of(self, rows: Matrix) -> RowSolver:
         try:
