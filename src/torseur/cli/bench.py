@@ -10,19 +10,27 @@ __all__ = ["command"]
 @click.command("bench")
 @click.option("--native", is_flag=True, help="Measure the expression graph, the compiler and the native code instead.")
 @click.option("--simulate", is_flag=True, help="Measure whole simulations alone.")
-def command(native: bool, simulate: bool) -> None:
+@click.option("--build", is_flag=True, help="Measure the way from model files to a first motion, cold and warm.")
+@click.argument("models", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+def command(native: bool, simulate: bool, build: bool, models: tuple[str, ...]) -> None:
     """Measure this machine beside the peers that are installed.
 
     The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, then whole simulations of two arms:
-    steps, steps by error, batches.
+    steps, steps by error, batches. MODELS are files for --build.
     """
+    if models and not build:
+        raise click.UsageError("model files go with --build")
     from torseur.bench import native as ours
     from torseur.bench import peers, simulation
 
     def tell(line: str) -> None:
         click.echo(line, err=True)
 
-    everything = not (native or simulate)
+    everything = not (native or simulate or build)
+    if build:
+        from torseur.bench import build as first
+
+        click.echo(first.measure(tell, models).text())
     if native:
         click.echo(ours.measure(tell).text())
     if everything:

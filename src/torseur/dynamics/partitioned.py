@@ -51,6 +51,11 @@ class Partitioned:
         self._joint = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.length, bad)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the independent speeds and the rows together give each speed once."""
+        return self._found.is_square
+
+    @property
     def rank(self) -> Expr:
         return select(self._good, float(len(self.w.constraints.rows)), self._joint.rank)
 

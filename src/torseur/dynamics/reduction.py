@@ -61,6 +61,11 @@ class Reduction:
         self._solver = self._solver_of([*self.A, *self.Y])
 
     @property
+    def is_square(self) -> bool:
+        """Whether rows and independent speeds are as many as speeds."""
+        return self._solver.is_square
+
+    @property
     def k(self) -> int:
         """How many freedoms there are."""
         return len(self.independent.names)

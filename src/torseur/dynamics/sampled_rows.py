@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.closing import Attempt, ClosedStates, Rows, equilibrated, most_ranks, newton, rank_over
+from torseur.dynamics.closing import ClosedStates, Rows, equilibrated, most_ranks, newton, rank_here, rank_over
 from torseur.dynamics.closing_sides import sides_of
 from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.kinematics import displaced
@@ -104,29 +104,41 @@ class SampledRows:
         return float(self._evaluated(Function("length", self._blocks, {"length": self.w.length}), nowhere)[0][0])
 
     @cached_property
+    def _start(self) -> Array:
+        """(1, nq)."""
+        system = self.w.system
+        if self._given is not None:
+            return np.asarray(self._given, dtype=float)[None]
+        if not system.q.size:
+            return np.zeros((1, 0))
+        start = Function("start", self._blocks, {"q": [system.scalar(x.start) for x in system.mechanism.q]})
+        return self._evaluated(start, np.zeros((1, system.q.size)))[0]
+
+    @cached_property
+    def _beside(self) -> Array:
+        """Closed positions beside the start, farther and farther off; they may lie on other branches."""
+        spread = np.array([0.2 + 0.05 * k for k in range(1, _TRIALS)])[:, None]
+        steps = spread * self._rng.uniform(-1, 1, (_TRIALS - 1, self.w.tree.nv))
+        found = newton(self.rows, self.rows.moved(np.tile(self._start, (_TRIALS - 1, 1)), steps))
+        return found.q[found.closed]
+
+    @cached_property
     def _closed(self) -> ClosedStates | None:
         """Around the start, or around a closed position beside it."""
-        system, n = self.w.system, self.w.tree.nv
-        start = Function("start", self._blocks, {"q": [system.scalar(x.start) for x in system.mechanism.q]})
-        if self._given is not None:
-            q = np.asarray(self._given, dtype=float)[None]
-        else:
-            q = self._evaluated(start, np.zeros((1, system.q.size)))[0] if system.q.size else np.zeros((1, 0))
-        spread = np.array([0.0, *(0.2 + 0.05 * k for k in range(1, _TRIALS))])[:, None]
-        if self.constraints.holonomic:
-            trials = self.rows.moved(np.tile(q, (_TRIALS, 1)), spread * self._rng.uniform(-1, 1, (_TRIALS, n)))
-            found = newton(self.rows, trials[:1])
-            found = found if found.closed.any() else newton(self.rows, trials[1:])
-        else:
-            found = Attempt.of(self.rows.moved(q, np.zeros((1, n))) if system.q.size else q)
-        if not found.closed.any():
-            return None
-        return ClosedStates(self.rows, found.q[int(np.argmax(found.closed))])
+        q = self.rows.moved(self._start, np.zeros((1, self.w.tree.nv))) if self.w.system.q.size else self._start
+        found = newton(self.rows, q)
+        if found.closed[0]:
+            return ClosedStates(self.rows, found.q[0])
+        return ClosedStates(self.rows, self._beside[0]) if len(self._beside) else None
 
     @cached_property
     def states(self) -> Array:
-        """(k, nq)."""
-        return np.zeros((0, self.w.system.q.size)) if self._closed is None else self._closed.q
+        """(k, nq): around the start; around it and beside it where the start is singular, and says little."""
+        if self._closed is None:
+            return np.zeros((0, self.w.system.q.size))
+        if rank_here(self._closed.here) == self.rank or not self.constraints.holonomic:
+            return self._closed.q
+        return np.concatenate([self._closed.q, self._beside])
 
     def at_states(self, rows: list[list[Expr]]) -> Array:
         """A matrix of expressions of q, t, inputs and parameters at every state: (states, rows, columns)."""
@@ -137,8 +149,7 @@ class SampledRows:
     @cached_property
     def A(self) -> Array:
         """The rows at every state, scaled and equilibrated."""
-        assert self._closed is not None
-        return equilibrated(self._closed.A)
+        return equilibrated(np.nan_to_num(self.rows.scaled(self.rows.A(self.states))))
 
     @property
     def rank(self) -> int:

@@ -234,8 +234,9 @@ class Workbench:
         if most > MANY_ROWS and all(row.switch is None for row in rows.rows):
             from torseur.dynamics.partitioned import Partitioned, rows_are_independent  # which are built on a workbench
 
-            if rows_are_independent(self):
-                return Partitioned(self)
+            found = Partitioned(self) if rows_are_independent(self) else None
+            if found is not None and found.is_complete:
+                return found
         return ManyRows(*given)
 
     @cached_property

@@ -1,0 +1,97 @@
+"""What a first result costs: processor time from a model file to a simulated motion, with an empty and a full cache.
+
+Each figure is that of a process of its own, interpreter and imports included. The plates on parallel cranks have two
+equations for each crank beyond the first, all but one of each pair redundant: how the cost grows with redundant rows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from torseur.bench.peers import machine
+from torseur.bench.report import Report, Rows, Section
+from torseur.errors import ArgumentError
+
+__all__ = ["measure", "plate"]
+
+ROWS = (20, 40, 80)
+"""Redundant constraint rows of the plates."""
+
+UNTIL = 0.05
+"""Of the simulated motion, s."""
+
+
+def plate(rows: int) -> dict[str, Any]:
+    """A plate on parallel cranks, as a model file; it has one degree of freedom, however many rows there are."""
+    count = rows // 2 + 1
+    places = [(math.cos(2.4 * k) * (1 + 0.1 * k), math.sin(2.4 * k) * (1 + 0.1 * k)) for k in range(count)]
+    rod = {"mass": 1.0, "centre": [0.2, 0, 0], "tensor": [1e-3, 0.02, 0.02]}
+    bodies: dict[str, Any] = {}
+    for k, (x, y) in enumerate(places):
+        joint = {"kind": "revolute", "coordinate": f"q{k}", "start": 0.7}
+        frames = {f"end{k}": [0.4, 0, 0]}
+        bodies[f"crank{k}"] = {"pose": {"position": [x, y, 0]}, "joint": joint, "inertia": rod, "frames": frames}
+    (x0, y0), turn = places[0], {"kind": "revolute", "coordinate": "turn", "start": -0.7}
+    bodies["plate"] = {
+        "parent": "crank0",
+        "pose": {"position": [0.4, 0, 0]},
+        "joint": turn,
+        "inertia": {"mass": 2.0, "centre": [0.1, 0, 0], "tensor": [0.3, 0.3, 0.5]},
+        "frames": {f"corner{k}": [x - x0, y - y0, 0] for k, (x, y) in enumerate(places)},
+    }
+    loops = {f"pin{k}": {"joint": "revolute", "between": [f"corner{k}", f"end{k}"]} for k in range(1, count)}
+    return {"torseur": 1, "name": f"plate_{rows}", "gravity": [0, -9.81, 0], "bodies": bodies, "loops": loops}
+
+
+def measure(tell: Callable[[str], object] = print, files: Sequence[str] = (), rows: Sequence[int] = ROWS) -> Report:
+    """The plates, and model files beside.
+
+    Args:
+        tell: called with what is being measured.
+        files: model files.
+        rows: of the plates.
+    """
+    missing = [file for file in files if not Path(file).is_file()]
+    if missing:
+        raise ArgumentError("no such model files", got=", ".join(missing))
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(file).absolute() for file in files]
+        for n in rows:
+            path = Path(folder) / f"plate_on_cranks_{n}_rows.yaml"
+            path.write_text(json.dumps(plate(n)), encoding="utf-8")
+            paths.append(path)
+        found = tuple(_figures(paths, Path(folder), tell))
+    return Report((Section("machine", tuple(machine())), Section("processor time to a first motion", found)))
+
+
+def _figures(paths: Sequence[Path], folder: Path, tell: Callable[[str], object]) -> Rows:
+    for k, path in enumerate(paths):
+        tell(f"measuring {path.stem}")
+        cache = folder / f"cache{k}"
+        cold, warm = (_seconds(path, cache) for _ in range(2))
+        yield path.stem, f"{cold:.2f} s cold, {warm:.2f} s warm"
+
+
+def _seconds(path: Path, cache: Path) -> float:
+    """Of the processor, in a process of its own."""
+    code = f"import torseur as ts; ts.simulate({str(path)!r}, until={UNTIL})"
+    before = _used()
+    environment = {**os.environ, "TORSEUR_CACHE": str(cache)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ArgumentError("this model cannot be simulated as it is", where=str(path), got=done.stderr.strip()[-500:])
+    return _used() - before
+
+
+def _used() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
