@@ -13,7 +13,9 @@ import torseur.graph as tg
 from lowered import evaluate_lowered
 from matrices import both_ways, matrix
 from rounding import assert_agrees, assert_close, evaluate_with_bounds
+from torseur.emit import compile
 from torseur.graph import Function, Graph, Mode, Role, Stage, evaluate, jacobian, ops
+from torseur.graph.linear import WRITTEN_OUT
 
 NAN = math.nan
 
@@ -331,3 +333,48 @@ def test_error_bounds_of_linear_systems_hold():
     values, bounds = evaluate_with_bounds(system(5), H, b)
     assert_close(values[0], np.array([float(e) for e in exact]), bounds[0])
     assert (bounds[0] < 1e-6 * np.abs(values[0])).all()
+
+
+# -- systems that are not small: routines ------------------------------------------------------------------------------
+@pytest.mark.parametrize("n", [WRITTEN_OUT, WRITTEN_OUT + 1, 20])
+def test_solve_agrees_with_numpy_on_both_sides_of_the_border(n):
+    rng = np.random.default_rng(n)
+    f, A, b = system(n), rng.normal(size=(4, n, n)), rng.normal(size=(4, n))
+    A[1, 0, 0] = A[2, :, 0] = 0.0
+    A[2, n - 1, 0] = 3.0  # pivots far down
+    expected = np.linalg.solve(A, b[..., None])[..., 0]
+    one, lanes = compile(f, lanes=1)(A, b), compile(f, lanes=4)(A, b)
+    np.testing.assert_allclose(one, expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(one, lanes)
+    assert not np.isfinite(compile(f, lanes=1)(np.ones((n, n)), b[0])).all()
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.REVERSE])
+def test_derivatives_of_a_larger_solution(mode):
+    """dx = A^-1 (db - dA x); reverse mode takes the transposed factors."""
+    n = WRITTEN_OUT + 2
+    g = Graph()
+    A, b = g.block("A", (n, n)), g.block("b", n)
+    x = tg.solve([[A[i, j] for j in range(n)] for i in range(n)], list(b))
+    f = Function("f", [A, b], {"J": tg.jacobian(x[:2], [A[0, 1], A[3, 2], b[4]], mode).dense()})
+    rng = np.random.default_rng(3)
+    A0, b0 = rng.normal(size=(n, n)), rng.normal(size=n)
+    inverse, at = np.linalg.inv(A0), np.linalg.solve(A0, b0)
+    expected = np.stack([-inverse[:2, 0] * at[1], -inverse[:2, 3] * at[2], inverse[:2, 4]], axis=-1)
+    np.testing.assert_allclose(compile(f, lanes=1)(A0, b0), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(("m", "n", "rank"), [(10, 12, 7), (12, 10, 10), (15, 15, 9), (20, 9, 9), (9, 9, 0)])
+def test_larger_shortest_solutions_agree_with_numpy(m, n, rank):
+    g = Graph()
+    A, b = g.block("A", (m, n)), g.block("b", m)
+    x, found = tg.minimum_norm_solve([[A[i, j] for j in range(n)] for i in range(m)], list(b))
+    f = Function("f", [A, b], {"x": x, "rank": found})
+    rng = np.random.default_rng(m)
+    A0, b0 = rng.normal(size=(3, m, rank)) @ rng.normal(size=(3, rank, n)), rng.normal(size=(3, m))
+    expected = np.stack([np.linalg.pinv(a, rcond=1e-10) @ c for a, c in zip(A0, b0, strict=True)])
+    for lanes in (1, 4):
+        y, r = compile(f, lanes=lanes)(A0, b0)
+        np.testing.assert_allclose(y, expected, atol=1e-10)
+        assert r.tolist() == [rank] * 3
+    assert np.isnan(compile(f, lanes=1)(np.full((m, n), np.nan), b0[0])[0]).all()

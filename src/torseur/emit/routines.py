@@ -17,12 +17,14 @@ from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.module import Kernel, Module
 from torseur.errors import CompileError
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
+from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST
 from torseur.graph.routine import EPSILON, Loops, Routine
 from torseur.graph.routine_syntax import range_of
 
 __all__ = ["ROUTINES", "routine_imports", "write_routine"]
 
-ROUTINES: Mapping[str, Routine] = {routine.name: routine for routine in (FACTORS, SOLUTION, MULTIPLIERS)}
+_ALL = FACTORS, SOLUTION, MULTIPLIERS, LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST
+ROUTINES: Mapping[str, Routine] = {routine.name: routine for routine in _ALL}
 """Those that compiled functions may call, by name."""
 
 _libraries: dict[str, Library] = {}

@@ -1,7 +1,8 @@
 """Small linear systems inside expressions.
 
 `solve` is a pivoted LU: factoring and substituting are two calls, so that systems with one matrix share its factors.
-It is written as expressions and works in lanes, because every exchange of rows is a `select`. Reference: Golub & Van
+Small ones are written as expressions and work in lanes, because every exchange of rows is a `select`; larger ones are
+routines. Reference: Golub & Van
 Loan, Matrix Computations, 4th ed., 3.4. Systems of any shape, and ranks: `torseur.graph.rank`.
 """
 
@@ -18,11 +19,16 @@ from torseur.errors import GraphError
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.function import Function
 from torseur.graph.functions import absolute, maximum, select
+from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, lu_size
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
+from torseur.graph.routine import Loops
 
 __all__ = ["Factor", "Matrix", "Substitute", "cut_in_rows", "dot", "exchange", "largest", "matrix_of", "solve"]
 
 Matrix = list[list[Expr]]
+
+WRITTEN_OUT = 8
+"""Rows up to which an elimination is written out, to work in lanes; beyond, it is done in loops."""
 
 
 def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
@@ -110,14 +116,14 @@ class Factor(Callee):
     def __init__(self, n: int) -> None:
         self.n, self.name = n, f"factor{n}"
         self.meaning = f"the factors of a {n} x {n} matrix"
-        self.n_out = n * n + n * (n - 1) // 2
+        self.n_out = n * n + n * (n - 1) // 2 if n <= WRITTEN_OUT else lu_size(n)
 
     @property
     def digest(self) -> str:
         return self.name
 
-    def lowering(self) -> Function:
-        return _factor_function(self.n)
+    def lowering(self) -> Function | Loops:
+        return _factor_function(self.n) if self.n <= WRITTEN_OUT else _factor_loops(self.n)
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         return [t if isinstance(t, Expr) else bundle.graph.zero for t in tangents]
@@ -142,8 +148,9 @@ class Substitute(Callee):
     def digest(self) -> str:
         return self.name
 
-    def lowering(self) -> Function:
-        return _substitute_function(self.n, self.transposed)
+    def lowering(self) -> Function | Loops:
+        write = _substitute_function if self.n <= WRITTEN_OUT else _substitute_loops
+        return write(self.n, self.transposed)
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         g, x = bundle.graph, list(bundle)
@@ -171,6 +178,18 @@ class Substitute(Callee):
         good &= np.linalg.slogdet(np.where(good[..., None, None], A, 0.0))[0] != 0.0
         x = np.linalg.solve(np.where(good[..., None, None], A, np.eye(self.n)), b[..., None])[..., 0]
         return list(np.moveaxis(np.where(good[..., None], x, np.nan), -1, 0))
+
+
+@cache
+def _factor_loops(n: int) -> Loops:
+    return Loops(LU, (n,), (Graph().block("A", (n, n)),))
+
+
+@cache
+def _substitute_loops(n: int, transposed: bool) -> Loops:
+    g = Graph()
+    blocks = g.block("factor", lu_size(n)), g.block("b", n)
+    return Loops(LU_TRANSPOSED if transposed else LU_SOLUTION, (n,), blocks)
 
 
 @cache

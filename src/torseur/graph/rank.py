@@ -18,8 +18,10 @@ from torseur.errors import GraphError
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.function import Function
 from torseur.graph.functions import absolute, maximum, select, sqrt
-from torseur.graph.linear import Matrix, cut_in_rows, dot, exchange, largest, matrix_of
+from torseur.graph.linear import WRITTEN_OUT, Matrix, cut_in_rows, dot, exchange, largest, matrix_of
+from torseur.graph.linear_routines import SHORTEST
 from torseur.graph.nodes import Bundle, Expr, Graph, Truth
+from torseur.graph.routine import Loops
 
 __all__ = ["LEFT_OVER", "minimum_norm_solve", "pseudo_inverse"]
 
@@ -92,8 +94,9 @@ class _MinimumNorm(Callee):
     def digest(self) -> str:
         return f"{self.name}:{self.tolerance!r}"
 
-    def lowering(self) -> Function:
-        return _minimum_norm_function(self.m, self.n, self.tolerance)
+    def lowering(self) -> Function | Loops:
+        write = _minimum_norm_function if min(self.m, self.n) <= WRITTEN_OUT else _minimum_norm_loops
+        return write(self.m, self.n, self.tolerance)
 
     def _inverse(self, g: Graph, A: Matrix, b: Sequence[Expr]) -> list[Expr]:
         if all(bi is g.zero for bi in b):
@@ -145,6 +148,12 @@ class _MinimumNorm(Callee):
 @cache
 def _minimum_norm(m: int, n: int, tolerance: float) -> _MinimumNorm:
     return _MinimumNorm(m, n, tolerance)
+
+
+@cache
+def _minimum_norm_loops(m: int, n: int, tolerance: float) -> Loops:
+    g = Graph()
+    return Loops(SHORTEST, (m, n), (g.block("A", (m, n)), g.block("b", m)), ((tolerance,),))
 
 
 @cache

@@ -125,9 +125,10 @@ def test_outputs_may_overlap_inputs(folder):
 
 
 @pytest.mark.parametrize("emit", [to_c, to_c_header])
-def test_a_precision_is_not_a_word(emit):
-    with pytest.raises(ArgumentError, match=r"a Precision, such as Precision.SINGLE[\s\S]*'single'"):
-        emit(staged(), "single")
+def test_a_precision_may_be_a_word_of_the_list(emit):
+    assert emit(staged(), "single") == emit(staged(), Precision.SINGLE)
+    with pytest.raises(ArgumentError, match=r"double[\s\S]*'half'"):
+        emit(staged(), "half")
 
 
 def test_the_header_fits_the_source(folder):
