@@ -33,6 +33,8 @@ class Reading:
     faults: tuple[Fault, ...]
     place: Callable[[Fault], str]
     """Where a fault stands: ``file:line:column: path`` if the format knows lines, else ``file: path``."""
+    settings: Mapping[str, float | str] | None = None
+    """How a CAGeM listing wants to be run, by its own names; other files do not say so."""
 
     @property
     def errors(self) -> list[ModelError]:
@@ -75,22 +77,24 @@ def read(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KIND
 
         document = read_document(data, where, loads=loads)
         return Reading(document.mechanism, document.faults, document.place)
-    mechanism = _read_other(ending, data, file.stem, where)
-    return Reading(mechanism, tuple(checks.faults(mechanism)), lambda fault: f"{where}: {written(fault.path)}")
+    mechanism, settings = _read_other(ending, data, file.stem, where)
+    return Reading(
+        mechanism, tuple(checks.faults(mechanism)), lambda fault: f"{where}: {written(fault.path)}", settings
+    )
 
 
-def _read_other(ending: str, data: bytes, name: str, where: str) -> Mechanism:
+def _read_other(ending: str, data: bytes, name: str, where: str) -> tuple[Mechanism, Mapping[str, float | str] | None]:
     if ending == ".par":
         from torseur.formats.symoro import read_par
 
-        return read_par(data, name, where)
+        return read_par(data, name, where), None
     if ending == ".urdf":
         from torseur.formats.urdf import read_urdf
 
-        return read_urdf(data, name, where)
-    from torseur.formats.cagem import read_mu
+        return read_urdf(data, name, where), None
+    from torseur.formats.cagem import read_mu_study
 
-    return read_mu(data, name, where)
+    return read_mu_study(data, name, where)
 
 
 def contents(file: Path) -> bytes:

@@ -78,6 +78,7 @@ def simulate(
     if not isinstance(what, (str, os.PathLike)):
         return _run(study_of(what, **given), folder, progress, checkpoint, every_seconds)
     file = read_study(what)
+    file.warn()
     with file.told():
         return _run(study_of(file.study, **given), folder or file.folder, progress, checkpoint, every_seconds)
 

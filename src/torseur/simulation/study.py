@@ -134,6 +134,8 @@ class Study(Record):
     audit: Value | None = Field(
         None, gt=0.0, description="share of the amounts exchanged that balances may be off by; by default the method's"
     )
+    figures: bool = Field(True, strict=True, description="whether `torseur simulate` draws figures")
+    playback: bool = Field(True, strict=True, description="whether `torseur simulate` writes a 3-D playback")
 
     @field_validator("inputs", "blocks", mode="before")
     @classmethod

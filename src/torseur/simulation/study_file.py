@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,8 +36,8 @@ from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism
-from torseur.errors import ModelError, TorseurError
-from torseur.formats import contents, load, read
+from torseur.errors import ModelError, TorseurError, TorseurWarning
+from torseur.formats import contents, read
 from torseur.formats.faults import FileFault
 from torseur.formats.yaml_format import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
 from torseur.formats.yaml_format import VERSION as MODEL_VERSION
@@ -47,6 +48,7 @@ from torseur.simulation.blocks.recorded import Recorded
 from torseur.simulation.study import Study
 from torseur.simulation.study_blocks import shape_block
 from torseur.simulation.study_checks import faults
+from torseur.simulation.study_listing import study_of_listing
 
 __all__ = ["SHORT", "VERSION", "StudyFile", "load_study", "read_study", "study_of_text"]
 
@@ -68,12 +70,14 @@ class StudyFile:
         study: as it is written; names of files in its blocks count from the folder.
         folder: where the file is.
         source, root: its text, if that is where the study comes from; none for a model file.
+        notes: what the file asks for and is not done, in words.
     """
 
     study: Study
     folder: Path
     source: Source | None = None
     root: Node | None = None
+    notes: tuple[str, ...] = ()
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -102,6 +106,11 @@ class StudyFile:
             steps[0] = next((t for t in _TABLES if steps[1] in getattr(self.study, t)), steps[0])
         mark, node = find(self.root, tuple(steps))
         return self.source.place(mark, node.path)
+
+    def warn(self) -> None:
+        """Tell the notes as warnings."""
+        for note in self.notes:
+            warnings.warn(note, TorseurWarning, stacklevel=3)
 
     def with_study(self, study: Study) -> StudyFile:
         """The same file with another study made of it."""
@@ -140,7 +149,9 @@ def load_study(
         loads: the kinds of loads its model may hold.
         blocks: the kinds of blocks it may hold.
     """
-    return read_study(path, loads=loads, blocks=blocks).anchored
+    file = read_study(path, loads=loads, blocks=blocks)
+    file.warn()
+    return file.anchored
 
 
 def read_study(
@@ -155,7 +166,13 @@ def read_study(
         data = contents(file)
         if _is_study(parse(data, Source(str(path)))):
             return study_of_text(data, str(path), file.parent, loads=loads, blocks=blocks)
-    return StudyFile(Study(model=load(path, loads=loads)), file.parent)
+    reading = read(path, loads=loads)
+    if reading.errors:
+        raise ModelError.of(reading.errors)
+    if reading.settings is not None:
+        study, notes = study_of_listing(reading.mechanism, reading.settings)
+        return StudyFile(study, file.parent, notes=notes)
+    return StudyFile(Study(model=reading.mechanism), file.parent)
 
 
 def _is_study(root: Node) -> bool:

@@ -14,14 +14,16 @@ from pydantic import ValidationError
 
 from torseur.describe.bodies import WORLD, Body, Coordinate
 from torseur.describe.fields import Scalar
+from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, Tensor
-from torseur.describe.mechanism import Mechanism
+from torseur.describe.loads import Effort
+from torseur.describe.mechanism import Input, Mechanism
 from torseur.describe.place import Place
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.cagem.listing import Listing, parse
 from torseur.formats.cagem.poses import Poses
 from torseur.formats.cagem.scope import Scope
-from torseur.formats.expressions import Kind, Source, legal_name, minus
+from torseur.formats.expressions import Kind, Source, Value, legal_name, minus
 
 __all__ = ["Settings", "read_mu", "read_mu_study"]
 
@@ -29,7 +31,8 @@ Settings = dict[str, float | str]
 """How the listing wants to be run, by the listing's own names."""
 
 _FLAGS = ("SIMPLIFY", "FORCES", "ANIM", "STATIC", "PLOT", "LATEX", "LATEX_FR", "LATEX_EN")
-_SETTINGS = ("title", "FinalTime", "StepSave", "StepMax", *_FLAGS)
+_TIMES = ("FinalTime", "StepSave", "StepMax")
+_SETTINGS = ("title", *_TIMES, *_FLAGS)
 _COUNTS = ("nbrdof", "nbrbody", "nbrdep", "nbrcont", "nbrinput")
 _DIAGONAL = ("Ixx", "Iyy", "Izz")
 _PRODUCTS = ("Ixy", "Ixz", "Iyz")
@@ -114,8 +117,7 @@ def _assemble(listing: Listing, name: str, bodies: int, dof: int) -> tuple[Mecha
     _check_tree(listing, records)
     gravity = _gravity(listing, scope)
     coordinates = {f"q{k}": _coordinate(scope, poses, k) for k in range(dof)}
-    if settings.get("FORCES", 0.0) != 0.0:
-        scope.notes.append("FORCES asks for applied efforts from a C++ file beside the listing; they are not read")
+    efforts = _efforts(scope, coordinates) if settings.get("FORCES", 0.0) != 0.0 else {}
     content: dict[str, Any] = {
         "name": name,
         "title": settings.get("title"),
@@ -123,9 +125,20 @@ def _assemble(listing: Listing, name: str, bodies: int, dof: int) -> tuple[Mecha
         "gravity": gravity,
         "coordinates": coordinates,
         "bodies": records,
+        "loads": {f"effort_{name}": Effort(coordinate=name, value=Formula(key)) for name, key in efforts.items()},
+        "inputs": {key: Input(unit="N" if coordinates[name].unit == "m" else "N m") for name, key in efforts.items()},
         "notes": tuple(scope.notes),
     }
     return Mechanism.model_validate(content), settings
+
+
+def _efforts(scope: Scope, coordinates: dict[str, Coordinate]) -> dict[str, str]:
+    """Coordinate -> the input that acts on it: EasyDyn takes applied efforts from C++ beside the listing."""
+    found = {name: legal_name(f"f{name[1:]}", scope.is_taken) for name in coordinates}
+    if found:
+        names = ", ".join(found.values())
+        scope.notes.append(f"FORCES: the efforts on the coordinates are the inputs {names}; a study drives them")
+    return found
 
 
 def _settings(listing: Listing, scope: Scope) -> Settings:
@@ -134,17 +147,27 @@ def _settings(listing: Listing, scope: Scope) -> Settings:
         value = listing.values.get(key)
         if value is None:
             continue
-        if len(value.tokens) == 1 and value.tokens[0].kind is Kind.STRING:
+        is_text = len(value.tokens) == 1 and value.tokens[0].kind is Kind.STRING
+        if is_text and key == "title":
             found[key] = value.tokens[0].text[1:-1][:500]
             continue
-        try:
-            read = scope.scalar(value, key)
-            known = {name: x.value for name, x in scope.parameters.items() if isinstance(x.value, float)}
-            found[key] = read if isinstance(read, float) else read.value(known)
-        except (TorseurError, KeyError):
-            got = str(value)[:60]
-            listing.source.fault(f"'{key}' is not a number", value.place, key, expected="a number or text", got=got)
+        number, got = None if is_text else _number(scope, value, key), str(value)[:60]
+        if number is None:
+            listing.source.fault(f"'{key}' is not a number", value.place, key, expected="a number", got=got)
+        elif key in _TIMES and not number > 0.0:
+            listing.source.fault(f"'{key}' is not a time", value.place, key, expected="more than 0 s", got=got)
+        else:
+            found[key] = number
     return found
+
+
+def _number(scope: Scope, value: Value, key: str) -> float | None:
+    try:
+        read = scope.scalar(value, key)
+        known = {name: x.value for name, x in scope.parameters.items() if isinstance(x.value, float)}
+        return read if isinstance(read, float) else read.value(known)
+    except (TorseurError, KeyError):
+        return None
 
 
 def _body(listing: Listing, scope: Scope, poses: Poses, k: int, bodies: int) -> Body:

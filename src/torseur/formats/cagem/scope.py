@@ -99,7 +99,7 @@ class Scope:
             self.spelling[name] = "pi"
             return
         plain = name.replace("[", "").replace("]", "")
-        self.spelling[name] = spelled = legal_name(plain, self._is_taken)
+        self.spelling[name] = spelled = legal_name(plain, self.is_taken)
         if spelled != plain:
             self.notes.append(f"the name '{name}' means something else here; it is called '{spelled}'")
         self.parameters[spelled] = Parameter()  # keeps its place in the order while its value is read
@@ -117,5 +117,6 @@ class Scope:
         if not self.moves(name):
             self._declare(name, value, name)
 
-    def _is_taken(self, name: str) -> bool:
+    def is_taken(self, name: str) -> bool:
+        """Whether a coordinate, speed or parameter has this name."""
         return name in self._taken or name in self.parameters
