@@ -7,6 +7,7 @@
     ├── ArgumentError             a call with arguments of the wrong name, shape or type
     ├── CompileError              native or textual code that cannot be produced
     ├── ModelError                a description that is wrong: one or many faults, each with its place
+    │   └── MissingValue          parameters without a value where numbers are asked for
     ├── NumericalError            a computation that has no answer at this point
     └── MissingExtra              an optional package that is not installed
 
@@ -36,6 +37,7 @@ __all__ = [
     "CompileError",
     "GraphError",
     "MissingExtra",
+    "MissingValue",
     "ModelError",
     "NumericalError",
     "TorseurError",
@@ -135,6 +137,10 @@ class ModelError(TorseurError, ValueError):
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *(f"{k}. {fault}" for k, fault in enumerate(self.faults, 1))])
+
+
+class MissingValue(ModelError):
+    """Parameters without a value where numbers are asked for."""
 
 
 Kind = TypeVar("Kind", bound=Enum)

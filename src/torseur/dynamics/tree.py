@@ -163,7 +163,6 @@ class Tree:
         self._base()
         for body in system.order:
             self._body(body)
-        self._refuse_idle()
         if regroup:
             self._regroup()
         self.rotors = list(self._rotors())
@@ -173,14 +172,24 @@ class Tree:
         return len(self.system.v)
 
     @property
-    def order(self) -> list[int]:
-        """The places in v, those of parents before those of children."""
+    def moved(self) -> list[int]:
+        """The places in v of what moves a link, those of parents before those of children."""
         return list(dict.fromkeys(place for link in self.links for place in link.places))
+
+    @property
+    def order(self) -> list[int]:
+        """The places in v, those of parents before those of children; what moves no link comes last."""
+        return list(dict.fromkeys([*self.moved, *range(self.nv)]))
+
+    @property
+    def moves_links(self) -> bool:
+        """Whether every speed moves a link; coordinates of free-form kinematics may be used by frames alone."""
+        return len(self.moved) == self.nv
 
     @property
     def shares_speeds(self) -> bool:
         """Whether a speed moves several links, which only free-form kinematics can do."""
-        return sum(len(link.places) for link in self.links) > len(self.order)
+        return sum(len(link.places) for link in self.links) > len(self.moved)
 
     @property
     def has_steady_columns(self) -> bool:
@@ -262,17 +271,6 @@ class Tree:
                 remedy="name its carrier",
             )
         return WORLD
-
-    def _refuse_idle(self) -> None:
-        """Coordinates of free-form kinematics that no body uses would leave rows of zeros."""
-        moved = set(self.order)
-        idle = [x.name.removeprefix("d") for k, x in enumerate(self.system.mechanism.v) if k not in moved]
-        if idle:
-            raise ModelError(
-                f"no body moves with {', '.join(map(repr, idle))}",
-                where="coordinates",
-                remedy="use them in the place of a body, or remove them",
-            )
 
     # -- links ---------------------------------------------------------------------------------------------------------
     def _joint(

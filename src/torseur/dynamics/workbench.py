@@ -253,9 +253,10 @@ class Workbench:
     def solve_once(self, right: list[Expr]) -> list[Expr]:
         """The same for one right-hand side, by factors or by articulated bodies, whichever takes fewer operations."""
         n = self.tree.nv
-        if n <= FEW or self.tree.shares_speeds or any(rotor.link >= 0 for rotor in self.tree.rotors):
+        tree = self.tree
+        if n <= FEW or tree.shares_speeds or not tree.moves_links or any(rotor.link >= 0 for rotor in tree.rotors):
             return self.solve(right)
-        by_bodies = articulated_solve(self.tree, right)
+        by_bodies = articulated_solve(tree, right)
         if n > MANY:
             return by_bodies
         by_factors = self.solve(right)

@@ -11,18 +11,19 @@ import numpy as np
 
 from torseur.errors import ArgumentError, CompileError
 from torseur.graph.blocks import Role
-from torseur.graph.function import Function
+from torseur.graph.function import Function, reachable
 
 __all__ = ["Argument", "Interface"]
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One array of a call."""
+    """One array of a call; of parameters also which of its numbers the results depend on."""
 
     name: str
     shape: tuple[int, ...]
     role: Role | None = None
+    used: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -46,7 +47,13 @@ class Interface:
     def of(cls, function: Function) -> Interface:
         if not function.outputs:
             raise CompileError(f"'{function.name}' has nothing to compute", expected="at least one output", got="none")
-        ins = tuple(Argument(b.name, b.shape, b.role) for b in function.inputs)
+        needed = {node.id for node in reachable(function.results)}
+        ins = tuple(
+            Argument(b.name, b.shape, b.role, tuple(k for k, x in enumerate(b.symbols) if x.id in needed))
+            if b.role is Role.PARAMETER
+            else Argument(b.name, b.shape, b.role)
+            for b in function.inputs
+        )
         outs = tuple(Argument(o.name, o.shape) for o in function.outputs)
         return cls(function.name, ins, outs)
 
@@ -54,13 +61,15 @@ class Interface:
         """For the cache."""
         return {
             "name": self.name,
-            "inputs": [[a.name, a.shape, a.role.value if a.role else None] for a in self.inputs],
+            "inputs": [[a.name, a.shape, a.role.value if a.role else None, a.used] for a in self.inputs],
             "outputs": [[a.name, a.shape] for a in self.outputs],
         }
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> Interface:
-        ins = tuple(Argument(name, tuple(shape), Role(role)) for name, shape, role in header["inputs"])
+        ins = tuple(
+            Argument(name, tuple(shape), Role(role), tuple(used)) for name, shape, role, used in header["inputs"]
+        )
         outs = tuple(Argument(name, tuple(shape)) for name, shape in header["outputs"])
         return cls(header["name"], ins, outs)
 

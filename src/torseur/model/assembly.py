@@ -302,8 +302,16 @@ def _gaps_in_words(gaps: Mapping[ConstraintRow, float], tolerance: float) -> str
 
 # -- speeds ------------------------------------------------------------------------------------------------------------
 def _allowed(model: Model, q: Array, v: Array, kept: list[int], settings: Closing, keywords: dict[str, Any]) -> Array:
-    """The allowed speeds nearest to v by kinetic energy, where some keep their values."""
-    if kept:
+    """The allowed speeds nearest to v by kinetic energy, where some keep their values.
+
+    Without mass, or values for it, the nearest by the size of the speeds.
+    """
+    wish = np.asarray(model.function("constraint_rates")(q, v, **keywords))
+    if not wish.any():
+        return v
+    if not _has_mass(model, q, keywords):
+        found = _shortest(model, q, v, kept, wish, keywords)
+    elif kept:
         found = _with_kept(model, q, v, kept, keywords)
     else:
         found = np.asarray(model.function("allowed_speeds")(q, v, **keywords))
@@ -319,6 +327,19 @@ def _allowed(model: Model, q: Array, v: Array, kept: list[int], settings: Closin
             expected="rows that some speeds can meet",
         )
     return found
+
+
+def _has_mass(model: Model, q: Array, keywords: dict[str, Any]) -> bool:
+    inertia = model.function("mass_matrix")
+    return inertia.has_values(keywords.get("parameters")) and bool(np.any(inertia(q, **keywords)))
+
+
+def _shortest(model: Model, q: Array, v: Array, kept: list[int], rates: Array, keywords: dict[str, Any]) -> Array:
+    """v + d with the shortest d that meets the rows and leaves the kept speeds alone."""
+    A = np.array(model.function("constraint_jacobian")(q, **keywords))
+    A[..., kept] = 0.0
+    d = -np.einsum("...ij,...j->...i", np.linalg.pinv(A, rcond=SINGULAR), rates)
+    return np.asarray(v + d)
 
 
 def _with_kept(model: Model, q: Array, v: Array, kept: list[int], keywords: dict[str, Any]) -> Array:

@@ -29,7 +29,7 @@ from torseur.describe import Formula, Mechanism, Variable
 from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.quantities import Options, options_of
 from torseur.dynamics.rank import Identifiable, identifiable
-from torseur.errors import ArgumentError, ModelError
+from torseur.errors import ArgumentError, MissingValue
 from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked
 from torseur.model.equilibria import Equilibrium, equilibrium_of
@@ -116,12 +116,13 @@ class Model:
         """Their values; every one that is not set is named in the error."""
         return self.values_beside(())
 
-    def values_beside(self, given: Iterable[str]) -> NDArray[np.float64]:
-        """The values of the parameters, where those that a call gives need none."""
+    def values_beside(self, given: Iterable[str], used: Iterable[str] | None = None) -> NDArray[np.float64]:
+        """The values of the parameters, where those that a call gives, or does not use, need none."""
         values = {n: self.given.get(n, self.mechanism.parameters[n].value) for n in self.free_parameters}
-        unset = [n for n, value in values.items() if value is None and n not in given]
+        needed = (set(self.free_parameters) if used is None else set(used)) - set(given)
+        unset = [n for n, value in values.items() if value is None and n in needed]
         if unset:
-            raise ModelError(
+            raise MissingValue(
                 f"{len(unset)} parameters have no value" if len(unset) > 1 else "a parameter has no value",
                 where=self.mechanism.name,
                 got=", ".join(unset),

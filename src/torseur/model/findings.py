@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torseur.describe import Mechanism
 from torseur.describe.checks import Fault, Severity
 from torseur.describe.checks.fault import Path
-from torseur.errors import ModelError, NumericalError, TorseurError
+from torseur.errors import MissingValue, ModelError, NumericalError, TorseurError
 from torseur.model.build import build
 from torseur.model.mobility import Mobility
 from torseur.model.rows import ConstraintRow, owners_in_words
@@ -36,11 +36,10 @@ def findings(mechanism: Mechanism) -> Findings:
     n = len(mechanism.v)
     if mechanism.is_tree:
         return Findings((f"{n} degree{'s' * (n != 1)} of freedom: nothing but the joints ties the bodies",))
-    unset = [name for name, parameter in mechanism.parameters.items() if parameter.value is None]
-    if unset:
-        return Findings((f"degrees of freedom not computed: no value for {', '.join(unset)}",))
     try:
         found = build(mechanism).mobility()
+    except MissingValue as error:
+        return Findings((f"degrees of freedom not computed: no value for {error.got}",))
     except (ModelError, NumericalError) as error:
         return Findings(("degrees of freedom not computed: see below",), faults=(_from_error(mechanism, error),))
     return Findings(tuple(found.lines()), found, tuple(_faults(found)))

@@ -14,7 +14,7 @@ from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, MissingValue
 from torseur.graph import Function, Role
 from torseur.model.diagnosis import bad_choice, not_a_number
 
@@ -100,7 +100,7 @@ class ModelFunction:
     def _parameters(self, native: NativeFunction, given: Any, ranks: Any = None) -> list[Any]:
         """The values of its parameters, and the ranks of constraint rows that go with them if no others are given."""
         model = self._model
-        p = _whole(given, model.free_parameters, model.values_beside)
+        p = _whole(given, model.free_parameters, self._values)
         names = [a.name for a in native.interface.parameters]
         if ranks is None and RANK in names:
             ranks = model.ranks(p)
@@ -127,6 +127,27 @@ class ModelFunction:
             found = self._with(values, at.get("t"), at.get("inputs"), at.get("parameters"), None, 1, ranks)
             for target, value in zip(results, found if isinstance(found, tuple) else (found,), strict=True):
                 target[k] = value
+
+    @cached_property
+    def used_parameters(self) -> tuple[str, ...]:
+        """The parameters without a formula that it depends on: no other needs a value."""
+        names = self._model.free_parameters
+        own = (a for a in self.native.interface.parameters if a.name != RANK)
+        return tuple(names[k] for argument in own for k in argument.used)
+
+    def has_values(self, parameters: ArrayLike | Mapping[str, ArrayLike] | None = None) -> bool:
+        """Whether all parameters that it depends on have a value, or are given."""
+        given: Iterable[str] = ()
+        if parameters is not None:
+            given = parameters if isinstance(parameters, Mapping) else self._model.free_parameters
+        try:
+            self._values(given)
+        except MissingValue:
+            return False
+        return True
+
+    def _values(self, given: Iterable[str]) -> NDArray[np.float64]:
+        return self._model.values_beside(given, self.used_parameters)
 
     def _compiled(self, lanes: int | None) -> NativeFunction:
         key = f"{self._model.key}:{self._quantity}:{self._options}"

@@ -197,8 +197,11 @@ class _Position:
 
     @property
     def massless(self) -> tuple[str, ...]:
-        """The speeds of an allowed motion without inertia."""
-        M = np.asarray(self.model.function("mass_matrix")(self.q[None], **self.keywords))[0]
+        """The speeds of an allowed motion without inertia; none as long as inertias have no values."""
+        inertia = self.model.function("mass_matrix")
+        if not inertia.has_values(self.keywords.get("parameters")):
+            return ()
+        M = np.asarray(inertia(self.q[None], **self.keywords))[0]
         if not np.isfinite(M).all():
             return ()
         Z = self.around.null_space

@@ -16,6 +16,7 @@ from torseur.dynamics.regressor import standard_parameters
 from torseur.dynamics.system import System
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Function, evaluate
+from torseur.graph.function import reachable
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:
@@ -53,11 +54,10 @@ def numbers(model: Model, scalars: Sequence[Scalar], p: Array | None = None) -> 
     """Numbers and formulas of a description (..., n) at values of the parameters (..., np), by default the model's."""
     system = System(model.mechanism)
     found = [system.scalar(x) for x in scalars]
-    if p is not None:
-        values = p
-    else:
-        values = model.parameter_values if any(not x.is_number for x in found) else np.zeros(len(system.p))
-    return evaluate(Function("numbers", [system.p], {"numbers": found}), values)[0]
+    if p is None:
+        needed = {node.id for node in reachable(found)}
+        p = model.values_beside((), [n for n, x in zip(system.p.names, system.p, strict=True) if x.id in needed])
+    return evaluate(Function("numbers", [system.p], {"numbers": found}), p)[0]
 
 
 def start_of(model: Model) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.describe.bodies import BASE, Body
+from torseur.describe.bodies import BASE, Body, Frame
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope
@@ -126,6 +126,9 @@ def _massless(scope: Scope, variable: Variable, free: list[str], bodies: set[str
     names, path = ", ".join(free), scope.variable_path(variable)
     severity = Severity.NOTE if is_tied else Severity.WARNING
     if not bodies:
+        if set(free) <= names_in([frame.place for _, frame in scope.records(Frame)]):
+            text = f"only frames depend on {names}: kinematics knows it, its acceleration does not follow from forces"
+            return Fault(path, text, remedy="prescribe it if the mechanism is to move", severity=Severity.NOTE)
         text = f"no body depends on {names}: the inertia matrix has a row of zeros"
         return Fault(path, text, remedy="use it in the place of a body, or remove it", severity=severity)
     listed = ", ".join(sorted(bodies)[:6])
