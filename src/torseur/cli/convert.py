@@ -17,15 +17,15 @@ __all__ = ["command"]
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-def command(source: Path, target: Path, force: bool) -> None:
+@click.option("--lossy", is_flag=True, help="Leave out what the format of OUT cannot hold, with a line for each kind.")
+def command(source: Path, target: Path, force: bool, lossy: bool) -> None:
     """Convert a model file from one format to another.
 
     The endings say which: .yaml .par .urdf .mu are read, .yaml .par .urdf are written. OUT is written whole or not at
-    all.
+    all. In .par and .urdf, numbers stand for parameters that have a value.
     """
     if target.exists() and not force:
         raise ArgumentError("the file exists already", where=str(target), remedy="give --force to overwrite it")
     mechanism = load(source)
-    save(mechanism, target)
-    for note in mechanism.notes:
+    for note in (*mechanism.notes, *save(mechanism, target, lossy=lossy)):
         click.echo(f"note: {printable(note)}", err=True)

@@ -172,19 +172,31 @@ class Formula:
                 stack.append(_OPERATORS[kind](a, b))
         return stack[0]  # type: ignore[no-any-return]
 
-    def with_names(self, texts: Mapping[str, str]) -> Formula:
-        """The same with some names replaced by formulas.
+    def with_names(self, known: Mapping[str, float | str | Formula]) -> Formula:
+        """The same formula with something in place of some names.
 
-        >>> Formula("2*u + sin(w)").with_names({"u": "a - b"})
-        Formula('2 * (a - b) + sin ( w )')
+        >>> Formula("2*m*l^2 + q").with_names({"m": -3.0, "l": Formula("a + b")})
+        Formula('2*(-3)*(a + b)^2 + q')
         """
-        words = [f"({texts[x.text]})" if x.text in texts else x.text for x in _Parser(self.text).tokens[:-1]]
-        return Formula(" ".join(words))
+        text, end = "", 0
+        for token in _Parser(self.text).tokens:
+            if token.kind == "name" and token.text in known:
+                text += self.text[end : token.place] + _bracketed(known[token.text])
+                end = token.place + len(token.text)
+        return Formula(text + self.text[end:])
 
     def value(self, known: Mapping[str, float] | None = None) -> float:
         """The number, when every name has one."""
         graph = Graph()
         return float(self.expr(graph, {name: graph.number(x) for name, x in (known or {}).items()}))
+
+
+def _bracketed(value: float | str | Formula) -> str:
+    if isinstance(value, (str, Formula)):
+        text = str(value)
+        return text if text.isidentifier() else f"({text})"
+    text = repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return f"({text})" if value < 0.0 else text
 
 
 class _Parser:

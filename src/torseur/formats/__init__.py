@@ -17,6 +17,7 @@ from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.formats.faults import FileFault
+from torseur.formats.losses import Losses
 
 __all__ = ["Reading", "contents", "load", "read", "replace_file", "save"]
 
@@ -111,31 +112,34 @@ def contents(file: Path) -> bytes:
     return data
 
 
-def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a mechanism to a file, all of it or nothing.
+def save(mechanism: Mechanism, path: str | os.PathLike[str], *, lossy: bool = False) -> tuple[str, ...]:
+    """Write a mechanism to a file, all of it or nothing; what had to be written otherwise or left out, one line a kind.
 
     Args:
         mechanism: what to write.
         path: a file whose ending says the format. YAML (.yaml, .yml) holds every mechanism; what .par or .urdf cannot
             hold is an error that names it.
+        lossy: leave out what the format cannot hold, as long as the tree of bodies stays what it is.
     """
     file = Path(path)
     ending = file.suffix.lower()
     if ending not in WRITABLE:
         expected = f"one of {' '.join(WRITABLE)}"
         raise ModelError("a file of a kind that is not written", where=str(path), expected=expected, got=ending)
-    replace_file(file, _text(mechanism, ending).encode("utf-8"))
+    losses = Losses(lossy)
+    replace_file(file, _text(mechanism, ending, losses).encode("utf-8"))
+    return losses.notes
 
 
-def _text(mechanism: Mechanism, ending: str) -> str:
+def _text(mechanism: Mechanism, ending: str, losses: Losses) -> str:
     if ending == ".par":
         from torseur.formats.symoro import write_par
 
-        return write_par(mechanism)
+        return write_par(mechanism, losses)
     if ending == ".urdf":
         from torseur.formats.urdf import write_urdf
 
-        return write_urdf(mechanism)
+        return write_urdf(mechanism, losses)
     from torseur.formats.yaml_writer import write_yaml
 
     return write_yaml(mechanism)

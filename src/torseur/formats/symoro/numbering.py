@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from torseur.describe.bodies import BASE, WORLD, BaseKind, Body, Coordinate
 from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Wrench
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Mdh, Place
-from torseur.errors import ModelError
+from torseur.formats.losses import Losses
 
-__all__ = ["Item", "Losses", "items", "number"]
+__all__ = ["Item", "items", "number"]
 
 _SIGMA = {"revolute": 0, "prismatic": 1, "fixed": 2}
 _JOINTS = "only revolute, prismatic and fixed joints can"
 _ANNOTATIONS = {"unit", "meaning"}
-
-
-@dataclass
-class Losses:
-    """What a .par file cannot hold, with the way to it in the model."""
-
-    found: list[ModelError] = field(default_factory=list)
-
-    def add(self, where: str, what: str, remedy: str | None = None) -> None:
-        self.found.append(ModelError(what, where=where, remedy=remedy))
-
-    def stop_if_any(self) -> None:
-        if self.found:
-            raise ModelError.of(self.found)
 
 
 @dataclass(frozen=True)
@@ -90,7 +76,7 @@ def _in_order(mechanism: Mechanism, losses: Losses) -> list[str]:
     while waiting:
         ready = [name for name in waiting if mechanism.bodies[name].parent in placed]
         if not ready:
-            losses.add(f"bodies.{waiting[0]}", "the body has no way to the base")
+            losses.refuse(f"bodies.{waiting[0]}", "the body has no way to the base")
             return order
         order += ready[:1]
         placed.add(ready[0])
@@ -101,14 +87,14 @@ def _in_order(mechanism: Mechanism, losses: Losses) -> list[str]:
 def _body_item(mechanism: Mechanism, name: str, losses: Losses) -> Item:
     body, where = mechanism.bodies[name], f"bodies.{name}"
     if body.parent == WORLD and mechanism.base.kind is not BaseKind.FIXED:
-        losses.add(f"{where}.parent", "a body on the world, beside a base that moves, cannot be held")
+        losses.refuse(f"{where}.parent", "a body on the world, beside a base that moves, cannot be held")
     if body.shapes:
         losses.add(f"{where}.shapes", "shapes cannot be held")
     if body.joint.kind not in _SIGMA:
-        losses.add(f"{where}.joint", f"a {body.joint.kind} joint cannot be held", _JOINTS)
+        losses.refuse(f"{where}.joint", f"a {body.joint.kind} joint cannot be held", _JOINTS)
     if body.inertia is not None and not isinstance(body.inertia, StandardInertia):
         remedy = "give the ten standard parameters at the frame"
-        losses.add(f"{where}.inertia", "inertia at the centre of mass cannot be held", remedy)
+        losses.refuse(f"{where}.inertia", "such formulas of an inertia at the centre of mass cannot be held", remedy)
     coordinate = _coordinate(mechanism, name, body, losses)
     return Item(
         name,
@@ -140,7 +126,8 @@ def _row(place: Place, where: str, losses: Losses) -> Mdh:
     if place.mdh is not None:
         return place.mdh
     if place != Place():
-        losses.add(where, "a pose that is not a modified Denavit-Hartenberg row cannot be held", "write it as mdh")
+        remedy = "write it as mdh, or give its symbols numbers"
+        losses.refuse(where, "a pose that is not a modified Denavit-Hartenberg row cannot be held", remedy)
     return Mdh()
 
 
@@ -153,14 +140,15 @@ def _frames_on(mechanism: Mechanism, body: str, used_up: set[str], losses: Losse
 
 def _loop_items(mechanism: Mechanism, losses: Losses) -> tuple[list[Item], list[Item], set[str]]:
     """Both frames of every loop, and the named frames that serve for nothing else."""
-    ends = [name for loop in mechanism.loops.values() for name in loop.between]
+    ends = [name for loop in mechanism.loops.values() if loop.joint in _SIGMA for name in loop.between]
     elsewhere = {load.frame for load in mechanism.loads.values() if isinstance(load, Wrench)}
     first, second = list[Item](), list[Item]()
     for name, loop in mechanism.loops.items():
         if loop.joint not in _SIGMA:
-            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held", _JOINTS)
+            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held")
+            continue
         a, b = (_loop_end(mechanism, end, f"loops.{name}", losses) for end in loop.between)
-        first.append(replace(a, sigma=_SIGMA.get(loop.joint, 2)))
+        first.append(replace(a, sigma=_SIGMA[loop.joint]))
         second.append(b)
     used_up = {end for end in ends if ends.count(end) == 1 and end not in elsewhere and end not in mechanism.bodies}
     return first, second, used_up
@@ -169,7 +157,7 @@ def _loop_items(mechanism: Mechanism, losses: Losses) -> tuple[list[Item], list[
 def _loop_end(mechanism: Mechanism, name: str, where: str, losses: Losses) -> Item:
     body = mechanism.frames.get(name)
     if body is None or (body == WORLD and mechanism.base.kind is not BaseKind.FIXED):
-        losses.add(f"{where}.between", f"'{name}' is not a frame of the tree")
+        losses.refuse(f"{where}.between", f"'{name}' is not a frame of the tree")
         body = BASE
     body = BASE if body == WORLD else body
     if name in (body, WORLD):

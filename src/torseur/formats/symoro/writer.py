@@ -2,8 +2,10 @@
 
 A file holds a tree of revolute, prismatic and fixed joints placed by modified Denavit-Hartenberg rows, with standard
 inertias; loops cut at such joints; friction, springs and inertia of joints, efforts, wrenches at frames; a base that is
-fixed, planar or floating. Parameters are symbols without values. Units, descriptions and notes are left out. Names of
-bodies, frames, loads and, where they would not be recognised, of coordinates change. Anything else is an error.
+fixed, planar or floating. Parameters are symbols without values: those that have one are written as numbers. Poses and
+inertias of other forms are turned into these. Units, descriptions and notes are left out. Names of bodies, frames,
+loads and, where they would not be recognised, of coordinates change. Anything else is an error, or left out where that
+is asked for and something is left.
 """
 
 from __future__ import annotations
@@ -18,59 +20,77 @@ from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.describe.mechanism import Mechanism
 from torseur.formats.expressions import minus, spelled, tokenize
+from torseur.formats.in_numbers import in_numbers
+from torseur.formats.losses import Losses, listed
 from torseur.formats.symoro.base import IDENTITY, turned
+from torseur.formats.symoro.fitting import fitted
 from torseur.formats.symoro.loads import WRENCH
-from torseur.formats.symoro.numbering import Item, Losses, check_plain, items, number
+from torseur.formats.symoro.numbering import Item, check_plain, items, number
 from torseur.formats.symoro.rows import COORDINATE, PLACE_KEYS
 from torseur.formats.symoro.text import FRAME_KEYS, INERTIA, JOINT_KEYS, LINK_KEYS
 
 __all__ = ["write_par"]
 
-_FOREIGN = re.compile(r"\b(?:min|max|floor|pow|if|t)\b|[<>=]")
+_FOREIGN = re.compile(r"\b(?:min|max|floor|pow|if|t|table)\b|[<>=]")
+_FORMULA = "a formula with min, max, floor, pow, if, t, a table or a comparison cannot be held"
+_OF_LOADS = ("IA", "FV", "FS", "k", "GAM", *WRENCH)
 _SPEEDS = {"V0": "v", "W0": "w", "VP0": "vp", "WP0": "wp"}
 
 
-def write_par(mechanism: Mechanism) -> str:
-    """The text of a .par file; a `ModelError` that names everything such a file cannot hold."""
-    losses = Losses()
+def write_par(mechanism: Mechanism, losses: Losses | None = None) -> str:
+    """The text of a .par file; a `ModelError` that names everything such a file cannot hold.
+
+    Args:
+        mechanism: what to write.
+        losses: says whether what cannot be held is left out, and keeps what was.
+    """
+    losses = losses or Losses()
+    valued = [name for name, parameter in mechanism.parameters.items() if parameter.value is not None]
+    if valued:
+        losses.note(f"parameters with a value are written as numbers: {listed(valued)}")
+    mechanism = fitted(in_numbers(mechanism))
     tree, first, second = items(mechanism, losses)
     _check_rest(mechanism, losses)
-    losses.stop_if_any()
+    losses.stop_if_refused()
     page = _Page(mechanism, number(tree, first, second), len(tree), len(first), losses)
     text = page.text()
-    losses.stop_if_any()
+    losses.stop_if_refused()
     return text
+
+
+def _is_foreign(value: Scalar) -> bool:
+    return isinstance(value, Formula) and _FOREIGN.search(value.text) is not None
 
 
 def _check_rest(mechanism: Mechanism, losses: Losses) -> None:
     if not mechanism.bodies:
-        losses.add("bodies", "a mechanism without bodies cannot be held: such a file lists its frames", "add a body")
-    for kind in ("constraints", "outputs", "coordinates"):
+        losses.refuse("bodies", "a mechanism without bodies cannot be held: such a file lists its frames", "add a body")
+    for kind in ("constraints", "outputs"):
         for name in getattr(mechanism, kind):
             losses.add(f"{kind}.{name}", f"{kind} cannot be held")
+    for name in mechanism.coordinates:
+        losses.refuse(f"coordinates.{name}", "free-form kinematics cannot be held")
     base = mechanism.base
     if base.kind in (BaseKind.MOVING, BaseKind.CARRIER):
-        losses.add("base.kind", f"a {base.kind.value} base cannot be held")
+        losses.refuse("base.kind", f"a {base.kind.value} base cannot be held")
     if base.shapes:
         losses.add("base.shapes", "shapes cannot be held")
     for key, record in base.coordinates.items():
         check_plain(record, f"base.coordinates.{key}", losses)
     if base.coordinates and tuple(base.coordinates) != base.default_names:
         losses.add("base.coordinates", "other names for the coordinates of the base cannot be held")
-    if base.inertia is not None and (base.kind is BaseKind.FIXED or not isinstance(base.inertia, StandardInertia)):
-        losses.add("base.inertia", "inertia of a fixed base, or at its centre of mass, cannot be held")
+    if base.inertia is not None and base.kind is BaseKind.FIXED:
+        losses.add("base.inertia", "inertia of a fixed base cannot be held")
+    elif base.inertia is not None and not isinstance(base.inertia, StandardInertia):
+        losses.refuse("base.inertia", "such formulas of an inertia at the centre of mass cannot be held")
     place = base.place
     if place.mdh or place.dh or place.steps or (place.pose and (place.pose.rpy or place.pose.quaternion)):
-        losses.add("base.place", "this form of a pose cannot be held", "give position and rotation matrix")
+        losses.refuse("base.place", "such formulas of a pose cannot be held", "give position and rotation matrix")
     if place.pose and names_in(place.pose.matrix):
-        losses.add("base.place.pose.matrix", "a base turned by an unknown angle cannot be held", "give numbers")
-    for name, parameter in mechanism.parameters.items():
-        if parameter.value is not None:
-            where = f"parameters.{name}.value"
-            losses.add(where, "a parameter with a value cannot be held", "put the number in its place")
+        losses.refuse("base.place.pose.matrix", "a base turned by an unknown angle cannot be held", "give numbers")
     for name in (*mechanism.parameters, *mechanism.inputs):
         if name.lower() == "pi":
-            losses.add(name, "a symbol of this name cannot be held: there it means 3.14159...", "rename it")
+            losses.refuse(name, "a symbol of this name cannot be held: there it means 3.14159...", "rename it")
     for name, signal in mechanism.inputs.items():
         if signal.default != 0.0:
             losses.add(f"inputs.{name}.default", "a default of an input cannot be held")
@@ -108,7 +128,7 @@ class _Page:
             spelling[f"d{item.coordinate}"] = f"QP{item.number}"
             if (item.coordinate not in kept and not free) or f"QP{item.number}" in taken:
                 remedy = f"rename the parameter or input q{item.number} or QP{item.number}"
-                self.losses.add(f"coordinates.{item.coordinate}", "its name in the file is taken", remedy)
+                self.losses.refuse(f"coordinates.{item.coordinate}", "its name in the file is taken", remedy)
         return spelling
 
     # -- values --------------------------------------------------------------------------------------------------------
@@ -116,17 +136,20 @@ class _Page:
         """A scalar as the file writes it."""
         if not isinstance(value, Formula):
             return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
-        if _FOREIGN.search(value.text):
-            self.losses.add(where, "a formula with min, max, floor, pow, if, t or a comparison cannot be held")
+        if _is_foreign(value):
+            self.losses.refuse(where, _FORMULA)
         self.used |= value.names
         return spelled(tokenize(value.text), {**self.spelling, "deg": "(pi/180)"})
 
     def put(self, key: str, item: int, value: Scalar, where: str) -> None:
+        """A value into its cell; loads on one joint add up."""
         if value == 0.0:
             return
-        if item in self.cells[key]:
-            self.losses.add(where, f"a second {key} on one frame cannot be held")
-        self.cells[key][item] = self.word(value, where)
+        if key in _OF_LOADS and _is_foreign(value):
+            self.losses.add(where, _FORMULA)
+            return
+        word, before = self.word(value, where), self.cells[key].get(item)
+        self.cells[key][item] = word if before is None else f"{before} + ({word})"
 
     # -- contents ------------------------------------------------------------------------------------------------------
     def text(self) -> str:
@@ -162,7 +185,7 @@ class _Page:
         follows = names_in(item.place) & {x.name for x in self.mechanism.q}
         if follows and (item.is_body or item.sigma != 2):
             remedy = "only the place of a named frame may depend on coordinates"
-            self.losses.add(f"{where}.place", "a moving place of a body or loop cannot be held", remedy)
+            self.losses.refuse(f"{where}.place", "a moving place of a body or loop cannot be held", remedy)
         if item.sigma != 2:
             self._join(item)
         for key in INERTIA if item.inertia is not None else ():
@@ -176,7 +199,9 @@ class _Page:
         rest = getattr(item.place, key)
         if isinstance(rest, Formula) and any(COORDINATE.fullmatch(name) for name in rest.names):
             where = f"frame {item.name}.place.{key}"
-            self.losses.add(where, "an offset with a symbol like a coordinate cannot be held", "rename the parameter")
+            self.losses.refuse(
+                where, "an offset with a symbol like a coordinate cannot be held", "rename the parameter"
+            )
         if offset is not None:
             coordinate += f" - {offset[1:]}" if offset.startswith("-") else f" + {offset}"
         self.cells[key][item.number] = coordinate
@@ -192,25 +217,26 @@ class _Page:
         coordinate = getattr(load, "coordinate", None)
         j = self.owners.get(coordinate) if coordinate is not None else None
         if j is None or not isinstance(load, (SpringDamper, Effort, Transmission)):
-            remedy = "only springs, efforts and transmissions on the coordinates of joints, and wrenches, can"
-            self.losses.add(where, "this load cannot be held", remedy)
+            self.losses.add(where, f"a load of kind '{load.kind}' as it is here cannot be held")
         elif isinstance(load, SpringDamper):
             self._spring(load, j, where)
         elif isinstance(load, Effort):
             if load.value == 0.0:
                 self.losses.add(f"{where}.value", "an effort of zero cannot be held")
-            self.put("mu", j, 1.0, where)
+            elif not _is_foreign(load.value):
+                self.cells["mu"][j] = "1"
             self.put("GAM", j, load.value, f"{where}.value")
         else:
             self.put("IA", j, load.inertia, f"{where}.inertia")
 
     def _spring(self, load: SpringDamper, j: int, where: str) -> None:
-        if load.rest != 0.0:
-            self.losses.add(f"{where}.rest", "a spring at rest anywhere but at zero cannot be held")
         self.put("FV", j, load.damping, f"{where}.damping")
         self.put("FS", j, load.friction, f"{where}.friction")
-        self.put("k", j, load.stiffness, f"{where}.stiffness")
-        self.put("eta", j, 0.0 if load.stiffness == 0.0 else 1.0, f"{where}.stiffness")
+        if load.rest != 0.0 and load.stiffness != 0.0:
+            self.losses.add(f"{where}.rest", "a spring at rest anywhere but at zero cannot be held")
+        elif load.stiffness != 0.0:
+            self.put("k", j, load.stiffness, f"{where}.stiffness")
+            self.cells["eta"][j] = "1"
 
     def _wrench(self, load: Wrench, where: str) -> None:
         j = self.numbers.get(load.frame)
@@ -231,7 +257,7 @@ class _Page:
         entries = [x for row, p in zip(matrix, position, strict=True) for x in (*row, p)]
         gravity = turned(list(zip(*matrix, strict=True)), self.mechanism.gravity)
         if base.kind is not BaseKind.FIXED and sum(isinstance(x, Formula) and bool(x.names) for x in gravity) > 1:
-            self.losses.add("gravity", "gravity of several symbols under a moving base cannot be held")
+            self.losses.refuse("gravity", "gravity of several symbols under a moving base cannot be held")
         free = {info.suffix for info in base.joint_kind.speeds}
         vectors = {
             key: [f"{stem}{axis}" if f"{stem[0]}{axis}" in free else "0" for axis in "xyz"]

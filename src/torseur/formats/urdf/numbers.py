@@ -9,8 +9,8 @@ from torseur.describe import Formula, Mechanism, Place, RigidPose, StandardInert
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import Inertia
 from torseur.errors import TorseurError
+from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import Inertial
-from torseur.formats.urdf.report import listed
 from torseur.formats.urdf.turning import rotation
 from torseur.formats.urdf.visuals import Origin
 from torseur.graph import Expr, Graph

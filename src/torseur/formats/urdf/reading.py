@@ -24,10 +24,11 @@ from torseur.describe import (
     SpringDamper,
 )
 from torseur.describe.fields import FrozenDict
+from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
 from torseur.formats.urdf.markup import read_markup
 from torseur.formats.urdf.names import Names
-from torseur.formats.urdf.report import Report, listed, one_line
+from torseur.formats.urdf.report import Report, one_line
 from torseur.formats.urdf.tree import check_is_urdf, check_mimics, root_of
 from torseur.formats.urdf.turning import axis_in_words, frame_of, inertia_in, place_of, turn_to
 from torseur.graph import Graph

@@ -9,12 +9,12 @@ from itertools import islice
 
 from torseur.errors import ModelError
 from torseur.formats.faults import FileFault, nearest, shown
+from torseur.formats.losses import listed
 from torseur.formats.urdf.markup import Element
 
-__all__ = ["Report", "listed", "one_line", "path_to"]
+__all__ = ["Report", "one_line", "path_to"]
 
 MOST_FAULTS = 100
-MOST_NAMED = 12
 MOST_GROUPS = 40
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 LARGEST = 1e90
@@ -170,10 +170,3 @@ def one_line(text: str) -> str:
 def path_to(what: str, name: str) -> str:
     """How faults and notes call a thing of the file."""
     return f"{what} {one_line(name)[:60]}".strip()
-
-
-def listed(items: Iterable[str]) -> str:
-    """A list in words, cut where it gets long."""
-    names = list(items)
-    rest = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from torseur.formats.faults import FileFault, shown
+from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import OTHERS, Robot, UrdfJoint
 from torseur.formats.urdf.markup import Element
-from torseur.formats.urdf.report import Report, listed, path_to
+from torseur.formats.urdf.report import Report, path_to
 
 __all__ = ["check_is_urdf", "check_mimics", "root_of"]
 

@@ -2,8 +2,9 @@
 
 URDF holds a tree of links with joints of one axis, fixed, planar and free ones, all in numbers; joints that follow
 another in a straight line; damping and dry friction of joints; boxes, cylinders, spheres and meshes. Named frames
-become links without mass. Gravity, starts, inputs, outputs and other shapes belong to other files and are left out;
-anything else that URDF cannot hold is an error that names it.
+become links without mass, efforts of inputs are limits of effort. Gravity, starts, outputs and other shapes belong to
+other files and are left out; anything else that URDF cannot hold is an error, or left out where that is asked for and
+something is left.
 """
 
 from __future__ import annotations
@@ -12,15 +13,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from xml.sax.saxutils import quoteattr
 
-from torseur.describe import BASE, WORLD, BaseKind, Body, Coordinate, Formula, Mechanism, Shape, SpringDamper
+from torseur.describe import (
+    BASE,
+    WORLD,
+    BaseKind,
+    Body,
+    Coordinate,
+    Effort,
+    Formula,
+    Mechanism,
+    Shape,
+    SpringDamper,
+)
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import Inertia
-from torseur.errors import ModelError
+from torseur.formats.losses import Losses
 from torseur.formats.urdf.elements import JointType, Mimic
 from torseur.formats.urdf.names import Names
 from torseur.formats.urdf.numbers import NoNumber, Numbers
 from torseur.formats.urdf.report import one_line
 from torseur.formats.urdf.turning import pose_of, roll_pitch_yaw
+from torseur.spatial.joints import Quantity
 from torseur.spatial.pose import Pose
 
 __all__ = ["write_urdf"]
@@ -38,8 +51,12 @@ UNLIMITED = 1e9
 """What stands for no limit where URDF demands one."""
 
 
-def write_urdf(mechanism: Mechanism) -> str:
+def write_urdf(mechanism: Mechanism, losses: Losses | None = None) -> str:
     """The text of a URDF file; a `ModelError` that names everything such a file cannot hold.
+
+    Args:
+        mechanism: what to write.
+        losses: says whether what cannot be held is left out, and keeps what was.
 
     >>> from torseur.describe import Body, Joint
     >>> print(write_urdf(Mechanism(name="pendulum", bodies={"bob": Body(joint=Joint(kind="revolute"))})))
@@ -53,24 +70,23 @@ def write_urdf(mechanism: Mechanism) -> str:
       </joint>
     </robot>
     """
-    writer = _Writer(mechanism)
+    writer = _Writer(mechanism, losses or Losses())
     writer.write_all()
-    if writer.faults:
-        raise ModelError.of(writer.faults)
+    writer.losses.stop_if_refused()
     return "\n".join(writer.lines) + "\n"
 
 
 class _Writer:
     """Lines of the file, and what it cannot hold."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism, self.numbers = mechanism, Numbers(mechanism)
+    def __init__(self, mechanism: Mechanism, losses: Losses) -> None:
+        self.mechanism, self.numbers, self.losses = mechanism, Numbers(mechanism), losses
         self.coordinates = {x.name for x in mechanism.q}
         self.names = Names(self.coordinates)
-        self.faults: list[ModelError] = []
+        self.driven: set[str] = set()
         self.lines: list[str] = []
         self.mimics: dict[str, Mimic] = {}
-        self.losses: dict[str, tuple[float, float]] = {}
+        self.friction: dict[str, tuple[float, float]] = {}
         base = mechanism.base
         stands_apart = base.kind is not BaseKind.FIXED or bool(base.place.model_fields_set)
         self.has_world = stands_apart or any(body.parent == WORLD for body in mechanism.bodies.values())
@@ -88,31 +104,38 @@ class _Writer:
         self.lines.append("</robot>")
 
     # -- what cannot be held -------------------------------------------------------------------------------------------
-    def _fault(self, where: str, what: str) -> None:
-        self.faults.append(ModelError(what, where=where, remedy="write .yaml, which holds every mechanism"))
-
     @contextmanager
     def _in_numbers(self, where: str) -> Iterator[None]:
         """What is not a number is a fault of this part of the mechanism."""
         try:
             yield
         except NoNumber as error:
-            self._fault(where, f"URDF holds numbers only: {error}")
+            self.losses.refuse(where, f"URDF holds numbers only: {error}", "give them values")
 
     def _check_rest(self) -> None:
-        for name in self.mechanism.loops:
-            self._fault(f"loops.{name}", "URDF cannot hold loops")
-        for name in self.mechanism.coordinates:
-            self._fault(f"coordinates.{name}", "URDF cannot hold free-form kinematics")
-        if self.mechanism.base.kind is BaseKind.MOVING:
-            self._fault("base.kind", "URDF cannot hold a base with a given motion")
+        mechanism, losses = self.mechanism, self.losses
+        for name in mechanism.loops:
+            losses.add(f"loops.{name}", "URDF cannot hold loops")
+        for name in mechanism.coordinates:
+            losses.refuse(f"coordinates.{name}", "URDF cannot hold free-form kinematics")
+        if mechanism.base.kind is BaseKind.MOVING:
+            losses.refuse("base.kind", "URDF cannot hold a base with a given motion")
+        elsewhere = {
+            "gravity": mechanism.gravity != Mechanism.model_fields["gravity"].default,
+            "starts": any(x.start != 0.0 for x in (*mechanism.q, *mechanism.v) if x.quantity is not Quantity.NUMBER),
+            "outputs": bool(mechanism.outputs),
+        }
+        left_out = [name for name, is_there in elsewhere.items() if is_there]
+        if left_out:
+            losses.note(f"not part of a URDF, to be kept elsewhere: {', '.join(left_out)}")
 
     def _couplings(self) -> None:
         for name, constraint in self.mechanism.constraints.items():
             coupling = constraint.coupling
             mimic = None if coupling is None else self._mimic_of(coupling.equals)
             if coupling is None or mimic is None:
-                self._fault(f"constraints.{name}", "URDF only holds joints that follow one other in a straight line")
+                text = "URDF holds no constraints but joints that follow one other in a straight line"
+                self.losses.add(f"constraints.{name}", text)
             else:
                 self.mimics[coupling.coordinate] = mimic
 
@@ -128,13 +151,19 @@ class _Writer:
 
     def _loads(self) -> None:
         for name, load in self.mechanism.loads.items():
-            if not isinstance(load, SpringDamper) or load.coordinate is None or load.stiffness != 0.0:
-                self._fault(f"loads.{name}", "URDF only holds damping and dry friction of joints")
+            coordinate = getattr(load, "coordinate", None)
+            if isinstance(load, Effort) and coordinate is not None and str(load.value) in self.mechanism.inputs:
+                self.driven.add(coordinate)
                 continue
+            if not isinstance(load, SpringDamper) or coordinate is None:
+                self.losses.add(f"loads.{name}", f"URDF cannot hold loads of kind '{load.kind}' as they are here")
+                continue
+            if load.stiffness != 0.0:
+                self.losses.add(f"loads.{name}", "URDF cannot hold springs")
             with self._in_numbers(f"loads.{name}"):
-                damping, friction = self.losses.get(load.coordinate, (0.0, 0.0))
+                damping, friction = self.friction.get(coordinate, (0.0, 0.0))
                 more = self.numbers.scalar(load.damping), self.numbers.scalar(load.friction)
-                self.losses[load.coordinate] = (damping + more[0], friction + more[1])
+                self.friction[coordinate] = (damping + more[0], friction + more[1])
 
     # -- links ---------------------------------------------------------------------------------------------------------
     def _base(self) -> None:
@@ -154,10 +183,10 @@ class _Writer:
     def _body(self, name: str, body: Body) -> None:
         numbers, kind = self.numbers, TYPES.get(body.joint.kind)
         if kind is None:
-            self._fault(f"bodies.{name}.joint", f"URDF cannot hold a {body.joint.kind} joint")
+            self.losses.refuse(f"bodies.{name}.joint", f"URDF cannot hold a {body.joint.kind} joint")
             return
         if names_in(body.place) & self.coordinates:
-            self._fault(f"bodies.{name}.place", "URDF cannot hold a place that depends on coordinates")
+            self.losses.refuse(f"bodies.{name}.place", "URDF cannot hold a place that depends on coordinates")
             return
         numbers.check(body)
         offset = numbers.after(body.place)
@@ -166,7 +195,7 @@ class _Writer:
         own = [x.name for x in self.mechanism.q if x.owner == name]
         if len(own) == 1:
             record = body.joint.coordinates.get(own[0], Coordinate())
-            kind, limits = self._limits(kind, record)
+            kind, limits = self._limits(kind, record, is_driven=own[0] in self.driven)
             self._joint(own[0], kind, body.parent, name, pose, [*limits, *self._extras(own[0])])
         else:
             self._joint(self.names.give(f"{name}_joint"), kind, body.parent, name, pose)
@@ -181,7 +210,7 @@ class _Writer:
 
     def _link(self, name: str, inertia: Inertia | None, shapes: Iterable[Shape], offset: Pose) -> None:
         inside = [] if inertia is None else self._inertial(inertia, offset)
-        inside += [line for shape in shapes for line in self._visual(shape, offset)]
+        inside += [line for shape in shapes for line in self._visual(name, shape, offset)]
         begin = f'  <link name="{name}"'
         self.lines += [f"{begin}>", *inside, "  </link>"] if inside else [f"{begin}/>"]
 
@@ -191,9 +220,10 @@ class _Writer:
         tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)))
         return [f'    <inertial>{_origin(pose)}<mass value="{found.mass!r}"/>', f"      <inertia {tensor}/></inertial>"]
 
-    def _visual(self, shape: Shape, offset: Pose) -> list[str]:
+    def _visual(self, name: str, shape: Shape, offset: Pose) -> list[str]:
         form = self._geometry(shape)
         if form is None:
+            self.losses.add(f"shapes of {name}", "URDF cannot hold cones and lines")
             return []
         colour = "" if shape.colour is None else _material(shape.colour)
         origin = _origin(offset * self.numbers.whole(shape.place))
@@ -227,13 +257,17 @@ class _Writer:
         self.lines.append(f'  <link name="{name}"/>')
         self._joint(self.names.give(f"{name}_frame"), JointType.FIXED, body, name, pose)
 
-    def _limits(self, kind: JointType, record: Coordinate) -> tuple[JointType, list[str]]:
-        """The type of a joint of one axis, which depends on whether it has stops, and its limits."""
+    def _limits(self, kind: JointType, record: Coordinate, *, is_driven: bool) -> tuple[JointType, list[str]]:
+        """The type of a joint of one axis, which depends on whether it has stops, and its limits.
+
+        What drives it shows in its limit of effort alone: a joint that nothing drives has none.
+        """
         given = {"lower": record.lower, "upper": record.upper}
         if kind is JointType.REVOLUTE and record.lower is None and record.upper is None:
             kind, given = JointType.CONTINUOUS, {}
-        given |= {"effort": record.effort_limit, "velocity": record.speed_limit}
-        if kind is JointType.CONTINUOUS and all(value is None for value in given.values()):
+        effort = record.effort_limit if is_driven or record.effort_limit is not None else 0.0
+        given |= {"effort": effort, "velocity": record.speed_limit}
+        if kind is JointType.CONTINUOUS and effort == 0.0 and record.speed_limit is None:
             return kind, []
         far = {"lower": -UNLIMITED}
         numbers = {n: far.get(n, UNLIMITED) if v is None else self.numbers.scalar(v) for n, v in given.items()}
@@ -241,7 +275,7 @@ class _Writer:
 
     def _extras(self, coordinate: str) -> Iterator[str]:
         """Losses of a joint, and what it follows."""
-        damping, friction = self.losses.get(coordinate, (0.0, 0.0))
+        damping, friction = self.friction.get(coordinate, (0.0, 0.0))
         if damping or friction:
             yield f"    <dynamics {_attributes({'damping': damping, 'friction': friction})}/>"
         mimic = self.mimics.get(coordinate)

@@ -1,0 +1,61 @@
+"""What a format cannot hold: left out with a note if that is asked for, else refused; all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from torseur.errors import ModelError
+
+__all__ = ["Losses", "listed"]
+
+MOST_NAMED = 12
+_REMEDY = "write .yaml, which holds every mechanism, or leave it out: --lossy, save(..., lossy=True)"
+
+
+def listed(items: Iterable[str]) -> str:
+    """A list in words, cut where it gets long."""
+    names = list(items)
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+@dataclass
+class Losses:
+    """What cannot be held, by kind, with the ways to it in the model.
+
+    Attributes:
+        lossy: whether what is not needed for the rest may be left out.
+    """
+
+    lossy: bool = False
+    _left_out: dict[str, list[str]] = field(default_factory=dict)
+    _refused: dict[tuple[str, str | None], list[str]] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
+
+    def add(self, where: str, what: str, remedy: str | None = None) -> None:
+        """Something that may be left out."""
+        if self.lossy:
+            self._left_out.setdefault(what, []).append(where)
+        else:
+            self.refuse(where, what, remedy or _REMEDY)
+
+    def refuse(self, where: str, what: str, remedy: str | None = None) -> None:
+        """Something without which there is no mechanism left."""
+        self._refused.setdefault((what, remedy), []).append(where)
+
+    def note(self, text: str) -> None:
+        """Something that is written otherwise, and means the same."""
+        self._notes.append(text)
+
+    def stop_if_refused(self) -> None:
+        if self._refused:
+            raise ModelError.of(
+                ModelError(what, where=listed(places), remedy=remedy)
+                for (what, remedy), places in self._refused.items()
+            )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One line a kind."""
+        return (*self._notes, *(f"left out: {what} ({listed(places)})" for what, places in self._left_out.items()))
