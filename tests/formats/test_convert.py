@@ -133,3 +133,92 @@ def test_numbers_are_put_into_every_formula():
     put = in_numbers(mechanism)
     assert not put.parameters
     np.testing.assert_allclose(tau(put), tau(mechanism), rtol=1e-12)
+
+
+def test_standard_rows_and_turned_axes_are_seen_from_their_joints_in_par(tmp_path):
+    inertia = {"mass": 2.0, "centre": (0.1, 0.2, -0.3), "tensor": {"xx": 1, "yy": 2, "zz": 2.5, "xy": 0.1}}
+    row = {"dh": {"theta": 0.2, "d": 0.1, "a": 0.4, "alpha": -0.7}}
+    bodies = {
+        "one": {"place": row, "joint": "revolute", "inertia": inertia},
+        "two": {"parent": "one", "place": row, "joint": {"kind": "revolute", "axis": "y"}, "inertia": inertia},
+        "three": {"parent": "two", "joint": "prismatic", "inertia": inertia},
+    }
+    force = Wrench(frame="two", force=("f", 0.0, 2.0), torque=(0.0, 1.0, 0.0))
+    mechanism = Mechanism(name="m", bodies=bodies, loads={"push": force}, inputs={"f": {}})
+    ts.save(mechanism, tmp_path / "m.par")
+    again = ts.load(tmp_path / "m.par")
+    q, v, vdot = np.random.default_rng(3).normal(size=(3, 5, 3))
+    found = [ts.build(m).inverse_dynamics(q, v, vdot, inputs={"f": 3.0}) for m in (mechanism, again)]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-10, atol=1e-10)
+
+
+# -- bases -------------------------------------------------------------------------------------------------------------
+UR5 = Path(__file__).resolve().parent.parent / "data" / "urdf" / "ur5.urdf"
+
+
+@pytest.mark.parametrize(("base", "count"), [("fixed", 6), ("floating", 12), ("planar", 9)])
+def test_the_base_of_a_file_may_move(base, count):
+    assert len(ts.load(UR5, base=base).v) == count
+
+
+def test_a_floating_base_weighs_what_the_root_link_weighs(tmp_path):
+    fixed, floating = ts.load(UR5), ts.load(UR5, base="floating")
+    assert floating.base.inertia == fixed.base.inertia
+    model = ts.build(floating)
+    q = np.concatenate([[0, 0, 0, 1, 0, 0, 0], np.zeros(6)])
+    mass = sum(body.inertia.mass for body in floating.bodies.values() if body.inertia is not None)
+    mass += 0.0 if floating.base.inertia is None else floating.base.inertia.mass
+    assert model.mass_matrix(q)[0, 0] == pytest.approx(mass)
+
+
+def test_a_base_that_is_not_known_is_refused():
+    with pytest.raises(ts.ArgumentError, match="no kind of base 'flying'"):
+        ts.load(UR5, base="flying")
+
+
+def test_the_command_line_lets_the_base_move(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", str(UR5), "--base", "floating"]) == 0
+    assert "speeds v (12)" in capsys.readouterr().out
+    assert main(["convert", str(UR5), "ur5.yaml", "--base", "planar"]) == 0
+    assert ts.load("ur5.yaml").base.kind.value == "planar"
+    assert main(["equations", str(UR5), "--of", "kinetic_energy", "--base", "planar", "--count"]) == 0
+    assert main(["draw", str(UR5), "--base", "floating"]) == 0
+    arguments = ["simulate", str(UR5), "--base", "floating", "--until", "0.01", "--no-figures", "--no-playback"]
+    assert main(arguments) == 0
+    run = ts.open_run("ur5_results/run.nc")
+    assert run["z"][-1] == pytest.approx(-0.5 * 9.81 * 1e-4, rel=1e-3)
+
+
+def test_a_missing_mesh_is_a_warning_of_ours_in_one_line(tmp_path, capsys):
+    pytest.importorskip("viser")
+    rod = {"joint": "revolute", "inertia": {"ZZ": 1.0}, "shapes": [{"mesh": {"file": "package://nowhere/rod.stl"}}]}
+    ts.save(Mechanism(name="m", bodies={"rod": rod}), tmp_path / "m.yaml")
+    arguments = ["simulate", str(tmp_path / "m.yaml"), "--until", "0.1", "--no-figures", "-o", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "rod.stl" in line]
+    assert len(told) == 1
+    assert told[0].startswith("warning: the file of triangles 'package://nowhere/rod.stl' was not found")
+
+
+def test_a_header_that_contradicts_its_vectors_is_one_fault(tmp_path):
+    ts.save(ts.load(EXAMPLES / "rx90" / "rx90.yaml"), tmp_path / "rx90.par", lossy=True)
+    text = (tmp_path / "rx90.par").read_text()
+    for key in ("ant", "sigma", "b", "d", "r", "gamma", "alpha", "mu", "theta"):
+        text = text.replace(f"\n{key} = {{", f"\n{key} = {{0,", 1)
+    (tmp_path / "rx90.par").write_text(text)
+    with pytest.raises(ModelError, match="the header contradicts the vectors") as told:
+        ts.load(tmp_path / "rx90.par")
+    assert not told.value.faults
+    assert "XX" in told.value.got
+    assert ":4:" in told.value.where
+
+
+def test_vectors_of_one_wrong_length_are_one_fault(tmp_path):
+    ts.save(ts.load(EXAMPLES / "rx90" / "rx90.yaml"), tmp_path / "rx90.par", lossy=True)
+    text = (tmp_path / "rx90.par").read_text()
+    for key in ("XX", "XY", "IA"):
+        text = text.replace(f"\n{key} = {{", f"\n{key} = {{0,", 1)
+    (tmp_path / "rx90.par").write_text(text)
+    with pytest.raises(ModelError, match="the vectors XX, XY, IA have a wrong length"):
+        ts.load(tmp_path / "rx90.par")

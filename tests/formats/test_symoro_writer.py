@@ -178,7 +178,7 @@ UNSET: dict[str, Any] = {"parameters": {"a": {}}}
     [
         ({"bodies": {"rod": {**ROD, "joint": "spherical"}}}, "bodies.rod.joint"),
         ({"bodies": {"rod": {**ROD, "place": {"pose": {"position": (1, "a", 3)}}}}, **UNSET}, "bodies.rod.place"),
-        ({"bodies": {"rod": {**ROD, "place": {"dh": {"a": 1}}}}}, "bodies.rod.place"),
+        ({"bodies": {"rod": {**ROD, "place": {"dh": {"a": "a"}}}}, **UNSET}, "bodies.rod.place"),
         ({"bodies": {"rod": {**ROD, "inertia": {"mass": "if(a > 1, 2, 3)"}}}, **UNSET}, "bodies.rod.inertia"),
         ({"bodies": {"rod": {**ROD, "shapes": [{"sphere": {"radius": 1}}]}}}, "bodies.rod.shapes"),
         ({"bodies": {"rod": {"joint": {"kind": "revolute", "coordinate": "q1", "upper": 1}}}}, "coordinates.q1.upper"),
@@ -207,7 +207,7 @@ def test_what_cannot_be_held_is_named(changes, where):
 
 
 def test_everything_that_cannot_be_held_is_named_at_once():
-    bodies = {"rod": {**ROD, "joint": "planar", "place": {"dh": {"a": 1}}}}
+    bodies = {"rod": {**ROD, "joint": "planar", "place": {"dh": {"a": "l"}}}}
     with pytest.raises(ModelError) as caught:
         write_par(with_loads({"name": "r", "bodies": bodies, "loads": {}, "outputs": {"y": {"value": 1}}}))
     assert len(caught.value.faults) == 3

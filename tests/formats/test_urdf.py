@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from torseur.describe import Mechanism
+from torseur.describe import Effort, Formula, Mechanism
 from torseur.dynamics.system import System
 from torseur.formats.urdf import read_urdf
 from urdf_by_hand import frame_poses as poses
@@ -211,16 +211,23 @@ def test_the_axis_is_x_where_none_is_given():
     np.testing.assert_allclose(poses(mechanism, {"j": 0.3})["b"][:3, :3], turn(np.array([1.0, 0, 0]), 0.3), atol=1e-15)
 
 
-def test_coordinates_of_turned_bodies_are_explained_in_the_words_of_the_file():
+def test_coordinates_are_explained_by_their_axes():
     meanings = {x.name: x.meaning for x in read(MIXED).q}
-    assert meanings["j0"] == "rotation about y of l0"
-    assert meanings["j1"] == "rotation about -x of l1"
-    assert meanings["j2"] == "translation along (0.2673, 0.5345, -0.8018) of l2"
+    assert meanings["j0"] == "rotation about y, by the right-hand rule"
+    assert meanings["j1"] == "rotation about [-1, 0, 0], by the right-hand rule"
+    assert meanings["j2"] == "translation along [0.267261, 0.534522, -0.801784]"
+
+
+def test_links_keep_their_names_whatever_their_axes():
+    mechanism = read(MIXED)
+    assert all(name == link for name, link in mechanism.frames.items() if name not in ("base", "pedestal"))
+    assert mechanism.bodies["l0"].joint.axis == "y"
+    assert mechanism.bodies["l1"].joint.axis == (-1.0, 0.0, 0.0)
 
 
 def test_limits_of_each_sort():
     mechanism = read(MIXED)
-    j0, j1 = mechanism.bodies["l0_b"].joint.coordinates["j0"], mechanism.bodies["l1_b"].joint.coordinates["j1"]
+    j0, j1 = mechanism.bodies["l0"].joint.coordinates["j0"], mechanism.bodies["l1"].joint.coordinates["j1"]
     assert (j0.lower, j0.upper, j0.speed_limit, j0.effort_limit) == (-1.0, 2.0, 4.0, 30.0)
     assert (j1.lower, j1.upper, j1.speed_limit, j1.effort_limit) == (None, None, None, None)
 
@@ -253,9 +260,21 @@ def test_mimic_is_a_coupling():
 
 
 def test_damping_and_friction_are_a_load():
-    assert list(read(MIXED).loads) == ["losses_j0"]
+    assert [name for name in read(MIXED).loads if name.startswith("losses")] == ["losses_j0"]
     load = read(MIXED).loads["losses_j0"]
     assert (load.coordinate, load.damping, load.friction, load.stiffness) == ("j0", 0.7, 0.2, 0.0)
+
+
+def test_a_joint_with_an_effort_is_driven_by_an_input():
+    joint = (
+        '<joint name="j" type="{}"><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="{}" velocity="1"/></joint>'
+    )
+    driven = read(two_links(joint.format("revolute", 3)))
+    assert driven.loads["effort_j"] == Effort(coordinate="j", value=Formula("tau_j"))
+    assert driven.inputs["tau_j"].unit == "N m"
+    assert read(two_links(joint.format("prismatic", 3))).inputs["tau_j"].unit == "N"
+    passive = read(two_links(joint.format("revolute", 0)))
+    assert (dict(passive.loads), dict(passive.inputs)) == ({}, {})
 
 
 def test_the_order_of_coordinates_is_that_of_the_joints():
@@ -294,12 +313,11 @@ def test_shapes_and_colours():
         assert text in notes
 
 
-def test_shapes_keep_their_place_when_the_body_is_turned():
+def test_shapes_keep_their_place_whatever_the_axis():
     visual = '<visual><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><geometry><sphere radius="1"/></geometry></visual>'
     joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="1 2 3"/></joint>'
     mechanism = read(robot('<link name="a"/>', f'<link name="b">{visual}</link>', joint))
-    place, system = mechanism.bodies["b_b"].shapes[0].place, System(mechanism)
-    own = system.place(mechanism.bodies["b_b"].frames["b"].place).inverse() * system.place(place)
+    own = System(mechanism).place(mechanism.bodies["b"].shapes[0].place)
     expected = np.eye(4)
     x, y, z = np.eye(3)
     expected[:3, :3] = turn(z, 0.6) @ turn(y, 0.5) @ turn(x, 0.4)

@@ -108,7 +108,7 @@ def test_limits_losses_and_couplings_are_kept():
     second = again(dh_arm())
     q1 = second.bodies["upper"].joint.coordinates["q1"]
     assert (q1.lower, q1.upper, q1.speed_limit, q1.effort_limit) == (-1.0, 0.5, 3.0, 40.0)
-    (load,) = second.loads.values()
+    load = second.loads["losses_q1"]
     assert (load.coordinate, load.damping, load.friction) == ("q1", 2.0, 0.1)
     (constraint,) = second.constraints.values()
     assert constraint.coupling.coordinate == "q_lower"

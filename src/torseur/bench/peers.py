@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from torseur.bench.report import Report, Rows, Section
 from torseur.bench.timing import best, own_cache, seconds
-from torseur.describe import Base, BaseKind, Mechanism
+from torseur.describe import Mechanism
+from torseur.describe import loads as kinds
+from torseur.describe.fields import FrozenDict
 from torseur.emit.jit import host
 from torseur.formats import load
 from torseur.model import Model, build
@@ -77,11 +79,12 @@ def machine() -> Rows:
 
 
 def _case(name: str, path: str) -> _Case:
-    mechanism, floating = load(path), name.endswith("floating")
-    if floating:
-        fixed = mechanism.base
-        base = Base(kind=BaseKind.FLOATING, inertia=fixed.inertia, frames=fixed.frames, shapes=fixed.shapes)
-        mechanism = mechanism.model_copy(update={"base": base, "name": f"{mechanism.name}_floating"})
+    floating = name.endswith("floating")
+    loaded = load(path, base="floating" if floating else None)
+    # Efforts are arguments of the peers' functions, not part of their models.
+    passive = {key: load for key, load in loaded.loads.items() if not isinstance(load, kinds.Effort)}
+    update = {"loads": FrozenDict(passive), "inputs": FrozenDict(), "name": name.replace(" ", "_")}
+    mechanism = loaded.model_copy(update=update)
     return _Case(name, path, mechanism, build(mechanism), floating)
 
 

@@ -17,7 +17,7 @@ import click
 
 import torseur
 from torseur.cli.lazy import Command, LazyGroup
-from torseur.cli.printing import flags_of, print_error
+from torseur.cli.printing import flags_of, our_warnings, print_error
 from torseur.errors import TorseurError
 
 __all__ = ["COMMANDS", "main", "run"]
@@ -45,7 +45,8 @@ def torseur_group() -> None:
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code (see the top of this module)."""
     try:
-        code = command.main(arguments, prog_name="torseur", standalone_mode=False)
+        with our_warnings():
+            code = command.main(arguments, prog_name="torseur", standalone_mode=False)
     except TorseurError as error:
         print_error(error, _flags(command, arguments or ()))
         return 1

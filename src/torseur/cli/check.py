@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from torseur.cli.options import base_option
 from torseur.cli.summary import summary
 from torseur.describe.checks import Severity
 from torseur.describe.overview import overview
@@ -26,14 +27,15 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "c
 @click.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@base_option
 @click.option("--strict", is_flag=True, help="End with 1 for warnings too.")
-def command(file: Path, as_json: bool, strict: bool) -> None:
+def command(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
     """Say what is in a model file, and what is wrong with it.
 
     Ends with 1 if there are errors.
     """
     try:
-        reading = read(file)
+        reading = read(file, base=base)
     except ModelError as error:
         if not as_json:
             raise

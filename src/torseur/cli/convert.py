@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from torseur.cli.options import base_option
 from torseur.errors import ArgumentError
 from torseur.formats import load, save
 from torseur.formats.faults import printable
@@ -16,9 +17,10 @@ __all__ = ["command"]
 @click.command("convert")
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@base_option
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
 @click.option("--lossy", is_flag=True, help="Leave out what the format of OUT cannot hold, with a line for each kind.")
-def command(source: Path, target: Path, force: bool, lossy: bool) -> None:
+def command(source: Path, target: Path, base: str | None, force: bool, lossy: bool) -> None:
     """Convert a model file from one format to another.
 
     The endings say which: .yaml .par .urdf .mu are read, .yaml .par .urdf are written. OUT is written whole or not at
@@ -26,6 +28,6 @@ def command(source: Path, target: Path, force: bool, lossy: bool) -> None:
     """
     if target.exists() and not force:
         raise ArgumentError("the file exists already", where=str(target), remedy="give --force to overwrite it")
-    mechanism = load(source)
+    mechanism = load(source, base=base)
     for note in (*mechanism.notes, *save(mechanism, target, lossy=lossy)):
         click.echo(f"note: {printable(note)}", err=True)

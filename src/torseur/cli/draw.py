@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from torseur.cli.options import base_option
 from torseur.describe.formulas import Formula
 from torseur.errors import ArgumentError, GraphError, ModelError
 
@@ -22,7 +23,10 @@ __all__ = ["command"]
 @click.option(
     "--set", "parameters", multiple=True, metavar="NAME=VALUE,...", help="Values of parameters: d2=0.4,r4=0.5."
 )
-def command(file: Path, output: Path | None, pose: tuple[str, ...], parameters: tuple[str, ...]) -> None:
+@base_option
+def command(
+    file: Path, output: Path | None, pose: tuple[str, ...], parameters: tuple[str, ...], base: str | None
+) -> None:
     """Draw the kinematic scheme of a mechanism.
 
     The picture is SVG. Coordinates that are not given are where they start, or where loops close; lengths and angles
@@ -34,7 +38,7 @@ def command(file: Path, output: Path | None, pose: tuple[str, ...], parameters: 
     target = output or Path(f"{file.stem}.svg")
     if target.suffix.lower() != ".svg":
         raise ArgumentError("only SVG is written", where=str(target), expected="a name that ends in .svg")
-    picture = draw_scheme(load(file), pose=_numbers(pose), parameters=_numbers(parameters))
+    picture = draw_scheme(load(file, base=base), pose=_numbers(pose), parameters=_numbers(parameters))
     replace_file(target, picture.svg.encode("utf-8"))
     click.echo(f"{target} written")
     for note in picture.notes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torseur.cli.options import base_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
 @click.option("--actuated", metavar="COORDINATE", multiple=True, help="For actuator_efforts; once for each actuator.")
 @click.option("--steps", is_flag=True, help="With --of kane or lagrange: the method step by step (text or latex).")
 @click.option("--count", "counting", is_flag=True, help="Print the number of operations instead.")
+@base_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
 def command(
     file: Path,
@@ -80,6 +82,7 @@ def command(
     actuated: tuple[str, ...],
     steps: bool,
     counting: bool,
+    base: str | None,
     output: Path | None,
 ) -> None:
     """Print the equations of a mechanism, or count their operations.
@@ -91,7 +94,7 @@ def command(
     from torseur.formats import load, replace_file
     from torseur.model.equations import equations
 
-    mechanism = load(file)
+    mechanism = load(file, base=base)
     if not mechanism.is_tree and quantity in _OF_THE_TREE:
         click.echo("note: loops and constraints are not in these equations, which are those of the tree", err=True)
     if steps:

@@ -1,18 +1,38 @@
-"""How the command line shows an error: plain text, with some colour on a terminal."""
+"""How the command line shows errors and warnings: plain text, with some colour on a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
-from torseur.errors import ModelError, TorseurError
+from torseur.errors import ModelError, TorseurError, TorseurWarning
 
-__all__ = ["flags_of", "print_error"]
+__all__ = ["flags_of", "our_warnings", "print_error"]
 
 _WORDS = {"parameters": "set"}
 """Keywords of Python that the command line calls otherwise."""
+
+
+@contextmanager
+def our_warnings() -> Iterator[None]:
+    """Our own warnings as one line each; others as Python prints them."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, TorseurWarning):
+            click.secho(f"warning: {message}", fg="yellow", err=True)
+        else:
+            others(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", TorseurWarning)  # each once
+        warnings.showwarning = show
+        yield
 
 
 def flags_of(command: click.Command) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from torseur.cli.options import base_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ MOST_EVENTS = 12
 @click.command("simulate")
 @click.argument("file", metavar="STUDY", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; STUDY_results by default.")
+@base_option
 @click.option("--until", type=float, metavar="S", help="End of the run, s.")
 @click.option("--every", type=float, metavar="S", help="Time between records, s.")
 @click.option("--solver", metavar="NAME", help="Method of integration, such as dop853, rk4, rodas or newmark.")
@@ -47,6 +49,7 @@ MOST_EVENTS = 12
 def command(
     file: Path,
     output: Path | None,
+    base: str | None,
     until: float | None,
     every: float | None,
     solver: str | None,
@@ -66,7 +69,7 @@ def command(
     from torseur.simulation.study_file import read_study
 
     endings = _endings(formats)
-    read = read_study(file)
+    read = read_study(file, base=base)
     study = _changed(read, until=until, every=every, solver=solver, step=step, pairs=pairs)
     for note in read.notes:
         click.secho(f"note: {note}", fg="yellow", err=True)

@@ -17,6 +17,7 @@ from torseur.spatial.joints import KINDS, JointKind
 __all__ = [
     "BASE",
     "WORLD",
+    "Axis",
     "Base",
     "BaseKind",
     "Body",
@@ -38,6 +39,9 @@ WORLD = "world"
 BASE = "base"
 """The body the tree hangs on; the world itself when the base is fixed."""
 
+
+Axis = Literal["x", "y", "z"] | Triple
+"""A direction: an axis of a frame, or three components of any length."""
 
 PositionalPlace = Annotated[Place, Uses(Symbols.COORDINATES)]
 SignalPlace = Annotated[Place, Uses(Symbols.TIME | Symbols.INPUTS)]
@@ -67,6 +71,10 @@ class Coordinate(Record):
         return self
 
 
+_DIRECTIONS: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+_WITH_AXIS = ("revolute", "prismatic", "screw", "cylindrical", "planar")
+
+
 class Joint(Record):
     """How a body moves in its parent."""
 
@@ -75,6 +83,9 @@ class Joint(Record):
         FrozenDict(), description="in the order of the kind; by default named after the body"
     )
     pitch: Scalar | None = Field(None, description="of a screw: translation per angle, m/rad")
+    axis: Axis = Field(
+        "z", description="of the motion: x, y, z, or a direction in the joint's frames; planar: its normal"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -107,7 +118,15 @@ class Joint(Record):
         if (self.pitch is None) != ("pitch" not in self.algebra.settings):
             text = "a screw joint needs its pitch, and only a screw has one"
             raise PydanticCustomError("pitch", text)
+        if self.axis != "z" and self.kind not in _WITH_AXIS:
+            text = "a {kind} joint has no axis; only {known} have one"
+            raise PydanticCustomError("axis", text, {"kind": self.kind, "known": ", ".join(_WITH_AXIS)})
         return self
+
+    @property
+    def direction(self) -> Triple:
+        """The axis by components."""
+        return _DIRECTIONS[self.axis] if isinstance(self.axis, str) else self.axis
 
     @property
     def algebra(self) -> JointKind:

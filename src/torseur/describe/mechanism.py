@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field, SerializeAsAny
 
-from torseur.describe.bodies import BASE, WORLD, Base, BaseKind, Body, Coordinate
+from torseur.describe.bodies import BASE, WORLD, Axis, Base, BaseKind, Body, Coordinate
 from torseur.describe.constraints import Constraint, Loop
 from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple
 from torseur.describe.loads import Load
@@ -115,6 +116,8 @@ class Mechanism(Record):
         for body, record in self.bodies.items():
             algebra = record.joint.algebra
             infos = algebra.speeds if speeds else algebra.coordinates
+            if record.joint.axis != "z":
+                infos = tuple(_about(info, record.joint.axis) for info in infos)
             names = tuple(record.joint.coordinates) or default_names(body, algebra.coordinates)
             yield from _named(body, infos, names, record.joint.coordinates, speeds)
         for name, coordinate in self.coordinates.items():
@@ -135,6 +138,15 @@ class Mechanism(Record):
 
 
 _PLAIN = Coordinate()
+
+
+def _about(info: CoordinateInfo, axis: Axis) -> CoordinateInfo:
+    """The motion of a joint in words, where its axis is not z."""
+    name = (
+        axis if isinstance(axis, str) else f"[{', '.join(f'{x:g}' if isinstance(x, float) else x.text for x in axis)}]"
+    )
+    text = re.sub(r"\b(about|along) z\b", rf"\1 {name}", info.meaning)
+    return replace(info, meaning=re.sub(r" of the (parent|child)$", " of the plane", text))
 
 
 def _rate_of(info: CoordinateInfo) -> CoordinateInfo:

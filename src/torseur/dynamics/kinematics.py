@@ -84,7 +84,7 @@ def joint_pose(system: System, body: str) -> Pose:
     joint = record.joint
     settings = [system.scalar(joint.pitch)] if joint.pitch is not None else []
     motion = joint.algebra.pose(system.graph, coordinates_of(system, body), settings)
-    return system.before(record.place) * motion * system.after(record.place)
+    return system.product(system.steps_to(record)) * motion * system.product(system.steps_from(record))
 
 
 def velocity_of(pose: Pose, seeds: dict[Expr, Expr]) -> Motion:

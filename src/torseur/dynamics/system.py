@@ -7,16 +7,17 @@ are fixed for good become numbers, and fold.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from torseur.describe import Formula, Mechanism
+from torseur.describe import Body, Formula, Joint, Mechanism
 from torseur.describe.fields import Scalar
 from torseur.describe.place import Place, RigidPose
 from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Graph, Role, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
+from torseur.spatial.turning import turn_to
 from torseur.spatial.vectors import Matrix, Vector, zero_vector
 
 __all__ = ["System", "Turn"]
@@ -123,10 +124,32 @@ class System:
         if place.dh is not None:
             yield from self._row(place.dh, _DH_AFTER)
 
+    def turn_of(self, joint: Joint) -> Pose | None:
+        """C, which takes z to the axis of a joint; none where that is z."""
+        return None if joint.axis == "z" else turn_to(self.vector(joint.direction))
+
+    def steps_to(self, body: Body) -> Iterator[Step | Turn | Pose]:
+        """All that comes before the motion of a body's joint, about or along z."""
+        yield from self.steps_before(body.place)
+        turn = self.turn_of(body.joint)
+        if turn is not None:
+            yield turn
+
+    def steps_from(self, body: Body) -> Iterator[Step | Turn | Pose]:
+        """All that comes after it."""
+        turn = self.turn_of(body.joint)
+        if turn is not None:
+            yield turn.inverse()
+        yield from self.steps_after(body.place)
+
     def before(self, place: Place) -> Pose:
         """The part of a place that comes before the motion of the joint."""
+        return self.product(self.steps_before(place))
+
+    def product(self, steps: Iterable[Step | Turn | Pose]) -> Pose:
+        """Factors of a place, multiplied."""
         pose = Pose.identity(self.graph)
-        for step in self.steps_before(place):
+        for step in steps:
             pose = pose * self.pose_of(step)
         return pose
 

@@ -374,7 +374,7 @@ class Tree:
                 got=f"formulas of {', '.join(sorted(signals))}",
                 remedy="make it depend on a coordinate, and prescribe that",
             )
-        before, after = (cut(system, steps(body.place)) for steps in (system.steps_before, system.steps_after))
+        before, after = cut(system, system.steps_to(body)), cut(system, system.steps_from(body))
         has_joint, number = body.joint.kind != "fixed", system.numbers[name]
         links = len(before[0]) + has_joint + len(after[0])
         numbers = iter([*(f"{number}s{k}" for k in range(1, links)), number])

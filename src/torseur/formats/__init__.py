@@ -8,18 +8,19 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from torseur.describe import checks
+from torseur.describe import BaseKind, checks
 from torseur.describe.checks import Fault, Severity, written
+from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.errors import ModelError
+from torseur.errors import ArgumentError, ModelError
 from torseur.formats.faults import FileFault
 from torseur.formats.losses import Losses
 
-__all__ = ["Reading", "contents", "load", "read", "replace_file", "save"]
+__all__ = ["Reading", "contents", "load", "read", "replace_file", "save", "with_base"]
 
 READABLE = (".yaml", ".yml", ".par", ".urdf", ".mu", ".txt")
 WRITABLE = (".yaml", ".yml", ".par", ".urdf")
@@ -48,21 +49,49 @@ class Reading:
         return FileFault(fault.what, where=self.place(fault), **parts)
 
 
-def load(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KINDS) -> Mechanism:
+def load(
+    path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KINDS, base: BaseKind | str | None = None
+) -> Mechanism:
     """The mechanism in a file; all faults of the file at once, as one ModelError.
 
     Args:
         path: a file whose ending says its format: .yaml .yml .par .urdf .mu .txt
         loads: the kinds of loads a YAML file may hold.
+        base: how the base moves, in place of what the file says: "floating", "planar", "fixed".
     """
-    reading = read(path, loads=loads)
+    reading = read(path, loads=loads, base=base)
     if reading.errors:
         raise ModelError.of(reading.errors)
     return reading.mechanism
 
 
-def read(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KINDS) -> Reading:
+def read(
+    path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = KINDS, base: BaseKind | str | None = None
+) -> Reading:
     """The mechanism in a file even if it has structural faults; an error only if there is no mechanism at all."""
+    reading = _read(path, loads)
+    if base is None:
+        return reading
+    mechanism = with_base(reading.mechanism, base)
+    return replace(reading, mechanism=mechanism, faults=tuple(checks.faults(mechanism)))
+
+
+def with_base(mechanism: Mechanism, base: BaseKind | str) -> Mechanism:
+    """The same mechanism on a base that moves otherwise; inertia, shapes and frames of the base stay.
+
+    >>> with_base(Mechanism(name="robot"), "floating").base.kind
+    <BaseKind.FLOATING: 'floating'>
+    """
+    words = [kind.value for kind in BaseKind]
+    word = base.value if isinstance(base, BaseKind) else base
+    if word not in words:
+        raise ArgumentError(f"no kind of base '{word}'", where="base", expected=" or ".join(words))
+    kind = BaseKind(word)
+    changes = {"kind": kind} if kind is mechanism.base.kind else {"kind": kind, "coordinates": FrozenDict()}
+    return mechanism.model_copy(update={"base": mechanism.base.model_copy(update=changes)})
+
+
+def _read(path: str | os.PathLike[str], loads: Mapping[str, type[Load]]) -> Reading:
     file, where = Path(path), str(path)
     ending = file.suffix.lower()
     if ending not in READABLE:

@@ -37,7 +37,7 @@ from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError, TorseurError, TorseurWarning
-from torseur.formats import contents, read
+from torseur.formats import contents, read, with_base
 from torseur.formats.faults import FileFault
 from torseur.formats.yaml_format import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
 from torseur.formats.yaml_format import VERSION as MODEL_VERSION
@@ -159,13 +159,26 @@ def read_study(
     *,
     loads: Mapping[str, type[Load]] = LOADS,
     blocks: Mapping[str, type[Block]] = KINDS,
+    base: str | None = None,
 ) -> StudyFile:
-    """A file as it stands: the study, the folder it is in, and where its parts stand in the file."""
-    file = Path(path)
+    """A file as it stands: the study, the folder it is in, and where its parts stand in the file.
+
+    Args:
+        path: the file.
+        loads, blocks: the kinds it may hold.
+        base: how the base of the model moves, in place of what the file says.
+    """
+    found = _read_study(Path(path), str(path), loads, blocks)
+    if base is None:
+        return found
+    return found.with_study(found.study.model_copy(update={"model": with_base(found.study.model, base)}))
+
+
+def _read_study(file: Path, path: str, loads: Mapping[str, type[Load]], blocks: Mapping[str, type[Block]]) -> StudyFile:
     if file.suffix.lower() in (".yaml", ".yml"):
         data = contents(file)
-        if _is_study(parse(data, Source(str(path)))):
-            return study_of_text(data, str(path), file.parent, loads=loads, blocks=blocks)
+        if _is_study(parse(data, Source(path))):
+            return study_of_text(data, path, file.parent, loads=loads, blocks=blocks)
     reading = read(path, loads=loads)
     if reading.errors:
         raise ModelError.of(reading.errors)

@@ -212,7 +212,8 @@ def _thin_tips(scope: Scope, given: set[str], touched: set[str]) -> Iterator[Fau
         body = mechanism.bodies.get(variable.owner)
         if body is None or variable.owner in busy or variable.name in given:
             continue
-        if _has_inertia(scope, variable.owner) and body.place.dh is None and _felt(scope, body) == 0.0:
+        about_z = body.place.dh is None and body.joint.axis == "z"
+        if _has_inertia(scope, variable.owner) and about_z and _felt(scope, body) == 0.0:
             verb = "turns" if body.joint.kind == "revolute" else "slides"
             text = f"{variable.name} {verb} a body without the inertia it feels: the inertia matrix is singular"
             remedy = "give the body an inertia about z (a mass, if it slides), or the drive of the joint"

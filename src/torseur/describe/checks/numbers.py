@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torseur.describe.bodies import Box, Cone, Coordinate, Cylinder, Sphere, Tyre
+from torseur.describe.bodies import Box, Cone, Coordinate, Cylinder, Joint, Sphere, Tyre
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import NoSideSlip, Rolling
@@ -104,6 +104,7 @@ def axes(scope: Scope) -> Iterator[Fault]:
     found = [
         *((path, "axis", turn.axis) for path, turn in scope.records(AxisTurn)),
         *((path, "axis", motor.axis) for path, motor in scope.records(Motor)),
+        *((path, "axis", joint.direction) for path, joint in scope.records(Joint)),
         *((path, "direction", slip.direction) for path, slip in scope.records(NoSideSlip)),
     ]
     for path, field, triple in found:

@@ -81,12 +81,13 @@ def _opened(annotation: Any, value: Any, marks: list[Any]) -> tuple[Any, list[An
 
 
 def _table_of(members: Sequence[Any], value: Any) -> Any:
-    """Of several forms, such as one gain or gains by name, the one a table has."""
-    if not isinstance(value, dict):
+    """Of several forms, such as one gain or gains by name, a word or a list, the one a table or list has."""
+    if not isinstance(value, (dict, tuple)):
         return None
+    wanted = Mapping if isinstance(value, dict) else tuple
     for member in members:
         bare = get_args(member)[0] if get_origin(member) is Annotated else member
-        if isinstance(get_origin(bare), type) and issubclass(get_origin(bare), Mapping):
+        if isinstance(get_origin(bare), type) and issubclass(get_origin(bare), wanted):
             return bare
     return None
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from torseur.describe.bodies import Base, Body, Frame
 from torseur.describe.fields import FrozenDict, Scalar, names_in
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, StandardInertia, Tensor
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Mdh, Place, RigidPose
-from torseur.errors import ModelError
+from torseur.formats.symoro.inertias import standard_inertia
+from torseur.formats.symoro.joint_frames import with_joint_frames
 from torseur.formats.urdf.numbers import NoNumber, Numbers
-from torseur.graph import Expr, Graph, ops
-from torseur.spatial.inertia import central
-from torseur.spatial.pose import Pose, Step, StepKind, product
+from torseur.spatial.pose import Pose
 
 __all__ = ["fitted"]
 
@@ -31,17 +30,18 @@ _QUARTERS: dict[int, Scalar] = {0: 0.0, 1: Formula("pi/2"), -1: Formula("-pi/2")
 def fitted(mechanism: Mechanism) -> Mechanism:
     """A mechanism with rows for its poses and inertias at its frames, as far as there are any."""
     numbers = Numbers(mechanism)
+    mechanism = with_joint_frames(mechanism, numbers)
     bodies = {name: _body(body, numbers) for name, body in mechanism.bodies.items()}
     return mechanism.model_copy(update={"bodies": FrozenDict(bodies), "base": _base(mechanism.base, numbers)})
 
 
 def _body(body: Body, numbers: Numbers) -> Body:
     changed = {"place": _row(body.place, numbers), "frames": _frames(body.frames, numbers)}
-    return body.model_copy(update={**changed, "inertia": _standard(body.inertia)})
+    return body.model_copy(update={**changed, "inertia": standard_inertia(body.inertia)})
 
 
 def _base(base: Base, numbers: Numbers) -> Base:
-    changed = {"frames": _frames(base.frames, numbers), "inertia": _standard(base.inertia)}
+    changed: dict[str, Any] = {"frames": _frames(base.frames, numbers), "inertia": standard_inertia(base.inertia)}
     is_held = base.place.pose is not None and base.place.pose.rpy is None and base.place.pose.quaternion is None
     if base.place != Place() and not is_held and not names_in(base.place):
         pose = numbers.whole(base.place)
@@ -118,49 +118,3 @@ def _angle(angle: float) -> Scalar:
     angle = math.remainder(angle, 2.0 * math.pi)
     quarters = round(angle / (0.5 * math.pi))
     return _QUARTERS[quarters] if abs(angle - quarters * 0.5 * math.pi) < _NEAR else angle
-
-
-# -- inertia -----------------------------------------------------------------------------------------------------------
-def _standard(inertia: StandardInertia | CentralInertia | None) -> StandardInertia | CentralInertia | None:
-    """The ten parameters at the frame; as it is where formulas would become too long."""
-    if not isinstance(inertia, CentralInertia):
-        return inertia
-    g = Graph()
-    scope = {name: g.symbol(name) for name in sorted(names_in(inertia))}
-
-    def expr(value: Scalar) -> Expr:
-        return value.expr(g, scope) if isinstance(value, Formula) else g.number(value)
-
-    t = {name: expr(getattr(inertia.tensor, name)) for name in Tensor.model_fields}
-    tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
-    x, y, z = (expr(part) for part in inertia.centre)
-    turns = (StepKind.ROTATE_X, StepKind.ROTATE_Y, StepKind.ROTATE_Z)
-    axes = product(g, [Step(kind, expr(a)) for kind, a in reversed(list(zip(turns, inertia.rpy, strict=True)))]).R
-    ten = central(expr(inertia.mass), (x, y, z), tensor, axes).ten()
-    try:
-        return StandardInertia(**dict(zip(StandardInertia.model_fields, map(_scalar, ten), strict=True)))
-    except ModelError:
-        return inertia
-
-
-_SIGNS = {ops.ADD: " + ", ops.SUB: " - ", ops.MUL: "*", ops.DIV: "/"}
-
-
-def _scalar(e: Expr) -> Scalar:
-    return float(e) if e.is_number else Formula(_text(e))
-
-
-def _text(e: Expr) -> str:
-    """An expression as a formula."""
-    if not isinstance(e, Expr) or e.op is ops.PIECEWISE:
-        raise ModelError("an expression that no formula of this file can hold")
-    if e.is_number:
-        return repr(float(e)) if float(e) >= 0.0 else f"({float(e)!r})"
-    if e.op is ops.SYMBOL:
-        return e.graph.label(e) or ""
-    parts = [_text(arg) for arg in e.args]
-    if e.op in _SIGNS:
-        return f"({_SIGNS[e.op].join(parts)})"
-    if e.op is ops.POW:
-        return f"({parts[0]})^({parts[1]})"
-    return f"(-{parts[0]})" if e.op is ops.NEG else f"{e.op.name}({', '.join(parts)})"

@@ -92,6 +92,8 @@ def _body_item(mechanism: Mechanism, name: str, losses: Losses) -> Item:
         losses.add(f"{where}.shapes", "shapes cannot be held")
     if body.joint.kind not in _SIGMA:
         losses.refuse(f"{where}.joint", f"a {body.joint.kind} joint cannot be held", _JOINTS)
+    if body.joint.axis != "z":
+        losses.refuse(f"{where}.joint.axis", "an axis of formulas cannot be held", "give it, and the inertia, numbers")
     if body.inertia is not None and not isinstance(body.inertia, StandardInertia):
         remedy = "give the ten standard parameters at the frame"
         losses.refuse(f"{where}.inertia", "such formulas of an inertia at the centre of mass cannot be held", remedy)

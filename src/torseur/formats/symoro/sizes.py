@@ -28,6 +28,8 @@ class Sheet:
     frames: int
     flags: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
+    contradicts: str | None = None
+    """What the header says, where the frames say something else and are followed."""
 
     @property
     def source(self) -> Source:
@@ -78,7 +80,8 @@ def measure(entries: Entries) -> Sheet:
     frames = len(entries.values("ant"))
     links, joints = _links_and_joints(entries, header, frames, notes)
     flags = frozenset(key for key in FLAGS if _flag(entries, key))
-    sheet = Sheet(entries, links, joints, frames, flags, notes)
+    is_followed = header["NL"] in (None, links) and header["NJ"] in (None, joints)
+    sheet = Sheet(entries, links, joints, frames, flags, notes, None if is_followed else _said(header))
     _check_lengths(sheet)
     source.stop_if_faulty()
     _check_structure(sheet, header["Type"])
@@ -113,7 +116,7 @@ def _links_and_joints(
 ) -> tuple[int, int]:
     """NL and NJ; NF is what the vectors of frames hold."""
     NL, NJ, NF = header["NL"], header["NJ"], header["NF"]
-    said = ", ".join(f"{key} = {value}" for key, value in (("NL", NL), ("NJ", NJ), ("NF", NF)) if value is not None)
+    said = _said(header)
     if NL is None and NJ is None:
         notes.append(f"the header does not give NL and NJ; the {frames} frames are read as a tree")
         return frames, frames
@@ -138,6 +141,10 @@ def _links_and_joints(
     return frames, frames
 
 
+def _said(header: dict[str, int | None]) -> str:
+    return ", ".join(f"{key} = {header[key]}" for key in ("NL", "NJ", "NF") if header[key] is not None)
+
+
 def _check_lengths(sheet: Sheet) -> None:
     entries = sheet.entries
     links, joints, frames = sheet.links, sheet.joints, sheet.frames
@@ -145,6 +152,7 @@ def _check_lengths(sheet: Sheet) -> None:
     allowed |= {key: {links + 1} if sheet.has_link_0 else {links, joints, frames} for key in LINK_KEYS}
     allowed |= {key: {joints, frames} for key in JOINT_KEYS}
     allowed |= {key: {length} for key, length in BASE_KEYS.items()}
+    wrong: dict[tuple[int, str], list[str]] = {}
     for key, entry in entries.found.items():
         lengths = allowed.get(key)
         if lengths is None or len(entry.values) in lengths:
@@ -152,15 +160,32 @@ def _check_lengths(sheet: Sheet) -> None:
         expected = " or ".join(str(n) for n in sorted(lengths))
         if key in _NAMES_ONLY:
             sheet.notes.append(f"{key} has {len(entry.values)} entries instead of {expected}; it only holds names")
-            continue
-        remedy = "link 0, the base, comes first" if sheet.has_link_0 and key in LINK_KEYS else None
-        sheet.source.fault(
-            f"the vector '{key}' has a wrong length",
-            entry.place,
-            expected=f"{expected} entries",
-            got=str(len(entry.values)),
-            remedy=remedy,
-        )
+        else:
+            wrong.setdefault((len(entry.values), expected), []).append(key)
+    if wrong and sheet.contradicts is not None:
+        _fault_of_header(sheet, wrong)
+        return
+    for (got, expected), keys in wrong.items():
+        remedy = "link 0, the base, comes first" if sheet.has_link_0 and keys[0] in LINK_KEYS else None
+        what = f"the vector '{keys[0]}' has" if len(keys) == 1 else f"the vectors {', '.join(keys)} have"
+        place = entries.place(keys[0])
+        sheet.source.fault(f"{what} a wrong length", place, expected=f"{expected} entries", got=str(got), remedy=remedy)
+
+
+def _fault_of_header(sheet: Sheet, wrong: dict[tuple[int, str], list[str]]) -> None:
+    """One fault where the header and the vectors cannot be reconciled."""
+    entries = sheet.entries
+    of_frames = [key for key in FRAME_KEYS if len(entries.values(key)) == sheet.frames]
+    parts = [f"{sheet.frames} entries in {', '.join(of_frames)}"]
+    parts += [f"{got} in {', '.join(keys)}" for (got, _), keys in wrong.items()]
+    place = next((entries.place(key) for key in ("NF", "NJ", "NL") if key in entries.found), 0)
+    sheet.source.fault(
+        "the header contradicts the vectors, and they contradict each other",
+        place,
+        expected=f"vectors as the header says: {sheet.contradicts}",
+        got="; ".join(parts),
+        remedy="correct the header, or the vectors whose length differs",
+    )
 
 
 def _check_structure(sheet: Sheet, structure: int | None) -> None:

@@ -11,7 +11,7 @@ from torseur.describe.inertia import Inertia
 from torseur.errors import TorseurError
 from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import Inertial
-from torseur.formats.urdf.turning import rotation
+from torseur.formats.urdf.places import rotation
 from torseur.formats.urdf.visuals import Origin
 from torseur.graph import Expr, Graph
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product

@@ -1,23 +1,26 @@
 """From the text of a URDF file to a mechanism.
 
-Each link becomes a body, the root link the base. Bodies follow the order of the joints, so that coordinates do. The
-frame called like a link is the link's frame, always; where a joint's axis is not z, the body is turned to it, is called
-``<link>_b`` and carries the frame of the link.
+Each link becomes a body of the same name and frame, the root link the base. Bodies follow the order of the joints, so
+that coordinates do. A joint with an effort is driven by an input.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
 
 from torseur.describe import (
     BASE,
     WORLD,
     Base,
     Body,
-    CentralInertia,
     Constraint,
     Coordinate,
     Coupling,
+    Effort,
     Formula,
     Frame,
+    Input,
     Joint,
     Mechanism,
     Shape,
@@ -28,14 +31,14 @@ from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
 from torseur.formats.urdf.markup import read_markup
 from torseur.formats.urdf.names import Names
+from torseur.formats.urdf.places import inertia_of, place_of
 from torseur.formats.urdf.report import Report, one_line
 from torseur.formats.urdf.tree import check_is_urdf, check_mimics, root_of
-from torseur.formats.urdf.turning import axis_in_words, frame_of, inertia_in, place_of, turn_to
-from torseur.graph import Graph
 from torseur.spatial.joints import KINDS
-from torseur.spatial.vectors import Matrix
 
 __all__ = ["read_urdf"]
+
+_AXES = {(1.0, 0.0, 0.0): "x", (0.0, 1.0, 0.0): "y", (0.0, 0.0, 1.0): "z"}
 
 
 def read_urdf(data: bytes, name: str, where: str) -> Mechanism:
@@ -68,25 +71,16 @@ class _Assembly:
 
     def __init__(self, robot: Robot, top: str, report: Report) -> None:
         self.robot, self.report = robot, report
-        self.g = Graph()
         self.top = robot.links[top]
         self.frames = Names({BASE, WORLD})
         self.scope = Names()
-        self.turns = {joint.child: self._turn(joint) for joint in robot.joints.values()} | {top: None}
         self.frame_names = {top: top} if top in (BASE, WORLD) else {}
         for link in robot.links:
             if link not in self.frame_names:
                 self.frame_names[link] = self.frames.give(link)
-        self.body_names = {joint.child: self._body_name(joint.child) for joint in robot.joints.values()} | {top: BASE}
+        self.body_names = {joint.child: self.frame_names[joint.child] for joint in robot.joints.values()} | {top: BASE}
         self.scope.taken |= {speed for joint in robot.joints.values() for speed in self._own_speeds(joint)}
         self.coordinate_names = {joint.name: self._coordinates(joint) for joint in robot.joints.values()}
-
-    def _turn(self, joint: UrdfJoint) -> Matrix | None:
-        return turn_to(self.g, joint.axis) if joint.type.has_axis else None
-
-    def _body_name(self, link: str) -> str:
-        name = self.frame_names[link]
-        return name if self.turns[link] is None else self.frames.give(f"{name}_b")
 
     def _own_speeds(self, joint: UrdfJoint) -> list[str]:
         """Speeds that are called after their body, being no rates of coordinates."""
@@ -112,25 +106,24 @@ class _Assembly:
             base=self._base(),
             bodies=FrozenDict({self.body_names[joint.child]: self._body(joint) for joint in joints}),
             constraints=FrozenDict(self._couplings()),
-            loads=FrozenDict(self._losses()),
+            loads=FrozenDict({**self._losses(), **self._efforts()}),
+            inputs=FrozenDict(self.inputs),
             notes=self._notes(),
         )
 
     def _base(self) -> Base:
         own = self.frame_names[self.top.name]
         frames = {} if own in (BASE, WORLD) else {own: Frame()}
-        return Base(inertia=self._inertia(self.top), shapes=self._shapes(self.top), frames=FrozenDict(frames))
+        return Base(inertia=inertia_of(self.top.inertial), shapes=self._shapes(self.top), frames=FrozenDict(frames))
 
     def _body(self, joint: UrdfJoint) -> Body:
-        link, turn = self.robot.links[joint.child], self.turns[joint.child]
-        frames = {} if turn is None else {self.frame_names[link.name]: Frame(place=frame_of(self.g, turn))}
+        link = self.robot.links[joint.child]
         return Body(
             parent=self.body_names[joint.parent],
-            place=place_of(self.g, joint.origin, before=self.turns[joint.parent], after=turn),
+            place=place_of(joint.origin),
             joint=self._joint(joint),
-            inertia=self._inertia(link),
+            inertia=inertia_of(link.inertial),
             shapes=self._shapes(link),
-            frames=FrozenDict(frames),
         )
 
     def _joint(self, joint: UrdfJoint) -> Joint:
@@ -140,31 +133,16 @@ class _Assembly:
             upper=limit.upper,
             speed_limit=limit.velocity,
             effort_limit=limit.effort,
-            meaning=self._meaning(joint),
         )
         names = self.coordinate_names[joint.name]
         coordinates = dict.fromkeys(names, one if joint.type.is_scalar else Coordinate())
-        return Joint(kind=joint.type.kind, coordinates=FrozenDict(coordinates))
-
-    def _meaning(self, joint: UrdfJoint) -> str | None:
-        """The motion in the words of the file, where the body was turned."""
-        if self.turns[joint.child] is None:
-            return None
-        motion = "translation along" if joint.type is JointType.PRISMATIC else "rotation about"
-        return f"{motion} {axis_in_words(joint.axis)} of {self.frame_names[joint.child]}"
-
-    def _inertia(self, link: UrdfLink) -> CentralInertia | None:
-        return inertia_in(self.g, self.turns[link.name], link.inertial)
+        axis = _AXES.get(joint.axis, joint.axis) if joint.type.has_axis else "z"
+        return Joint(kind=joint.type.kind, coordinates=FrozenDict(coordinates), axis=axis)
 
     def _shapes(self, link: UrdfLink) -> tuple[Shape, ...]:
-        turn = self.turns[link.name]
         return tuple(
             Shape.model_validate(
-                {
-                    visual.form: visual.fields,
-                    "place": place_of(self.g, visual.origin, before=turn),
-                    "colour": visual.colour,
-                }
+                {visual.form: visual.fields, "place": place_of(visual.origin), "colour": visual.colour}
             )
             for visual in link.visuals
         )
@@ -187,12 +165,35 @@ class _Assembly:
                 found[names.give(f"losses_{own}")] = load
         return found
 
+    def _efforts(self) -> dict[str, Effort]:
+        """What drives the joints that have an effort and follow no other."""
+        names, found = Names(), {}
+        for own, name in self.effort_names.items():
+            found[names.give(f"effort_{own}")] = Effort(coordinate=own, value=Formula(name))
+        return found
+
+    @cached_property
+    def effort_names(self) -> dict[str, str]:
+        """Coordinate -> the input that drives it."""
+        return {self.coordinate_names[joint.name][0]: self.scope.give(f"tau_{joint.name}") for joint in self._driven()}
+
+    def _driven(self) -> Iterator[UrdfJoint]:
+        for joint in self.robot.joints.values():
+            if joint.type.is_scalar and joint.limit.effort and joint.mimic is None:
+                yield joint
+
+    @property
+    def inputs(self) -> dict[str, Input]:
+        units = {True: "N", False: "N m"}
+        return {
+            self.effort_names[self.coordinate_names[joint.name][0]]: Input(
+                unit=units[joint.type is JointType.PRISMATIC]
+            )
+            for joint in self._driven()
+        }
+
     def _notes(self) -> tuple[str, ...]:
-        turned = [name for link, name in self.body_names.items() if self.turns[link] is not None]
         notes = list(self.report.notes)
-        if turned:
-            text = "bodies turned so that their joint's axis is z; the frame called like a link is still the link's"
-            notes.append(f"{text}: {listed(turned)}")
         renamed = [f"{old!r} is {new}" for names in (self.frames, self.scope) for old, new in names.changed.items()]
         if renamed:
             notes.append(f"names that had to change: {listed(renamed)}")

@@ -21,6 +21,7 @@ from torseur.describe import (
     Coordinate,
     Effort,
     Formula,
+    Joint,
     Mechanism,
     Shape,
     SpringDamper,
@@ -31,8 +32,8 @@ from torseur.formats.losses import Losses
 from torseur.formats.urdf.elements import JointType, Mimic
 from torseur.formats.urdf.names import Names
 from torseur.formats.urdf.numbers import NoNumber, Numbers
+from torseur.formats.urdf.places import pose_of, roll_pitch_yaw
 from torseur.formats.urdf.report import one_line
-from torseur.formats.urdf.turning import pose_of, roll_pitch_yaw
 from torseur.spatial.joints import Quantity
 from torseur.spatial.pose import Pose
 
@@ -196,9 +197,9 @@ class _Writer:
         if len(own) == 1:
             record = body.joint.coordinates.get(own[0], Coordinate())
             kind, limits = self._limits(kind, record, is_driven=own[0] in self.driven)
-            self._joint(own[0], kind, body.parent, name, pose, [*limits, *self._extras(own[0])])
+            self._joint(own[0], kind, body.parent, name, pose, body.joint, [*limits, *self._extras(own[0])])
         else:
-            self._joint(self.names.give(f"{name}_joint"), kind, body.parent, name, pose)
+            self._joint(self.names.give(f"{name}_joint"), kind, body.parent, name, pose, body.joint)
         for frame, value in body.frames.items():
             self._frame(name, frame, offset * numbers.whole(value.place))
 
@@ -246,9 +247,17 @@ class _Writer:
 
     # -- joints --------------------------------------------------------------------------------------------------------
     def _joint(
-        self, name: str, kind: JointType, parent: str, child: str, pose: Pose, inside: Iterable[str] = ()
+        self,
+        name: str,
+        kind: JointType,
+        parent: str,
+        child: str,
+        pose: Pose,
+        joint: Joint = Joint(),  # noqa: B008 frozen
+        inside: Iterable[str] = (),
     ) -> None:
-        axis = ['    <axis xyz="0 0 1"/>'] if kind.has_axis else []
+        direction = " ".join(f"{x:.17g}" for x in self.numbers.triple(joint.direction))
+        axis = [f'    <axis xyz="{direction}"/>'] if kind.has_axis else []
         ends = f'    <parent link="{parent}"/><child link="{child}"/>{_origin(pose)}'
         self.lines += [f'  <joint name="{name}" type="{kind.value}">', ends, *axis, *inside, "  </joint>"]
 

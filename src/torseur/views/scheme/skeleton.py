@@ -7,7 +7,7 @@ moves is a joint, and bodies that begin with the same steps share them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,12 +222,19 @@ class _Trace:
             q = coordinates_of(self.system, name)
             settings = [self.system.scalar(joint.pitch)] if joint.pitch is not None else []
             labels = tuple(x.name for x in self.system.mechanism.q if x.owner == name)
+            turn = self.system.turn_of(joint)
+            cursor = cursor if turn is None else self._turned(cursor, turn)
             cursor = self._join(cursor, joint.kind, labels, joint.algebra.pose(self.system.graph, q, settings))
+            cursor = cursor if turn is None else self._turned(cursor, turn.inverse())
         if record.place.dh is not None:
             cursor = self._steps(cursor, _row(record.place.dh, DH_AFTER))
         self.pieces[cursor.piece].names.append(name)
         self.ends[name] = cursor
         self.paths.append(_TracedPath(cursor, name=name))
+
+    def _turned(self, cursor: _Cursor, turn: Pose) -> _Cursor:
+        """In one place, turned to the axis of a joint or back."""
+        return replace(cursor, pose=cursor.pose * turn)
 
     def _frame(self, body: str, name: str, place: Place) -> None:
         self.paths.append(_TracedPath(self._fixed(self.ends[body], place), name=name, is_frame=True))

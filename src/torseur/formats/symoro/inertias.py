@@ -1,0 +1,57 @@
+"""Inertias at the centre of mass as the ten standard parameters at the frame, in numbers or formulas."""
+
+from __future__ import annotations
+
+from torseur.describe.fields import Scalar, names_in
+from torseur.describe.formulas import Formula
+from torseur.describe.inertia import CentralInertia, StandardInertia, Tensor
+from torseur.errors import ModelError
+from torseur.graph import Expr, Graph, ops
+from torseur.spatial.inertia import central
+from torseur.spatial.pose import Step, StepKind, product
+
+__all__ = ["standard_inertia"]
+
+_SIGNS = {ops.ADD: " + ", ops.SUB: " - ", ops.MUL: "*", ops.DIV: "/"}
+
+
+def standard_inertia(inertia: StandardInertia | CentralInertia | None) -> StandardInertia | CentralInertia | None:
+    """The ten parameters at the frame; as it is where formulas would become too long."""
+    if not isinstance(inertia, CentralInertia):
+        return inertia
+    g = Graph()
+    scope = {name: g.symbol(name) for name in sorted(names_in(inertia))}
+
+    def expr(value: Scalar) -> Expr:
+        return value.expr(g, scope) if isinstance(value, Formula) else g.number(value)
+
+    t = {name: expr(getattr(inertia.tensor, name)) for name in Tensor.model_fields}
+    tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
+    x, y, z = (expr(part) for part in inertia.centre)
+    turns = (StepKind.ROTATE_X, StepKind.ROTATE_Y, StepKind.ROTATE_Z)
+    axes = product(g, [Step(kind, expr(a)) for kind, a in reversed(list(zip(turns, inertia.rpy, strict=True)))]).R
+    ten = central(expr(inertia.mass), (x, y, z), tensor, axes).ten()
+    try:
+        return StandardInertia(**dict(zip(StandardInertia.model_fields, map(_scalar, ten), strict=True)))
+    except ModelError:
+        return inertia
+
+
+def _scalar(e: Expr) -> Scalar:
+    return float(e) if e.is_number else Formula(_text(e))
+
+
+def _text(e: Expr) -> str:
+    """An expression as a formula."""
+    if not isinstance(e, Expr) or e.op is ops.PIECEWISE:
+        raise ModelError("an expression that no formula of this file can hold")
+    if e.is_number:
+        return repr(float(e)) if float(e) >= 0.0 else f"({float(e)!r})"
+    if e.op is ops.SYMBOL:
+        return e.graph.label(e) or ""
+    parts = [_text(arg) for arg in e.args]
+    if e.op in _SIGNS:
+        return f"({_SIGNS[e.op].join(parts)})"
+    if e.op is ops.POW:
+        return f"({parts[0]})^({parts[1]})"
+    return f"(-{parts[0]})" if e.op is ops.NEG else f"{e.op.name}({', '.join(parts)})"
