@@ -22,6 +22,7 @@ from torseur.describe.formulas import CONSTANTS, FUNCTIONS, RESERVED, Formula
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load, PathLoad
 from torseur.describe.place import Elementary, Place, RigidPose
+from torseur.describe.tables import LookupTable
 from torseur.spatial.joints import KINDS as JOINTS
 
 __all__ = ["anything", "formulas", "names", "numbers", "scalars", "texts"]
@@ -59,7 +60,11 @@ def _calls(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         lambda parts: f"if({parts[0]} {parts[1]} {parts[2]}, {parts[3]}, {parts[4]})"
     )
     binary = st.tuples(inner, st.sampled_from("+-*/^"), inner).map(lambda parts: f"({parts[0]}{parts[1]}{parts[2]})")
-    return st.one_of(ordinary, choice, binary)
+    looked_up = st.one_of(
+        st.tuples(inner, names).map(lambda parts: f"table({parts[0]}, {parts[1]})"),
+        st.tuples(inner, inner).map(lambda parts: f"table({parts[0]}, {parts[1]}, [0, 1], [0, 2], [[1, 2], [3, -4]])"),
+    )
+    return st.one_of(ordinary, choice, binary, looked_up)
 
 
 _atoms = st.one_of(names, st.sampled_from(["t", *CONSTANTS]), st.integers(0, 99).map(str))
@@ -125,6 +130,8 @@ def _record(draw: Draw, kind: type[Record]) -> Record:
         return _joint(draw)
     if kind is Base:
         return _base(draw)
+    if kind is LookupTable:
+        return _table(draw)
     if kind is Loop:
         kinds = [name for name, algebra in JOINTS.items() if algebra.nv < 6]
         return Loop(**_fields(draw, Loop, joint=draw(st.sampled_from(kinds))))
@@ -168,7 +175,20 @@ def _coordinates(draw: Draw, count: int) -> dict[str, Record]:
 def _joint(draw: Draw) -> Joint:
     kind = draw(st.sampled_from(list(JOINTS)))
     pitch = draw(scalars) if "pitch" in JOINTS[kind].settings else None
-    return Joint(kind=kind, pitch=pitch, coordinates=_coordinates(draw, JOINTS[kind].nq))
+    has_axis = kind in ("revolute", "prismatic", "screw", "cylindrical", "planar")
+    axis = draw(st.one_of(st.sampled_from("xyz"), st.tuples(scalars, scalars, scalars))) if has_axis else "z"
+    return Joint(kind=kind, pitch=pitch, coordinates=_coordinates(draw, JOINTS[kind].nq), axis=axis)
+
+
+def _table(draw: Draw) -> LookupTable:
+    """Numbers on points that increase, or the name of a file."""
+    points = st.lists(st.integers(-99, 99).map(float), min_size=2, max_size=4, unique=True).map(sorted)
+    x, y = draw(points), draw(st.one_of(st.none(), points))
+    rows = [[float(draw(st.integers(-9, 9))) for _ in y or "1"] for _ in x]
+    given = {"x": x, "y": y, "values": rows if y is not None else [row[0] for row in rows], "file": None}
+    if draw(st.booleans()):
+        given = {"x": (), "y": None, "values": (), "file": draw(texts)}
+    return LookupTable(**_fields(draw, LookupTable, columns=(1, draw(names)), **given))
 
 
 def _base(draw: Draw) -> Base:

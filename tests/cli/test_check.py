@@ -97,7 +97,7 @@ def test_everything_is_shown(capsys):
     printed = capsys.readouterr().out
     assert TREE in printed
     mechanism = torseur.load(EVERYTHING)
-    for table in ("parameters", "loops", "constraints", "loads", "inputs", "outputs"):
+    for table in ("parameters", "loops", "constraints", "loads", "inputs", "tables", "quantities", "outputs"):
         assert all(f"\n  {name} " in printed or f"\n  {name}\n" in printed for name in getattr(mechanism, table))
     for variable in (*mechanism.q, *mechanism.v):
         assert f"\n  {variable.name} " in printed
@@ -115,7 +115,7 @@ def test_json_holds_the_same(capsys):
     assert set(data) == {"file", "mechanism", "mobility", "faults"}
     assert set(data["mechanism"]) == {
         *("name", "title", "gravity", "base", "bodies", "coordinates", "speeds", "loops", "constraints", "loads"),
-        *("inputs", "outputs", "parameters", "notes"),
+        *("inputs", "tables", "quantities", "outputs", "parameters", "notes"),
     }
     mechanism = torseur.load(EVERYTHING)
     assert [entry["name"] for entry in data["mechanism"]["coordinates"]] == [variable.name for variable in mechanism.q]

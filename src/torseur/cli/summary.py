@@ -138,11 +138,22 @@ def _signals(data: dict[str, Any]) -> Iterator[str]:
         for entry in data["inputs"]
     ]
     yield from _list(f"inputs ({len(rows)})", _columns(rows))
-    rows = [
-        [entry["name"], f"= {_number(entry['value'])}", entry["unit"] or "", entry["description"] or ""]
-        for entry in data["outputs"]
+    rows = [[entry["name"], _size(entry), entry["unit"] or "", entry["description"] or ""] for entry in data["tables"]]
+    yield from _list(f"tables ({len(rows)})", _columns(rows))
+    for table in ("quantities", "outputs"):
+        rows = [
+            [entry["name"], f"= {_number(entry['value'])}", entry["unit"] or "", entry["description"] or ""]
+            for entry in data[table]
+        ]
+        yield from _list(f"{table} ({len(rows)})", _columns(rows))
+
+
+def _size(entry: dict[str, Any]) -> str:
+    """How many points a table has, and from where to where."""
+    ranges = [
+        f"{axis} from {_number(entry[axis][0])} to {_number(entry[axis][-1])}" for axis in "xy" if entry.get(axis)
     ]
-    yield from _list(f"outputs ({len(rows)})", _columns(rows))
+    return f"{' x '.join(map(str, entry['points']))} points, {', '.join(ranges)}"
 
 
 def _parameters(data: dict[str, Any]) -> Iterator[str]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
 from torseur.describe.bodies import BASE, WORLD, Axis, Base, BaseKind, Body, Coordinate
 from torseur.describe.constraints import Constraint, Loop
-from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple
+from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple, names_in
 from torseur.describe.loads import Load
+from torseur.describe.lookups import Lookup
 from torseur.describe.marks import Anything
+from torseur.describe.tables import LookupTable
 from torseur.spatial.joints import CoordinateInfo, Quantity
 
-__all__ = ["Input", "Mechanism", "Output", "Parameter", "Variable"]
+__all__ = ["Input", "Mechanism", "NamedQuantity", "Output", "Parameter", "Variable"]
 
 
 class Parameter(Record):
@@ -30,6 +33,14 @@ class Input(Record):
     """A signal from outside."""
 
     default: Number = Field(0.0, description="its value while nothing drives it")
+    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    description: str | None = Field(None, max_length=500, description="what it is")
+
+
+class NamedQuantity(Record):
+    """A formula with a name: other formulas may use it, runs record it, equations print it."""
+
+    value: Anything = Field(description="formula of coordinates, speeds, inputs, parameters, t and other quantities")
     unit: str | None = Field(None, max_length=40, description="its unit, in words")
     description: str | None = Field(None, max_length=500, description="what it is")
 
@@ -77,6 +88,8 @@ class Mechanism(Record):
     name: Name = Field(description="what the mechanism is called")
     title: str | None = Field(None, max_length=500, description="what it is, in words")
     parameters: Table[Parameter] = Field(FrozenDict(), description="named numbers")
+    tables: Table[LookupTable] = Field(FrozenDict(), description="curves and surfaces that formulas look up")
+    quantities: Table[NamedQuantity] = Field(FrozenDict(), description="formulas with a name")
     gravity: Triple = Field((0.0, 0.0, -9.81), description="acceleration of gravity in world axes, m/s2")
     base: Base = Field(Base(), description="the body the tree hangs on")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="coordinates of free-form kinematics")
@@ -97,6 +110,20 @@ class Mechanism(Record):
     def v(self) -> tuple[Variable, ...]:
         """The speeds, in order."""
         return tuple(self._variables(speeds=True))
+
+    def names_in(self, value: Any) -> frozenset[str]:
+        """Every name that formulas inside a value use, those that named quantities stand for included."""
+        found, waiting = set[str](), set(names_in(value))
+        while waiting:
+            found |= waiting
+            defined = [self.quantities[name].value for name in waiting if name in self.quantities]
+            waiting = set(names_in(defined)) - found
+        return frozenset(found)
+
+    @property
+    def lookups(self) -> dict[str, Lookup]:
+        """The tables that formulas may look up."""
+        return {name: table.lookup for name, table in self.tables.items() if table.file is None}
 
     @property
     def frames(self) -> dict[str, str]:

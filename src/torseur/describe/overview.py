@@ -11,11 +11,12 @@ from typing import Any
 from torseur.describe.bodies import BASE, WORLD, Body, Coordinate
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
-from torseur.describe.fields import Record, Scalar, names_in
+from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Load
-from torseur.describe.mechanism import Mechanism, Variable
+from torseur.describe.mechanism import Mechanism, NamedQuantity, Output, Variable
+from torseur.describe.tables import LookupTable
 
 __all__ = ["Branch", "branches", "overview"]
 
@@ -49,13 +50,24 @@ def overview(mechanism: Mechanism) -> Data:
             {"name": name, "default": item.default, "unit": item.unit, "description": item.description}
             for name, item in mechanism.inputs.items()
         ],
-        "outputs": [
-            {"name": name, "value": _plain(item.value), "unit": item.unit, "description": item.description}
-            for name, item in mechanism.outputs.items()
-        ],
+        "tables": [_table(name, table) for name, table in mechanism.tables.items()],
+        "quantities": [_formula(name, item) for name, item in mechanism.quantities.items()],
+        "outputs": [_formula(name, item) for name, item in mechanism.outputs.items()],
         "parameters": _parameters(scope),
         "notes": list(mechanism.notes),
     }
+
+
+def _formula(name: str, item: NamedQuantity | Output) -> Data:
+    return {"name": name, "value": _plain(item.value), "unit": item.unit, "description": item.description}
+
+
+def _table(name: str, table: LookupTable) -> Data:
+    """How large a table is, and over what."""
+    found: Data = {"name": name, "points": [len(table.x)], "x": list(table.x[:1] + table.x[-1:])}
+    if table.y is not None:
+        found |= {"points": [len(table.x), len(table.y)], "y": list(table.y[:1] + table.y[-1:])}
+    return found | {"unit": table.unit, "description": table.description}
 
 
 def _plain(value: Scalar | None) -> Any:
@@ -67,7 +79,7 @@ def _inertia(inertia: Record | None) -> str | None:
 
 
 def _body(scope: Scope, name: str, body: Body) -> Data:
-    depends = sorted(names_in(body.place) & scope.coordinates.keys())
+    depends = sorted(scope.mechanism.names_in(body.place) & scope.coordinates.keys())
     return {
         "name": name,
         "parent": body.parent,

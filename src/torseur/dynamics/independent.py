@@ -92,7 +92,7 @@ def _quasi_speed(w: Workbench, name: str, text: str) -> Expr:
     unknown = sorted(formula.names - known.keys())
     if unknown:
         raise ArgumentError("names that stand for nothing", where=where, got=", ".join(unknown))
-    value = formula.expr(w.system.graph, known)
+    value = formula.expr(w.system.graph, known, w.system.tables)
     slopes = jacobian([value], list(w.system.v)).entries
     if not slopes or any(x.op is ops.SYMBOL and x.data[0] == "v" for x in reachable(slopes)):
         raise ArgumentError(

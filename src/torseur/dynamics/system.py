@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torseur.describe import Body, Formula, Joint, Mechanism
-from torseur.describe.fields import Scalar
+from torseur.describe.fields import Scalar, names_in
 from torseur.describe.place import Place, RigidPose
 from torseur.errors import ModelError
-from torseur.graph import Block, Expr, Graph, Role, sqrt
+from torseur.graph import Block, Expr, Graph, Role, ops, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
 from torseur.spatial.turning import turn_to
 from torseur.spatial.vectors import Matrix, Vector, zero_vector
@@ -71,7 +71,13 @@ class System:
         self.input_rates: dict[Expr, Expr] = {}
         """Input -> its rate -> its second rate, of those that may change; without an entry an input is held."""
         self.scope |= {name: g.number(value) for name, value in known.items()}
-        self._derive_parameters(known)
+        self.tables = mechanism.lookups
+        self._known = known
+        self.define()
+
+    def define(self) -> None:
+        """Give names with a formula their expressions; anew, where what they are made of was replaced."""
+        self._derive_parameters(self._known)
 
     @cached_property
     def owned(self) -> dict[str, list[Expr]]:
@@ -82,22 +88,27 @@ class System:
         return found
 
     def _derive_parameters(self, known: Mapping[str, float]) -> None:
-        """Formulas of parameters, in whatever order makes each ready before it is used."""
-        waiting = {
+        """Formulas of parameters and quantities, in whatever order makes each ready before it is used."""
+        waiting: dict[str, Scalar] = {
             name: parameter.value
             for name, parameter in self.mechanism.parameters.items()
             if isinstance(parameter.value, Formula) and name not in known
         }
+        waiting |= {name: quantity.value for name, quantity in self.mechanism.quantities.items()}
         while waiting:
-            ready = [name for name, formula in waiting.items() if not formula.names & waiting.keys()]
+            ready = [name for name, value in waiting.items() if not names_in(value) & waiting.keys()]
             if not ready:
-                raise ModelError("parameters defined in a circle", where="parameters", got=", ".join(waiting))
+                raise ModelError("names defined in a circle", where=self.mechanism.name, got=", ".join(waiting))
             for name in ready:
-                self.scope[name] = self.graph.name(self.scalar(waiting.pop(name)), name)
+                e = self.scope[name] = self.graph.name(self.scalar(waiting.pop(name)), name)
+                if e.op is ops.NEG:  # signs move outwards: what is left behind keeps a name that tells
+                    self.graph.name(e.args[0], f"minus_{name}")
 
     def scalar(self, value: Scalar) -> Expr:
         """A number or formula of the description as an expression."""
-        return value.expr(self.graph, self.scope) if isinstance(value, Formula) else self.graph.number(value)
+        return (
+            value.expr(self.graph, self.scope, self.tables) if isinstance(value, Formula) else self.graph.number(value)
+        )
 
     def vector(self, values: tuple[Scalar, Scalar, Scalar]) -> Vector:
         x, y, z = (self.scalar(value) for value in values)

@@ -24,7 +24,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, Motor, StandardInertia, Transmission
-from torseur.describe.fields import names_in
 from torseur.dynamics.free_form import Gearing, Move, cut, geared
 from torseur.dynamics.kinematics import carrier_steps, coordinates_of, velocity_of
 from torseur.dynamics.system import System
@@ -325,7 +324,7 @@ class Tree:
     def _base(self) -> None:
         base, system = self.system.mechanism.base, self.system
         place = system.place(base.place)
-        signals = names_in(base.place) & {"t", *system.mechanism.inputs}
+        signals = system.mechanism.names_in(base.place) & {"t", *system.mechanism.inputs}
         if signals and base.kind is not BaseKind.MOVING:
             raise ModelError(
                 f"the place of a {base.kind.value} base does not change in time",
@@ -351,7 +350,7 @@ class Tree:
     def _drive(self, place: Pose) -> tuple[Motion, Motion]:
         """The velocity of a base with a given motion, and its rate, by differentiating its pose twice."""
         system, signals = self.system, set(self.system.mechanism.inputs)
-        steered = names_in(system.mechanism.base.place) & signals
+        steered = system.mechanism.names_in(system.mechanism.base.place) & signals
         if steered:
             raise ModelError(
                 "the velocity of the base is not known: inputs have no rates",
@@ -366,7 +365,7 @@ class Tree:
 
     def _body(self, name: str) -> None:
         system, body = self.system, self.system.mechanism.bodies[name]
-        signals = names_in(body.place) & {"t", *system.mechanism.inputs}
+        signals = system.mechanism.names_in(body.place) & {"t", *system.mechanism.inputs}
         if signals:
             raise ModelError(
                 "the place of a body does not change in time by itself",

@@ -18,13 +18,13 @@ from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ArgumentError, ModelError
 from torseur.formats.faults import FileFault
+from torseur.formats.files import LARGEST_FILE, contents
 from torseur.formats.losses import Losses
 
-__all__ = ["Reading", "contents", "load", "read", "replace_file", "save", "with_base"]
+__all__ = ["LARGEST_FILE", "Reading", "contents", "load", "read", "replace_file", "save", "with_base"]
 
 READABLE = (".yaml", ".yml", ".par", ".urdf", ".mu", ".txt")
 WRITABLE = (".yaml", ".yml", ".par", ".urdf")
-LARGEST_FILE = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _read(path: str | os.PathLike[str], loads: Mapping[str, type[Load]]) -> Read
     if ending in (".yaml", ".yml"):
         from torseur.formats.yaml_format import read_document
 
-        document = read_document(data, where, loads=loads)
+        document = read_document(data, where, loads=loads, folder=file.parent)
         return Reading(document.mechanism, document.faults, document.place)
     mechanism, settings = _read_other(ending, data, file.stem, where)
     return Reading(
@@ -125,20 +125,6 @@ def _read_other(ending: str, data: bytes, name: str, where: str) -> tuple[Mechan
     from torseur.formats.cagem import read_mu_study
 
     return read_mu_study(data, name, where)
-
-
-def contents(file: Path) -> bytes:
-    """What is in a file, of which not more is read than a model can need."""
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ModelError(
-            "the file cannot be read", where=str(file), got=error.strerror or type(error).__name__
-        ) from error
-    if len(data) > LARGEST_FILE:
-        raise ModelError("the file is too large for a model", where=str(file), expected=f"at most {LARGEST_FILE} bytes")
-    return data
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str], *, lossy: bool = False) -> tuple[str, ...]:

@@ -25,14 +25,16 @@ T = TypeVar("T")
 
 
 def in_numbers(mechanism: Mechanism) -> Mechanism:
-    """Without parameters that have a value or a formula: what they stand for is written wherever they are used."""
-    given = {name: p.value for name, p in mechanism.parameters.items() if p.value is not None}
+    """Without quantities, and without parameters that have a value or a formula: what they stand for is written out."""
+    given: dict[str, Scalar] = {name: p.value for name, p in mechanism.parameters.items() if p.value is not None}
+    given |= {name: quantity.value for name, quantity in mechanism.quantities.items()}
     needs = {name: value.names for name, value in given.items() if isinstance(value, Formula)}
     known: dict[str, Scalar] = {name: value for name, value in given.items() if not isinstance(value, Formula)}
     for name in ordered(needs)[0]:
         known[name] = _put(given[name], known)
     rest = FrozenDict({name: p for name, p in mechanism.parameters.items() if name not in known})
-    return _put(mechanism.model_copy(update={"parameters": rest}), known) if known else mechanism
+    bare = mechanism.model_copy(update={"parameters": rest, "quantities": FrozenDict()})
+    return _put(bare, known) if known else mechanism
 
 
 def _put(value: T, known: Mapping[str, Scalar]) -> T:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -30,6 +31,7 @@ from torseur.describe.mechanism import Mechanism
 from torseur.formats.yaml_forms import shape, shape_load
 from torseur.formats.yaml_messages import message
 from torseur.formats.yaml_nodes import Mark, Node, Source, parse, plain
+from torseur.formats.yaml_tables import put_tables_in
 
 __all__ = [
     "STUDY_KEY",
@@ -83,15 +85,23 @@ def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, typ
     return document.mechanism
 
 
-def read_document(text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS) -> Document:
+def read_document(
+    text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
+) -> Document:
     """The mechanism with the places of its parts, even if it has structural faults.
 
     If there are faults of form, they are raised, with the structural ones of what can be read in spite of them.
+
+    Args:
+        text: the contents of the file.
+        where: its name, for messages.
+        loads: the kinds of loads it may hold.
+        folder: where files of its tables are read from; none are without.
     """
     source = Source(where)
     root = parse(text, source)
     _check_version(root, source)
-    document = document_of(root, source, loads=loads)
+    document = document_of(root, source, loads=loads, folder=folder)
     if document is not None and source.faults:
         take_down(document.faults, document.root, source)
     if document is None or source.faults:
@@ -99,14 +109,17 @@ def read_document(text: str | bytes, where: str = "text", *, loads: Mapping[str,
     return document
 
 
-def document_of(root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS) -> Document | None:
+def document_of(
+    root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
+) -> Document | None:
     """The mechanism in a tree, which may be part of a larger file; none if it has faults of form.
 
     They are then taken down, with the structural ones of what can be read in spite of them.
     """
     before = len(source.faults)
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
-    root = shape(Node(items, root.mark, root.path, root.keys), Mechanism, source)
+    root = Node(items, root.mark, root.path, root.keys)
+    root = shape(root if folder is None else put_tables_in(root, source, folder), Mechanism, source)
     made = _loads(root, loads, source)
     mechanism = validated(Mechanism, _data(root, made), root, source)
     if len(source.faults) > before or mechanism is None:

@@ -15,7 +15,7 @@ from torseur.describe.checks.fault import guess, nearest
 from torseur.describe.fields import Record
 from torseur.describe.inertia import Tensor
 from torseur.describe.loads import Load
-from torseur.describe.mechanism import Input, Output, Parameter
+from torseur.describe.mechanism import Input, NamedQuantity, Output, Parameter
 from torseur.describe.place import Place, RigidPose
 from torseur.formats.yaml_nodes import Node, Source
 
@@ -25,6 +25,7 @@ NAMED: dict[type[Record], str] = {
     Parameter: "value",
     Input: "default",
     Output: "value",
+    NamedQuantity: "value",
     Coordinate: "start",
     Joint: "kind",
     Base: "kind",

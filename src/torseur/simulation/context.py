@@ -88,7 +88,7 @@ class Context:
         if not isinstance(given, Formula):
             return self.graph.expr(given)
         scope = {name: self._named(name, given) for name in sorted(given.names)}
-        return given.expr(self.graph, scope)
+        return given.expr(self.graph, scope, self.bench.system.tables)
 
     def _named(self, name: str, formula: Formula) -> Expr:
         if name in self.scope:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from torseur.describe.mechanism import NamedQuantity, Output
 from torseur.dynamics import energy
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Expr, Function
@@ -71,7 +72,8 @@ class Records:
             for n, o in plant.parts.outputs.items()
             if n not in plant.mechanism.inputs
         ]
-        formulas = {n: o for n, o in plant.mechanism.outputs.items() if n not in plant.parts.outputs}
+        outputs = {n: o for n, o in plant.mechanism.outputs.items() if n not in plant.parts.outputs}
+        formulas: dict[str, NamedQuantity | Output] = {**plant.mechanism.quantities, **outputs}
         values = plant.settled([system.scalar(o.value) for o in formulas.values()])
         for (name, output), value in zip(formulas.items(), values, strict=True):
             found.append(_Item(name, output.unit or "", output.description or "", value, Role.OUTPUT))

@@ -154,8 +154,9 @@ def _recorded(name: str, model: Mechanism, path: Path) -> Iterator[Fault]:
 
 
 def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
-    for name in study.model.outputs:
-        yield from _recorded(name, study.model, ("model", "outputs", name))
+    for table in ("quantities", "outputs"):
+        for name in getattr(study.model, table):
+            yield from _recorded(name, study.model, ("model", table, name))
     for name, output in study.outputs.items():
         yield from _recorded(name, study.model, ("outputs", name))
         if name in scope.symbols:

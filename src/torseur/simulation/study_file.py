@@ -253,7 +253,7 @@ def _model(root: Node, source: Source, folder: Path, loads: Mapping[str, type[Lo
         if version is not None and version.value != MODEL_VERSION:
             text = "a version of the format that is not known"
             source.stop(version.mark, text, expected=str(MODEL_VERSION), got=version.kind)
-        document = document_of(node, source, loads=loads)
+        document = document_of(node, source, loads=loads, folder=folder)
         if document is not None:
             root.items["model"] = document.root
             take_down(document.faults, document.root, source)

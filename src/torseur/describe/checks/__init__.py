@@ -14,7 +14,7 @@ from itertools import islice
 
 from torseur.describe.checks.fault import Fault, Severity, written
 from torseur.describe.checks.masses import impossible_inertias, massless_motions
-from torseur.describe.checks.names import circles, double_names, unknown_names
+from torseur.describe.checks.names import circles, double_names, unknown_names, unread_tables
 from torseur.describe.checks.numbers import axes, limits, orientations, sizes
 from torseur.describe.checks.scope import Scope
 from torseur.describe.checks.tree import closures, driven_coordinates, parents
@@ -28,6 +28,7 @@ MOST_OF_A_KIND = 50
 _CHECKS = (
     double_names,
     unknown_names,
+    unread_tables,
     circles,
     parents,
     closures,

@@ -12,7 +12,6 @@ from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
-from torseur.describe.fields import names_in
 from torseur.describe.inertia import CentralInertia, StandardInertia, Tensor
 from torseur.describe.loads import Motor, Transmission
 from torseur.describe.mechanism import Variable
@@ -126,7 +125,7 @@ def _massless(scope: Scope, variable: Variable, free: list[str], bodies: set[str
     names, path = ", ".join(free), scope.variable_path(variable)
     severity = Severity.NOTE if is_tied else Severity.WARNING
     if not bodies:
-        if set(free) <= names_in([frame.place for _, frame in scope.records(Frame)]):
+        if set(free) <= scope.mechanism.names_in([frame.place for _, frame in scope.records(Frame)]):
             text = f"only frames depend on {names}: kinematics knows it, its acceleration does not follow from forces"
             return Fault(path, text, remedy="prescribe it if the mechanism is to move", severity=Severity.NOTE)
         text = f"no body depends on {names}: the inertia matrix has a row of zeros"
@@ -147,7 +146,7 @@ def _users(scope: Scope) -> dict[str, set[str]]:
         if scope.is_body(variable.owner):
             found.setdefault(variable.name, set()).add(variable.owner)
     for name, body in scope.mechanism.bodies.items():
-        for used in names_in(body.place) & scope.coordinates.keys():
+        for used in scope.mechanism.names_in(body.place) & scope.coordinates.keys():
             found.setdefault(used, set()).add(name)
     return found
 
@@ -193,8 +192,8 @@ def _tied(scope: Scope) -> tuple[set[str], set[str]]:
         frames += _frames_of(constraint)
         if constraint.speeds is not None:
             names |= {speed.removeprefix("d") for speed in constraint.speeds.coefficients}
-        names |= names_in(constraint.zero)
-        names |= names_in(constraint.coupling.equals) if constraint.coupling is not None else frozenset()
+        names |= mechanism.names_in(constraint.zero)
+        names |= mechanism.names_in(constraint.coupling.equals) if constraint.coupling is not None else frozenset()
     return {scope.frames[frame] for frame in frames if frame in scope.frames}, names
 
 

@@ -9,11 +9,10 @@ from torseur.describe.checks.fault import Fault, Path, guess
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope, fault_without_value
 from torseur.describe.checks.walk import FoundFormula, FoundName, walk
-from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
 from torseur.describe.marks import Symbols, Thing
 
-__all__ = ["circles", "double_names", "unknown_names"]
+__all__ = ["circles", "double_names", "unknown_names", "unread_tables"]
 
 _WORDS = {
     Symbols.COORDINATES: "coordinates",
@@ -24,7 +23,7 @@ _WORDS = {
 
 
 def double_names(scope: Scope) -> Iterator[Fault]:
-    """Parameters, inputs, coordinates, speeds and outputs share one space of names; bodies and frames another."""
+    """Parameters, quantities, inputs, coordinates, speeds and outputs share their names; so do bodies and frames."""
     first: dict[str, tuple[str, Symbols]] = {}
     for found in scope.definitions:
         if found.name not in first:
@@ -89,14 +88,36 @@ def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
         elif definition.symbols not in found.uses:
             words = ", ".join(["parameters", *(word for symbol, word in _WORDS.items() if symbol in found.uses)])
             yield Fault(found.path, f"'{name}' is {definition.what}; it cannot be used here", expected=f"only {words}")
-    if found.formula.names <= scope.numbers.keys() and scope.value(found.formula) is None:
+    unknown = list(_check_tables(scope, found))
+    yield from unknown
+    if not unknown and found.formula.names <= scope.numbers.keys() and scope.value(found.formula) is None:
         yield fault_without_value(found.path, found.formula)
+
+
+def _check_tables(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
+    """Tables that a formula looks up exist, with as many variables."""
+    tables = scope.mechanism.tables
+    for name, count in sorted(found.formula.tables):
+        if name not in tables:
+            expected, remedy = guess(name, tables)
+            yield Fault(found.path, f"no table '{name}'", expected, found.formula.text[:80], remedy)
+        elif tables[name].file is None and len(tables[name].lookup.axes) != count:
+            expected = f"{len(tables[name].lookup.axes)}"
+            yield Fault(found.path, f"table '{name}' with a wrong number of variables", expected, str(count))
+
+
+def unread_tables(scope: Scope) -> Iterator[Fault]:
+    """Tables whose numbers are in a file that was not read."""
+    for name, table in scope.mechanism.tables.items():
+        if table.file is not None:
+            text, remedy = "the numbers of this table are in a file, which was not read", "torseur.load reads it"
+            yield Fault(("tables", name, "file"), text, got=table.file, remedy=remedy)
 
 
 def _misplaced(scope: Scope) -> Iterator[Fault]:
     """Places of which the field alone cannot say what they may use."""
     for name, body in scope.mechanism.bodies.items():
-        used = names_in(body.place) & scope.coordinates.keys()
+        used = scope.mechanism.names_in(body.place) & scope.coordinates.keys()
         if used and body.joint.kind != "fixed":
             yield Fault(
                 ("bodies", name, "place"),
@@ -105,21 +126,24 @@ def _misplaced(scope: Scope) -> Iterator[Fault]:
                 remedy="make the joint fixed, and write its motion as a step of the place",
             )
     base = scope.mechanism.base
-    used = names_in(base.place) & ({"t"} | scope.mechanism.inputs.keys())
+    used = scope.mechanism.names_in(base.place) & ({"t"} | scope.mechanism.inputs.keys())
     if used and base.kind is not BaseKind.MOVING:
         text = f"the place of a {base.kind.value} base depends on {', '.join(sorted(used))}"
         yield Fault(("base", "place"), text, remedy="a base whose motion is given has 'kind: moving'")
 
 
 def circles(scope: Scope) -> Iterator[Fault]:
-    """Parameters, and coupled coordinates, that are defined by themselves in the end."""
-    parameters = {
-        name: parameter.value.names
-        for name, parameter in scope.mechanism.parameters.items()
-        if isinstance(parameter.value, Formula)
+    """Parameters, quantities and coupled coordinates that are defined by themselves in the end."""
+    mechanism = scope.mechanism
+    defined = {
+        name: record.value.names
+        for table in (mechanism.quantities, mechanism.parameters)
+        for name, record in table.items()
+        if isinstance(record.value, Formula)
     }
-    for circle in ordered(parameters)[1]:
-        yield Fault(("parameters", circle[0]), "parameters defined in a circle", got=_drawn(circle))
+    for circle in ordered(defined)[1]:
+        table = "parameters" if circle[0] in mechanism.parameters else "quantities"
+        yield Fault((table, circle[0]), f"{table} defined in a circle", got=_drawn(circle))
     couplings = {
         coupling.coordinate: (name, coupling.equals)
         for name, constraint in scope.mechanism.constraints.items()

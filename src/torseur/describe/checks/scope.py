@@ -11,8 +11,9 @@ from torseur.describe.bodies import BASE, WORLD
 from torseur.describe.checks.fault import Fault, Path
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.walk import records
-from torseur.describe.fields import Record
+from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
+from torseur.describe.lookups import Lookup
 from torseur.describe.marks import Symbols, Thing
 from torseur.describe.mechanism import Mechanism, Variable
 from torseur.errors import TorseurError
@@ -61,6 +62,8 @@ class Scope:
         mechanism = self.mechanism
         for name in mechanism.parameters:
             yield Definition(name, "a parameter", ("parameters", name))
+        for name in mechanism.quantities:
+            yield Definition(name, "a quantity", ("quantities", name), self._symbols_of(name))
         for name in mechanism.inputs:
             yield Definition(name, "an input", ("inputs", name), Symbols.INPUTS)
         for variable in mechanism.q:
@@ -73,6 +76,21 @@ class Scope:
             joint: Path = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
             path = paths.get(variable.name, joint)
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
+
+    def _symbols_of(self, quantity: str) -> Symbols:
+        """What a named quantity uses in the end."""
+        mechanism = self.mechanism
+        used = mechanism.names_in(mechanism.quantities[quantity].value)
+        kinds = {
+            Symbols.TIME: {"t"},
+            Symbols.INPUTS: mechanism.inputs.keys(),
+            Symbols.COORDINATES: self.coordinates.keys(),
+            Symbols.SPEEDS: self.speeds.keys(),
+        }
+        found = Symbols.NONE
+        for symbol, names in kinds.items():
+            found |= symbol if used & names else Symbols.NONE
+        return found
 
     @cached_property
     def symbols(self) -> dict[str, Definition]:
@@ -128,14 +146,16 @@ class Scope:
     # -- numbers -------------------------------------------------------------------------------------------------------
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """The parameters that have a number, by themselves or by formula."""
-        given = {name: parameter.value for name, parameter in self.mechanism.parameters.items()}
+        """The parameters and quantities that have a number, by themselves or by formula."""
+        quantities = self.mechanism.quantities
+        given: dict[str, Scalar | None] = {name: quantity.value for name, quantity in quantities.items()}
+        given |= {name: parameter.value for name, parameter in self.mechanism.parameters.items()}
         formulas = {name: value.names for name, value in given.items() if isinstance(value, Formula)}
         known = {name: value for name, value in given.items() if isinstance(value, float)}
         for name in ordered(formulas)[0]:
             formula = given[name]
             assert isinstance(formula, Formula)
-            number = self._values[formula] = _value(formula, known)
+            number = self._values[formula] = _value(formula, known, self.mechanism.lookups)
             if number is not None:
                 known[name] = number
         return known
@@ -145,7 +165,7 @@ class Scope:
         if not isinstance(scalar, Formula):
             return scalar
         if scalar not in self._values:
-            self._values[scalar] = _value(scalar, self.numbers)
+            self._values[scalar] = _value(scalar, self.numbers, self.mechanism.lookups)
         return self._values[scalar]
 
     def values(self, scalars: tuple[float | Formula, ...] | None) -> tuple[float, ...] | None:
@@ -155,11 +175,11 @@ class Scope:
         return numbers if scalars is not None and len(numbers) == len(found) else None
 
 
-def _value(formula: Formula, known: dict[str, float]) -> float | None:
+def _value(formula: Formula, known: dict[str, float], tables: dict[str, Lookup]) -> float | None:
     if not formula.names <= known.keys():
         return None
     try:
-        return formula.value({name: known[name] for name in formula.names})
+        return formula.value({name: known[name] for name in formula.names}, tables)
     except TorseurError:  # it has no value at all: 1/0, sqrt(-1)
         return None
 

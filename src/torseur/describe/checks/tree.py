@@ -8,7 +8,6 @@ from torseur.describe.bodies import BASE, WORLD, BaseKind
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope
-from torseur.describe.fields import names_in
 from torseur.describe.loads import Motor, PathLoad, Transmission
 from torseur.spatial.joints import Quantity
 
@@ -37,7 +36,7 @@ def rigid_roots(scope: Scope) -> dict[str, str]:
     order, _ = ordered({name: [body.parent] for name, body in mechanism.bodies.items()})
     for name in order:
         body = mechanism.bodies[name]
-        is_fixed = body.joint.kind == "fixed" and not names_in(body.place) & coordinates
+        is_fixed = body.joint.kind == "fixed" and not mechanism.names_in(body.place) & coordinates
         roots[name] = roots.get(body.parent, body.parent) if is_fixed else name
     return roots
 

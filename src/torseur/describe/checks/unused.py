@@ -1,4 +1,4 @@
-"""Parameters and inputs that nothing uses."""
+"""Parameters, inputs and tables that nothing uses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torseur.describe.checks.fault import Fault, Severity
 from torseur.describe.checks.scope import Scope
+from torseur.describe.checks.walk import FoundFormula, walk
 from torseur.describe.fields import names_in
 
 __all__ = ["unused_names"]
@@ -13,6 +14,11 @@ __all__ = ["unused_names"]
 
 def unused_names(scope: Scope) -> Iterator[Fault]:
     used = names_in(scope.mechanism)
+    formulas = [found.formula for found in walk(scope.mechanism) if isinstance(found, FoundFormula)]
+    looked_up = {name for formula in formulas for name, _ in formula.tables}
+    for name in scope.mechanism.tables:
+        if name not in looked_up:
+            yield Fault(("tables", name), "nothing uses it", severity=Severity.NOTE)
     for table, word in ((scope.mechanism.parameters, "parameters"), (scope.mechanism.inputs, "inputs")):
         for name in table:
             if name not in used:

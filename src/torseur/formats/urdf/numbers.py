@@ -32,14 +32,14 @@ class Numbers:
     """The numbers of a mechanism."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.g = Graph()
+        self.g, self.tables = Graph(), mechanism.lookups
         self.known = {n: p.value for n, p in mechanism.parameters.items() if isinstance(p.value, float)}
         waiting = {n: p.value for n, p in mechanism.parameters.items() if isinstance(p.value, Formula)}
         while ready := [name for name, formula in waiting.items() if formula.names <= self.known.keys()]:
             for name in ready:
                 formula = waiting.pop(name)
                 try:
-                    self.known[name] = formula.value(self.known)
+                    self.known[name] = formula.value(self.known, self.tables)
                 except TorseurError:
                     continue  # no number; what uses it will say so
 
@@ -54,7 +54,7 @@ class Numbers:
             return value
         self.check(value)
         try:
-            number = value.value(self.known)
+            number = value.value(self.known, self.tables)
         except TorseurError as error:
             raise NoNumber(f"{value} has no value") from error
         if not math.isfinite(number):

@@ -28,6 +28,7 @@ from torseur.describe import (
 )
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import Inertia
+from torseur.formats.in_numbers import in_numbers
 from torseur.formats.losses import Losses
 from torseur.formats.urdf.elements import JointType, Mimic
 from torseur.formats.urdf.names import Names
@@ -71,7 +72,7 @@ def write_urdf(mechanism: Mechanism, losses: Losses | None = None) -> str:
       </joint>
     </robot>
     """
-    writer = _Writer(mechanism, losses or Losses())
+    writer = _Writer(in_numbers(mechanism), losses or Losses())
     writer.write_all()
     writer.losses.stop_if_refused()
     return "\n".join(writer.lines) + "\n"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from torseur.describe.checks.fault import guess
 from torseur.describe.fields import Number, Scalar
 from torseur.errors import ModelError
+from torseur.formats.columns import columns_of, lines_of
 from torseur.graph import Expr, Interpolation, Outside, Piecewise, table
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block
@@ -90,25 +89,7 @@ class Recorded(Block):
 
 def read_columns(path: Path, wanted: Sequence[str | int]) -> tuple[list[int], list[list[float]]]:
     """Columns of a file of numbers, and the line each row stands on; every error says the line."""
-    lines = _lines(path)
-    if not lines:
-        raise ModelError("a file without numbers", where=str(path), expected="lines of numbers")
-    first = _cells(lines[0][1])
-    named = any(_number(cell) is None for cell in first)
-    places = [_place(path, lines[0][0], first if named else None, column, len(first)) for column in wanted]
-    rows = lines[1:] if named else lines
-    found: list[list[float]] = [[] for _ in wanted]
-    for line, text in rows:
-        cells = _cells(text)
-        for column, place in zip(found, places, strict=True):
-            value = _number(cells[place]) if place < len(cells) else None
-            if value is None:
-                got = cells[place][:40] if place < len(cells) else f"{len(cells)} cells"
-                raise ModelError(
-                    "not a number", where=f"{path}:{line}", expected=f"a finite number in column {place + 1}", got=got
-                )
-            column.append(value)
-    return [line for line, _ in rows], found
+    return columns_of(_lines(path), str(path), wanted)
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
@@ -125,29 +106,4 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         raise ModelError(
             "a file cannot be read", where=str(path), expected="a file of text (UTF-8)", got=str(error)
         ) from None
-    numbered = ((k, line.strip()) for k, line in enumerate(text.splitlines(), 1))
-    return [(k, line) for k, line in numbered if line and not line.startswith("#")]
-
-
-def _cells(line: str) -> list[str]:
-    mark = next((mark for mark in (";", "\t", ",") if mark in line), None)
-    return [cell.strip().strip('"').strip() for cell in (line.split(mark) if mark else line.split())]
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
-
-
-def _place(path: Path, line: int, names: list[str] | None, column: str | int, count: int) -> int:
-    if isinstance(column, int) and 1 <= column <= count:
-        return column - 1
-    if isinstance(column, str) and names is not None and column in names:
-        return names.index(column)
-    expected, remedy = guess(str(column), names or ())
-    if names is None or isinstance(column, int):
-        expected, remedy = f"a number from 1 to {count}", None
-    raise ModelError(f"no column '{column}'", where=f"{path}:{line}", expected=expected, remedy=remedy)
+    return lines_of(text)

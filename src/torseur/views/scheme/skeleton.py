@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import BASE, WORLD, BaseKind
-from torseur.describe.fields import names_in
 from torseur.describe.place import AxisTurn, Elementary, Place
 from torseur.dynamics.kinematics import body_poses, coordinates_of, frame_pose
 from torseur.dynamics.system import System
@@ -263,7 +262,7 @@ class _Trace:
 
     def _fixed(self, cursor: _Cursor, place: Place) -> _Cursor:
         """A place taken in one go."""
-        if place.pose is None and not names_in(place) & self.moving:
+        if place.pose is None and not self.system.mechanism.names_in(place) & self.moving:
             return self._along(cursor, place)
         pose = cursor.pose * self.system.place(place)
         step = Elementary.model_construct(rn=None)  # never equal to a real one
@@ -273,7 +272,7 @@ class _Trace:
         for step in steps:
             motion = self.system.before(Place(steps=(step,)))
             known = (cursor.piece, (*cursor.steps, step))
-            if not names_in(step) & self.moving:
+            if not self.system.mechanism.names_in(step) & self.moving:
                 pose = cursor.pose * motion
                 corners = (*cursor.corners, pose) if _moves(step) else cursor.corners
                 cursor = _Cursor(cursor.piece, pose, corners, known[1], cursor.routed)
