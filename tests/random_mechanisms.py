@@ -22,6 +22,7 @@ from torseur.describe.formulas import CONSTANTS, FUNCTIONS, RESERVED, Formula
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load, PathLoad
 from torseur.describe.place import Elementary, Place, RigidPose
+from torseur.describe.solids import Solid
 from torseur.describe.tables import LookupTable
 from torseur.spatial.joints import KINDS as JOINTS
 
@@ -132,6 +133,8 @@ def _record(draw: Draw, kind: type[Record]) -> Record:
         return _base(draw)
     if kind is LookupTable:
         return _table(draw)
+    if kind is Solid:
+        return _solid(draw)
     if kind is Loop:
         kinds = [name for name, algebra in JOINTS.items() if algebra.nv < 6]
         return Loop(**_fields(draw, Loop, joint=draw(st.sampled_from(kinds))))
@@ -178,6 +181,14 @@ def _joint(draw: Draw) -> Joint:
     has_axis = kind in ("revolute", "prismatic", "screw", "cylindrical", "planar")
     axis = draw(st.one_of(st.sampled_from("xyz"), st.tuples(scalars, scalars, scalars))) if has_axis else "z"
     return Joint(kind=kind, pitch=pitch, coordinates=_coordinates(draw, JOINTS[kind].nq), axis=axis)
+
+
+def _solid(draw: Draw) -> Solid:
+    form = draw(st.sampled_from(["box", "cylinder", "tube", "cone", "sphere"]))
+    weight = draw(st.sampled_from(["mass", "density"]))
+    shape = _record(draw, get_args(Solid.model_fields[form].annotation)[0])
+    place = _record(draw, Place)
+    return Solid(**{form: shape, weight: draw(scalars), "place": place})
 
 
 def _table(draw: Draw) -> LookupTable:

@@ -106,7 +106,10 @@ def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step:
     new = {"method": solver, "step": step}
     changed = {key: value for key, value in new.items() if value is not None}
     if changed:
-        given["solver"] = {**read.study.solver.model_dump(), **changed}
+        own = read.study.solver.model_dump()
+        if solver is not None:  # numbers of another method mean nothing to this one
+            own |= {name: None for name in read.study.solver.numbers if name not in method_of(solver).numbers}
+        given["solver"] = {**own, **changed}
     return study_of(read.study, **given, **assigned(read.study, pairs))
 
 

@@ -3,10 +3,12 @@
 from torseur.describe.bodies import BASE, WORLD, Base, BaseKind, Body, Coordinate, Frame, Joint, Shape
 from torseur.describe.constraints import Constraint, Coupling, Loop, NoSideSlip, Prescribed, Rolling, SpeedRow
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, StandardInertia, Tensor
+from torseur.describe.inertia import CentralInertia, CompositeInertia, StandardInertia, Tensor
 from torseur.describe.loads import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
-from torseur.describe.mechanism import Input, Mechanism, Output, Parameter, Variable
+from torseur.describe.mechanism import Input, Mechanism, NamedQuantity, Output, Parameter, Variable
 from torseur.describe.place import AxisTurn, Dh, Elementary, Mdh, Place, RigidPose
+from torseur.describe.solids import Solid
+from torseur.describe.tables import LookupTable
 
 __all__ = [
     "BASE",
@@ -16,6 +18,7 @@ __all__ = [
     "BaseKind",
     "Body",
     "CentralInertia",
+    "CompositeInertia",
     "Constraint",
     "Coordinate",
     "Coupling",
@@ -28,10 +31,12 @@ __all__ = [
     "Input",
     "Joint",
     "Load",
+    "LookupTable",
     "Loop",
     "Mdh",
     "Mechanism",
     "Motor",
+    "NamedQuantity",
     "NoSideSlip",
     "Output",
     "Parameter",
@@ -40,6 +45,7 @@ __all__ = [
     "RigidPose",
     "Rolling",
     "Shape",
+    "Solid",
     "SpeedRow",
     "SpringDamper",
     "StandardInertia",

@@ -12,6 +12,7 @@ from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Inertia
 from torseur.describe.marks import BodyName, Symbols, Uses
 from torseur.describe.place import Place
+from torseur.describe.solids import Box, Cone, Cylinder, Sphere
 from torseur.spatial.joints import KINDS, JointKind
 
 __all__ = [
@@ -140,32 +141,6 @@ class Frame(Record):
     """
 
     place: PositionalPlace = Field(Place(), description="in the body's frame")
-
-
-class Box(Record):
-    """A box, its middle at the origin."""
-
-    size: Triple = Field(description="along x, y, z, m")
-
-
-class Cylinder(Record):
-    """A cylinder, its axis along z, its middle at the origin."""
-
-    radius: Scalar = Field(description="m")
-    length: Scalar = Field(description="along z, middle at z = 0, m")
-
-
-class Cone(Record):
-    """A cone, its axis along z."""
-
-    radius: Scalar = Field(description="of the foot, m")
-    length: Scalar = Field(description="along z, foot at z = 0, m")
-
-
-class Sphere(Record):
-    """A sphere, its middle at the origin."""
-
-    radius: Scalar = Field(description="m")
 
 
 class Tyre(Record):

@@ -1,4 +1,4 @@
-"""Mass and how it is spread, two ways; both lead to the ten standard parameters, in which dynamics is linear."""
+"""Mass and how it is spread, in four ways; all lead to the ten standard parameters, in which dynamics is linear."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag
 
 from torseur.describe.fields import Record, Scalar, Triple
+from torseur.describe.solids import Solid
 
-__all__ = ["CentralInertia", "Inertia", "StandardInertia", "Tensor"]
+__all__ = ["CentralInertia", "CompositeInertia", "Inertia", "StandardInertia", "Tensor"]
 
 
 class StandardInertia(Record):
@@ -49,12 +50,33 @@ class CentralInertia(Record):
     rpy: Triple = Field((0.0, 0.0, 0.0), description="those axes in the body's: roll, pitch, yaw, rad")
 
 
-def _form(value: Any) -> str:
-    keys = value if isinstance(value, dict) else type(value).model_fields if isinstance(value, Record) else ()
-    return "central" if {"mass", "centre", "tensor", "rpy"} & set(keys) else "standard"
+class CompositeInertia(Record):
+    """Several solids that are one body: their masses and inertias add up (Kanyiki & Ntambwe, equation 1)."""
 
+    solids: tuple[Solid, ...] = Field(min_length=1, description="the parts, each with its place")
+
+
+_OF_SOLIDS = {"box", "cylinder", "tube", "cone", "sphere", "density"}
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, Record):
+        return next((tag for kind, tag in _TAGS.items() if isinstance(value, kind)), "standard")
+    keys = set(value) if isinstance(value, dict) else set()
+    if "solids" in keys:
+        return "composite"
+    if keys & _OF_SOLIDS:
+        return "solid"
+    return "central" if {"mass", "centre", "tensor", "rpy"} & keys else "standard"
+
+
+_TAGS: dict[type[Record], str] = {CentralInertia: "central", Solid: "solid", CompositeInertia: "composite"}
 
 Inertia = Annotated[
-    Annotated[StandardInertia, Tag("standard")] | Annotated[CentralInertia, Tag("central")], Discriminator(_form)
+    Annotated[StandardInertia, Tag("standard")]
+    | Annotated[CentralInertia, Tag("central")]
+    | Annotated[Solid, Tag("solid")]
+    | Annotated[CompositeInertia, Tag("composite")],
+    Discriminator(_form),
 ]
-"""Either form; which one is told from the fields."""
+"""Any of the forms; which one is told from the fields."""

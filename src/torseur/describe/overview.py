@@ -13,7 +13,7 @@ from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import StandardInertia
+from torseur.describe.inertia import CentralInertia, StandardInertia
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism, NamedQuantity, Output, Variable
 from torseur.describe.tables import LookupTable
@@ -75,7 +75,8 @@ def _plain(value: Scalar | None) -> Any:
 
 
 def _inertia(inertia: Record | None) -> str | None:
-    return None if inertia is None else "standard" if isinstance(inertia, StandardInertia) else "central"
+    names = {StandardInertia: "standard", CentralInertia: "central"}
+    return None if inertia is None else next((n for k, n in names.items() if isinstance(inertia, k)), "solids")
 
 
 def _body(scope: Scope, name: str, body: Body) -> Data:

@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torseur.describe import BASE, CentralInertia, StandardInertia
+from torseur.describe import BASE, CentralInertia
+from torseur.describe.inertia import Inertia as DescribedInertia
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.tree import Rotor, inertia_of
 from torseur.dynamics.velocities import FrameState, Kinematics
@@ -70,7 +71,7 @@ def rigid_bodies(w: Workbench) -> tuple[list[RigidBody], list[Expr]]:
     return [*bodies, *(_rotor(w, kinematics, rotor) for rotor in _with_inertia(w))], Q
 
 
-def _at_reference(w: Workbench, record: StandardInertia | CentralInertia) -> tuple[Vector, Inertia]:
+def _at_reference(w: Workbench, record: DescribedInertia) -> tuple[Vector, Inertia]:
     """The reference point in the body's frame, and the inertia there."""
     if isinstance(record, CentralInertia):
         at_centre = record.model_copy(update={"centre": (0.0, 0.0, 0.0)})

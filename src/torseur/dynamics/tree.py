@@ -23,7 +23,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from torseur.describe import BASE, WORLD, BaseKind, CentralInertia, Motor, StandardInertia, Transmission
+from torseur.describe import BASE, WORLD, BaseKind, Motor, StandardInertia, Transmission
+from torseur.describe.inertia import CompositeInertia
+from torseur.describe.inertia import Inertia as DescribedInertia
+from torseur.describe.solids import Solid
+from torseur.describe.values import Values
 from torseur.dynamics.free_form import Gearing, Move, cut, geared
 from torseur.dynamics.kinematics import carrier_steps, coordinates_of, velocity_of
 from torseur.dynamics.system import System
@@ -405,8 +409,10 @@ class Tree:
         return Inertia.from_ten(*(g.name(x, f"{n}R{number}") for n, x in zip(names, inertia.ten(), strict=True)))
 
 
-def inertia_of(system: System, inertia: StandardInertia | CentralInertia) -> Inertia:
+def inertia_of(system: System, inertia: DescribedInertia) -> Inertia:
     """The ten parameters of a described body at its own frame."""
+    if isinstance(inertia, (Solid, CompositeInertia)):
+        return Values(system.graph, system.scalar).inertia(inertia)
     if isinstance(inertia, StandardInertia):
         return Inertia.from_ten(*(system.scalar(getattr(inertia, n)) for n in StandardInertia.model_fields))
     t = {n: system.scalar(getattr(inertia.tensor, n)) for n in type(inertia.tensor).model_fields}

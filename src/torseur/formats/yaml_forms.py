@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from torseur.describe.bodies import Base, Body, Box, Coordinate, Frame, Joint, Line, Mesh, Shape, Sphere
+from torseur.describe.bodies import Base, Body, Coordinate, Frame, Joint, Line, Mesh, Shape
 from torseur.describe.checks.fault import guess, nearest
 from torseur.describe.fields import Record
 from torseur.describe.inertia import Tensor
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Input, NamedQuantity, Output, Parameter
 from torseur.describe.place import Place, RigidPose
+from torseur.describe.solids import Box, Solid, Sphere
 from torseur.formats.yaml_nodes import Node, Source
 
 __all__ = ["HOISTED", "LISTED", "NAMED", "shape", "shape_load"]
@@ -37,7 +38,7 @@ NAMED: dict[type[Record], str] = {
 LISTED: dict[type[Record], str] = {RigidPose: "position", Box: "size", Line: "points"}
 """Records that may be written as a list: the field it stands for."""
 
-HOISTED = (Body, Base, Frame, Shape)
+HOISTED = (Body, Base, Frame, Shape, Solid)
 """Records whose ``place`` may be left out: its mdh, dh, pose or steps then stand in the record itself."""
 
 _DIAGONAL = ("xx", "yy", "zz")

@@ -94,6 +94,8 @@ def tidied(entry: Any, *, is_schema: bool = True) -> Any:
         for key, item in entry.items()
         if key not in dropped
     }
+    if "oneOf" in tidy:  # forms told apart by their keys: a schema may find that two would do
+        tidy["anyOf"] = tidy.pop("oneOf")
     if _is_scalar(tidy):
         return {**_ref("Scalar"), **_rest(tidy, "anyOf")}
     if tidy.get("prefixItems") == [_ref("Scalar")] * 3:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 
 from torseur.describe.checks.fault import guess
 from torseur.errors import ArgumentError
 from torseur.simulation.solvers.rosenbrock import RODAS4
-from torseur.simulation.solvers.second_order import EASYDYN, NEWMARK, generalised_alpha, hht
+from torseur.simulation.solvers.second_order import EASYDYN, NEWMARK, generalised_alpha, hht, newmark
 from torseur.simulation.solvers.stepper import Method
 from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 
@@ -21,6 +23,10 @@ class Choice:
     method: Method
     meaning: str
     is_implicit: bool = False
+    make: Callable[..., Method] | None = None
+    """Makes it with other numbers than the usual ones."""
+    numbers: tuple[str, ...] = ()
+    """Which."""
 
     @property
     def audit(self) -> float:
@@ -33,18 +39,37 @@ METHODS: dict[str, Choice] = {
     "dopri5": Choice(DOPRI5, "Dormand and Prince, order 5, steps by error: events, loose tolerance"),
     "rk4": Choice(RK4, "Kutta's classical method, order 4, given step: the quickest, and the one for batches"),
     "rodas": Choice(RODAS4, "Hairer and Wanner's RODAS 4(3), L-stable, steps by error: stiff models"),
-    "newmark": Choice(NEWMARK, "Newmark, order 2, given step: keeps energy of linear vibrations", True),
-    "easydyn": Choice(EASYDYN, "Newmark with the step control of EasyDyn", True),
-    "hht": Choice(hht(), "Hilber, Hughes and Taylor, order 2, given step: damps high frequencies", True),
+    "newmark": Choice(
+        NEWMARK, "Newmark, order 2, given step: keeps energy of linear vibrations", True, newmark, ("beta", "gamma")
+    ),
+    "easydyn": Choice(
+        EASYDYN,
+        "Newmark with the step control of EasyDyn",
+        True,
+        partial(newmark, control=EASYDYN.control),
+        ("beta", "gamma"),
+    ),
+    "hht": Choice(
+        hht(), "Hilber, Hughes and Taylor, order 2, given step: damps high frequencies", True, hht, ("alpha",)
+    ),
     "generalised_alpha": Choice(
-        generalised_alpha(), "Chung and Hulbert, order 2, given step, loops at position level", True
+        generalised_alpha(),
+        "Chung and Hulbert, order 2, given step, loops at position level",
+        True,
+        generalised_alpha,
+        ("rho",),
     ),
 }
 
 
-def method_of(name: str) -> Choice:
-    """A method by name."""
+def method_of(name: str, numbers: Mapping[str, float] | None = None) -> Choice:
+    """A method by name, with numbers of its own where they are given."""
     if name not in METHODS:
         expected, remedy = guess(name, METHODS)
         raise ArgumentError(f"no method '{name}'", where="solver.method", expected=expected, remedy=remedy)
-    return METHODS[name]
+    choice, given = METHODS[name], dict(numbers or {})
+    strange = [number for number in given if number not in choice.numbers]
+    if strange:
+        expected = ", ".join(choice.numbers) or "none"
+        raise ArgumentError(f"'{name}' has no {', '.join(strange)}", where=f"solver.{strange[0]}", expected=expected)
+    return replace(choice, method=choice.make(**given)) if given and choice.make is not None else choice

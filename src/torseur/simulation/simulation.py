@@ -70,7 +70,7 @@ class Simulation:
     def __init__(self, study: Study, folder: Path | None = None, *, audit: bool = True) -> None:
         check_study(study)
         self.study = study
-        self.method = method_of(study.solver.method)
+        self.method = method_of(study.solver.method, study.solver.numbers)
         self.model = build(study.model, parameters=dict(study.parameters))
         self.moving = MovingInputs(self.model)
         settings = Settings(

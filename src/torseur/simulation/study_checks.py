@@ -51,6 +51,7 @@ def faults(study: Study) -> list[Fault]:
         *_formulas(study, scope),
         *_times(study),
         *_unknown([study.solver.method], METHODS, "method", ("solver", "method"), is_table=False),
+        *_numbers(study),
         *_outputs(study, scope),
         *_changes(study),
         *_records(study),
@@ -96,6 +97,16 @@ def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:
 def _times(study: Study) -> Iterator[Fault]:
     if not study.until > study.begin:
         yield Fault(("until",), f"the end ({study.until:g} s) must come after the begin ({study.begin:g} s)")
+
+
+def _numbers(study: Study) -> Iterator[Fault]:
+    """Numbers of a method that the method has."""
+    choice = METHODS.get(study.solver.method)
+    for name in study.solver.numbers:
+        if choice is not None and name not in choice.numbers:
+            owners = ", ".join(method for method, other in METHODS.items() if name in other.numbers)
+            text = f"the method '{study.solver.method}' has no {name}"
+            yield Fault(("solver", name), text, expected=f"one of the methods that have it: {owners}")
 
 
 def _records(study: Study) -> Iterator[Fault]:

@@ -6,15 +6,22 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from torseur.describe.bodies import BASE, Body, Frame
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
-from torseur.describe.inertia import CentralInertia, StandardInertia, Tensor
+from torseur.describe.fields import names_in
+from torseur.describe.formulas import Formula
+from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, StandardInertia, Tensor
 from torseur.describe.loads import Motor, Transmission
 from torseur.describe.mechanism import Variable
+from torseur.describe.solids import Solid
+from torseur.describe.values import Values
+from torseur.errors import TorseurError
+from torseur.graph import Graph
 
 __all__ = ["impossible_inertias", "massless_motions"]
 
@@ -31,7 +38,8 @@ def impossible_inertias(scope: Scope) -> Iterator[Fault]:
         yield from _impossible(scope, ("bodies", name, "inertia"), body.inertia)
 
 
-def _impossible(scope: Scope, path: Path, inertia: StandardInertia | CentralInertia | None) -> Iterator[Fault]:
+def _impossible(scope: Scope, path: Path, described: Inertia | None) -> Iterator[Fault]:
+    inertia = _of_solids(scope, described)
     if inertia is None:
         return
     field = "M" if isinstance(inertia, StandardInertia) else "mass"
@@ -54,6 +62,20 @@ def _impossible(scope: Scope, path: Path, inertia: StandardInertia | CentralIner
         only_z = np.zeros((3, 3))
         only_z[2, 2] = given[2, 2]
         yield from _impossible_tensor(path, tensor, is_planar=np.array_equal(given, only_z))
+
+
+def _of_solids(scope: Scope, inertia: Inertia | None) -> StandardInertia | CentralInertia | None:
+    """What solids add up to; none where they are not numbers."""
+    if not isinstance(inertia, (Solid, CompositeInertia)):
+        return inertia
+    if any(scope.value(Formula(name)) is None for name in names_in(inertia)):
+        return None
+    g = Graph()
+    try:
+        ten = Values(g, lambda x: g.number(scope.value(x) or 0.0)).inertia(inertia).ten()
+        return StandardInertia(**{k: float(x) for k, x in zip(StandardInertia.model_fields, ten, strict=True)})
+    except (TorseurError, ValidationError):  # an impossible size, of which others tell
+        return None
 
 
 def _matrix(scope: Scope, record: Tensor | StandardInertia, names: tuple[str, ...]) -> Matrix | None:
@@ -163,9 +185,10 @@ def _with_children(scope: Scope, bodies: set[str]) -> set[str]:
 
 def _has_inertia(scope: Scope, body: str) -> bool:
     """Whether a body has, or may have, some inertia."""
-    inertia = scope.mechanism.base.inertia if body == BASE else scope.mechanism.bodies[body].inertia
+    described = scope.mechanism.base.inertia if body == BASE else scope.mechanism.bodies[body].inertia
+    inertia = _of_solids(scope, described)
     if inertia is None:
-        return False
+        return described is not None
     fields = [inertia] if isinstance(inertia, StandardInertia) else [inertia.tensor]
     scalars = [getattr(record, name) for record in fields for name in type(record).model_fields]
     scalars += [] if isinstance(inertia, StandardInertia) else [inertia.mass]
@@ -221,7 +244,7 @@ def _thin_tips(scope: Scope, given: set[str], touched: set[str]) -> Iterator[Fau
 
 def _felt(scope: Scope, body: Body) -> float | None:
     """What a revolute joint (inertia about z) or a prismatic one (mass) feels of its body, if it is a number."""
-    inertia = body.inertia
+    inertia = _of_solids(scope, body.inertia)
     if inertia is None or body.joint.kind not in ("revolute", "prismatic"):
         return None
     if isinstance(inertia, StandardInertia):

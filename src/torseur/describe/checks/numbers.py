@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torseur.describe.bodies import Box, Cone, Coordinate, Cylinder, Joint, Sphere, Tyre
+from torseur.describe.bodies import Coordinate, Joint, Tyre
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import NoSideSlip, Rolling
 from torseur.describe.loads import Motor
 from torseur.describe.mechanism import Variable
 from torseur.describe.place import AxisTurn, RigidPose
+from torseur.describe.solids import Box, Cone, Cylinder, Sphere, Tube
 from torseur.spatial.joints import Quantity
 
 __all__ = ["axes", "limits", "orientations", "sizes"]
@@ -115,12 +116,17 @@ def axes(scope: Scope) -> Iterator[Fault]:
 
 def sizes(scope: Scope) -> Iterator[Fault]:
     """Radii and lengths are positive."""
-    for kind in (Box, Cylinder, Cone, Sphere, Tyre, Rolling):
+    for kind in (Box, Cylinder, Cone, Sphere, Tube, Tyre, Rolling):
         for path, record in scope.records(kind):
-            for field in ("size", "radius", "length", "width"):
+            for field in ("size", "radius", "inner", "length", "width"):
                 given = getattr(record, field, None)
                 for k, scalar in enumerate(given if isinstance(given, tuple) else (given,)):
                     value = scope.value(scalar)
                     if value is not None and value <= 0:
                         place = (*path, field, k) if isinstance(given, tuple) else (*path, field)
                         yield Fault(place, "a size must be positive", got=f"{value:g}")
+    for path, tube in scope.records(Tube):
+        radius, inner = scope.value(tube.radius), scope.value(tube.inner)
+        if radius is not None and inner is not None and inner >= radius:
+            got = f"{inner:g} in {radius:g}"
+            yield Fault((*path, "inner"), "the hole of a tube is wider than the tube", expected="less", got=got)

@@ -1,10 +1,13 @@
-"""Inertias at the centre of mass as the ten standard parameters at the frame, in numbers or formulas."""
+"""Inertias at the centre of mass, and of solids, as the ten standard parameters at the frame."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, StandardInertia, Tensor
+from torseur.describe.inertia import CentralInertia, Inertia, StandardInertia, Tensor
+from torseur.describe.values import Values
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, ops
 from torseur.spatial.inertia import central
@@ -15,9 +18,9 @@ __all__ = ["standard_inertia"]
 _SIGNS = {ops.ADD: " + ", ops.SUB: " - ", ops.MUL: "*", ops.DIV: "/"}
 
 
-def standard_inertia(inertia: StandardInertia | CentralInertia | None) -> StandardInertia | CentralInertia | None:
+def standard_inertia(inertia: Inertia | None) -> Inertia | None:
     """The ten parameters at the frame; as it is where formulas would become too long."""
-    if not isinstance(inertia, CentralInertia):
+    if inertia is None or isinstance(inertia, StandardInertia):
         return inertia
     g = Graph()
     scope = {name: g.symbol(name) for name in sorted(names_in(inertia))}
@@ -25,16 +28,22 @@ def standard_inertia(inertia: StandardInertia | CentralInertia | None) -> Standa
     def expr(value: Scalar) -> Expr:
         return value.expr(g, scope) if isinstance(value, Formula) else g.number(value)
 
+    if not isinstance(inertia, CentralInertia):
+        return _written(Values(g, expr).inertia(inertia).ten()) or inertia
     t = {name: expr(getattr(inertia.tensor, name)) for name in Tensor.model_fields}
     tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
     x, y, z = (expr(part) for part in inertia.centre)
     turns = (StepKind.ROTATE_X, StepKind.ROTATE_Y, StepKind.ROTATE_Z)
     axes = product(g, [Step(kind, expr(a)) for kind, a in reversed(list(zip(turns, inertia.rpy, strict=True)))]).R
-    ten = central(expr(inertia.mass), (x, y, z), tensor, axes).ten()
+    return _written(central(expr(inertia.mass), (x, y, z), tensor, axes).ten()) or inertia
+
+
+def _written(ten: Sequence[Expr]) -> StandardInertia | None:
+    """Expressions as numbers and formulas, if these can be written."""
     try:
         return StandardInertia(**dict(zip(StandardInertia.model_fields, map(_scalar, ten), strict=True)))
     except ModelError:
-        return inertia
+        return None
 
 
 def _scalar(e: Expr) -> Scalar:

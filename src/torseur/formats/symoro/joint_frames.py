@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from torseur.describe.bodies import Body, Frame, Joint
 from torseur.describe.checks.walk import FoundName, walk
 from torseur.describe.fields import FrozenDict, Record, names_in
-from torseur.describe.inertia import CentralInertia, StandardInertia
+from torseur.describe.inertia import Inertia as DescribedInertia
+from torseur.describe.inertia import StandardInertia
 from torseur.describe.marks import Thing
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Place, RigidPose
@@ -87,7 +88,7 @@ def _place(pose: Pose) -> Place:
     return Place(pose=RigidPose(position=position, matrix=(a, b, c)))
 
 
-def _inertia(inertia: StandardInertia | CentralInertia, own: Pose, numbers: Numbers) -> StandardInertia:
+def _inertia(inertia: DescribedInertia, own: Pose, numbers: Numbers) -> StandardInertia:
     ten = standard_inertia(inertia)
     values = [numbers.g.number(numbers.scalar(getattr(ten, key))) for key in StandardInertia.model_fields]
     moved = Inertia.from_ten(*values).seen_from(own).ten()

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
-from torseur.describe import Formula, Mechanism, Place, RigidPose, StandardInertia
+from torseur.describe import Formula, Mechanism, Place, StandardInertia
 from torseur.describe.fields import Scalar, names_in
-from torseur.describe.inertia import Inertia
+from torseur.describe.inertia import CompositeInertia, Inertia
+from torseur.describe.solids import Solid
+from torseur.describe.values import Values
 from torseur.errors import TorseurError
 from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import Inertial
-from torseur.formats.urdf.places import rotation
 from torseur.formats.urdf.visuals import Origin
-from torseur.graph import Expr, Graph
-from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
-from torseur.spatial.vectors import Vector, zero_vector
+from torseur.graph import Graph
+from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Vector
 
 __all__ = ["NoNumber", "Numbers"]
-
-MDH = (("rz", "gamma"), ("tz", "b"), ("rx", "alpha"), ("tx", "d"), ("rz", "theta"), ("tz", "r"))
-DH = (("rz", "theta"), ("tz", "d"))
-DH_AFTER = (("tx", "a"), ("rx", "alpha"))
 
 
 class NoNumber(Exception):
@@ -65,58 +63,31 @@ class Numbers:
         x, y, z = (self.scalar(value) for value in values)
         return (x, y, z)
 
-    def vector(self, values: Iterable[Scalar]) -> Vector:
-        x, y, z = (self._expr(value) for value in values)
-        return (x, y, z)
+    @cached_property
+    def _values(self) -> Values:
+        return Values(self.g, lambda value: self.g.number(self.scalar(value)))
 
-    def _expr(self, value: Scalar) -> Expr:
-        return self.g.number(self.scalar(value))
+    def vector(self, values: Sequence[Scalar]) -> Vector:
+        return self._values.vector(values)
 
     # -- places --------------------------------------------------------------------------------------------------------
     def before(self, place: Place) -> Pose:
         """The part of a place before the motion of the joint."""
-        if place.mdh is not None:
-            return self._row(place.mdh, MDH)
-        if place.dh is not None:
-            return self._row(place.dh, DH)
-        if place.pose is not None:
-            return self._rigid(place.pose)
-        pose = Pose.identity(self.g)
-        for step in place.steps or ():
-            if step.rn is not None:
-                x, y, z = self.triple(step.rn.axis)
-                size = math.hypot(x, y, z) or 1.0
-                axis = self.vector((x / size, y / size, z / size))
-                pose = pose * Pose(about_axis(axis, self._expr(step.rn.angle)), zero_vector(self.g))
-            else:
-                kind, amount = next((k, a) for k in StepKind if (a := getattr(step, k.value)) is not None)
-                pose = pose * product(self.g, [Step(kind, self._expr(amount))])
-        return pose
+        return self._values.before(place)
 
     def after(self, place: Place) -> Pose:
         """The part after it: a and alpha of a standard Denavit-Hartenberg row."""
-        return Pose.identity(self.g) if place.dh is None else self._row(place.dh, DH_AFTER)
+        return self._values.after(place)
 
     def whole(self, place: Place) -> Pose:
-        return self.before(place) * self.after(place)
-
-    def _row(self, row: object, pattern: tuple[tuple[str, str], ...]) -> Pose:
-        steps = [Step(StepKind(kind), self._expr(getattr(row, field))) for kind, field in pattern]
-        return product(self.g, steps)
-
-    def _rigid(self, pose: RigidPose) -> Pose:
-        P = self.vector(pose.position)
-        if pose.quaternion is not None:
-            w, x, y, z = (self._expr(part) for part in pose.quaternion)
-            return Pose(from_quaternion(w, x, y, z), P)
-        if pose.matrix is not None:
-            a, b, c = (self.vector(row) for row in pose.matrix)
-            return Pose((a, b, c), P)
-        return Pose(rotation(self.g, self.triple(pose.rpy or (0.0, 0.0, 0.0))), P)
+        return self._values.whole(place)
 
     # -- inertia -------------------------------------------------------------------------------------------------------
     def inertial(self, inertia: Inertia) -> Inertial:
         """Mass, centre and the tensor at the centre; a moment without mass has none."""
+        if isinstance(inertia, (Solid, CompositeInertia)):
+            ten = map(float, self._values.inertia(inertia).ten())
+            inertia = StandardInertia(**dict(zip(StandardInertia.model_fields, ten, strict=True)))
         if not isinstance(inertia, StandardInertia):
             t = inertia.tensor
             tensor = tuple(self.scalar(entry) for entry in (t.xx, t.xy, t.xz, t.yy, t.yz, t.zz))

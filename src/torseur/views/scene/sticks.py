@@ -13,6 +13,7 @@ import numpy as np
 from torseur.describe import BASE, WORLD, BaseKind
 from torseur.describe.inertia import CentralInertia
 from torseur.dynamics.kinematics import body_poses
+from torseur.dynamics.tree import inertia_of
 from torseur.views.scene.meshes import Triangles, ball, box, cylinder, pointing, tyre
 from torseur.views.scene.parts import ACCENT, COLOURS, GREY, Array, Part, Point, Rod
 from torseur.views.scene.shapes import polyline
@@ -163,7 +164,8 @@ def _centre_of_mass(values: Values, body: str) -> Array:
     scalar = values.system.scalar
     if isinstance(inertia, CentralInertia):
         return np.array(values.numbers({"c": [scalar(x) for x in inertia.centre]})["c"], dtype=float)
-    found = values.numbers({"c": [scalar(x) for x in (inertia.MX, inertia.MY, inertia.MZ, inertia.M)]})["c"]
+    whole = inertia_of(values.system, inertia)
+    found = values.numbers({"c": [*whole.MS, whole.M]})["c"]
     return np.array(found[:3] / found[3]) if found[3] > 0.0 else np.zeros(3)
 
 
