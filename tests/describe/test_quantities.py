@@ -136,7 +136,7 @@ loads: {motor: {effort: {coordinate: q, value: tau}}}
         ("lift: {value: k*height", "lift: {value: k*hight", "unknown name 'hight'"),
         ("outputs: {double: 2*pull}", "outputs: {lift: 2*pull}", "the name 'lift' is taken"),
         ("inputs: {u: }", "inputs: {u: , wish: }", "the name 'wish' is taken"),
-        ("zero: s - 0.1*height", "zero: s - 0.1*pull", "'pull' is a quantity; it cannot be used here"),
+        ("value: l*(1 - cos(q))", "value: l*dq", "'height' is a quantity; it cannot be used here"),
     ],
 )
 def test_a_quantity_may_be_used_where_all_it_is_made_of_may(old, new, what):

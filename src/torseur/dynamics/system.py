@@ -72,12 +72,7 @@ class System:
         """Input -> its rate -> its second rate, of those that may change; without an entry an input is held."""
         self.scope |= {name: g.number(value) for name, value in known.items()}
         self.tables = mechanism.lookups
-        self._known = known
-        self.define()
-
-    def define(self) -> None:
-        """Give names with a formula their expressions; anew, where what they are made of was replaced."""
-        self._derive_parameters(self._known)
+        self._derive_parameters(known)
 
     @cached_property
     def owned(self) -> dict[str, list[Expr]]:

@@ -133,7 +133,9 @@ class ModelFunction:
         """The parameters without a formula that it depends on: no other needs a value."""
         names = self._model.free_parameters
         own = (a for a in self.native.interface.parameters if a.name != RANK)
-        return tuple(names[k] for argument in own for k in argument.used)
+        used = {names[k] for argument in own for k in argument.used}
+        used |= set(self._model.row_parameters) if self._takes_ranks else set()
+        return tuple(name for name in names if name in used)
 
     def has_values(self, parameters: ArrayLike | Mapping[str, ArrayLike] | None = None) -> bool:
         """Whether all parameters that it depends on have a value, or are given."""

@@ -53,7 +53,7 @@ class Ranks:
 
     def __call__(self, p: Array | None = None) -> Array:
         """(..., 2 components): for the model's parameters, or for arrays (..., parameters) of others."""
-        values = self.model.parameter_values if p is None else np.asarray(p, dtype=float)
+        values = self.model.values_beside((), self.model.row_parameters) if p is None else np.asarray(p, dtype=float)
         lead = values.shape[:-1]
         flat = values.reshape(-1, values.shape[-1]) if values.shape[-1] else np.zeros((max(1, int(np.prod(lead))), 0))
         places = [k for k, n in enumerate(self.model.free_parameters) if n in self.model.row_parameters]

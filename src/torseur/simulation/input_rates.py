@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from torseur.describe.constraints import SpeedRow
-from torseur.describe.fields import names_in
 from torseur.describe.mechanism import Mechanism
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
@@ -29,7 +28,7 @@ def orders(mechanism: Mechanism) -> dict[str, int]:
     found: dict[str, int] = {}
     for constraint in mechanism.constraints.values():
         order = 1 if isinstance(constraint.form, SpeedRow) else 2
-        for name in names_in(constraint.form) & mechanism.inputs.keys():
+        for name in mechanism.names_in(constraint.form) & mechanism.inputs.keys():
             found[name] = max(order, found.get(name, 0))
     return found
 

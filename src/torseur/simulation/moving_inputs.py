@@ -31,6 +31,7 @@ class MovingInputs:
             time, *rates = _new_names(mechanism, ["start_time", *(f"{n}_rate" for n in self.names)])
             texts = {n: f"{n} + {rate}*(t - {time})" for n, rate in zip(self.names, rates, strict=True)}
             update = {
+                "quantities": with_names(mechanism.quantities, texts),
                 "inputs": {**mechanism.inputs, **{n: Input() for n in (*rates, time)}},
                 "constraints": {
                     n: c if isinstance(c.form, SpeedRow) else with_names(c, texts)
@@ -48,7 +49,7 @@ class MovingInputs:
 
 def _new_names(mechanism: Mechanism, wanted: Sequence[str]) -> list[str]:
     """Names that the mechanism does not use yet."""
-    taken = {*mechanism.inputs, *mechanism.parameters, *mechanism.outputs}
+    taken = {*mechanism.inputs, *mechanism.parameters, *mechanism.quantities, *mechanism.outputs}
     taken |= {x.name for x in (*mechanism.q, *mechanism.v)}
     longer = max((len(n) for n in taken), default=0)
     return [n if n not in taken else n + "_" * (1 + longer - len(n)) for n in wanted]
