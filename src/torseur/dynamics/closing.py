@@ -9,7 +9,7 @@ r       rank of A: how many of the rows count
 length L, columns of lengths by L, and all divided by L. Then each row is divided by its largest length over the states
 at hand. So neither units nor the sizes of links decide.
 
-**Rank.** Which rows repeat others changes from position to position; how many do not belong to a branch of the
+**Rank.** Which rows are redundant changes from position to position; their number belongs to a branch of the
 configuration space, to values of the parameters and to a set of active rows. It is found at states that are closed to
 rounding and reached from a closed one by continuation along the allowed motion: other assemblies may lie on other
 branches, and open states have spurious rank (Bricard's linkage has rank 6 off closure and 5 on it). Singular values
@@ -88,7 +88,7 @@ class Rows:
         holonomic: the places of the rows with a position.
         angles: for each row whether it is an angle rather than a length.
         lengths: for each speed whether it is that of a length.
-        components: rows and speeds that have to do with each other, apart from all others.
+        components: rows and speeds that are coupled, each component apart from all others.
         L: the length of the mechanism.
         sides: q -> a cosine (k,), negative where a joint is closed upside down.
     """

@@ -5,8 +5,8 @@ The acceleration of a constrained mechanism is the allowed one nearest to the fr
     minimise 1/2 x' M x - f' x   under   A x = b,      M x = f + A' lambda
 
 All rows take part, always. The rank of A is a number that whoever calls gives at run time (`closing` says how it is
-found): which rows repeat others is a matter of the position, and a threshold would be wrong slightly off closure. Where
-rows repeat others, x is unique and lambda is the shortest: in N, and N m over the length of the mechanism.
+found): which rows are redundant is a matter of the position, and a threshold would be wrong slightly off closure. Where
+rows are redundant, x is unique and lambda is the shortest: in N, and N m over the length of the mechanism.
 
 - `FewRows`: with A^+ the inverse of Moore and Penrose and P = I - A^+ A the projector on the allowed motions,
 

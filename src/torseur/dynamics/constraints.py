@@ -142,7 +142,7 @@ class Constraints:
 
     @cached_property
     def components(self) -> list[tuple[list[int], list[int]]]:
-        """Rows and speeds that have to do with each other, apart from all others: (rows, speeds) of each group."""
+        """Rows and speeds that are coupled, each component apart from all others: (rows, speeds)."""
         groups: list[tuple[list[int], set[int]]] = []
         zero = self.system.graph.zero
         for i, row in enumerate(self.A):

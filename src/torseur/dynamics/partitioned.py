@@ -48,7 +48,7 @@ class Partitioned:
         rows = g.number(float(len(w.constraints.rows)))
         self._good = equal(sum(w.ranks, g.zero), rows) & (self._growth < LARGEST_GROWTH)
         bad = select(self._good, 0.0, 1.0)
-        self._joint = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.length, bad)
+        self._together = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.length, bad)
 
     @property
     def is_complete(self) -> bool:
@@ -57,7 +57,7 @@ class Partitioned:
 
     @property
     def rank(self) -> Expr:
-        return select(self._good, float(len(self.w.constraints.rows)), self._joint.rank)
+        return select(self._good, float(len(self.w.constraints.rows)), self._together.rank)
 
     @property
     def _growth(self) -> Expr:
@@ -73,8 +73,8 @@ class Partitioned:
         ]
         return largest(sizes) if sizes else self.w.system.graph.zero
 
-    def _chosen(self, fast: Sequence[Expr], joint: Sequence[Expr]) -> list[Expr]:
-        return [x if x is y else select(self._good, x, y) for x, y in zip(fast, joint, strict=True)]
+    def _chosen(self, fast: Sequence[Expr], together: Sequence[Expr]) -> list[Expr]:
+        return [x if x is y else select(self._good, x, y) for x, y in zip(fast, together, strict=True)]
 
     @cached_property
     def _factors(self) -> Factors:
@@ -82,7 +82,7 @@ class Partitioned:
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         """x with the least 1/2 x' M x - f' x under A x = b."""
-        return self._chosen(self._solved(f, b), self._joint.solve(f, b))
+        return self._chosen(self._solved(f, b), self._together.solve(f, b))
 
     def _solved(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         start = self._found.particular(b)
@@ -95,10 +95,10 @@ class Partitioned:
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
         """lambda with M x = f + A' lambda."""
         fast = self._found.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])
-        return self._chosen(fast, self._joint.multipliers(x, f))
+        return self._chosen(fast, self._together.multipliers(x, f))
 
     def closing(self, misses: Sequence[Expr]) -> list[Expr]:
         """A step x with A x = misses in the holonomic rows and zero in the others, the independent speeds zero."""
         zero, rows = self.w.system.graph.zero, self.w.constraints
         wanted = [m if row.position is not None else zero for m, row in zip(misses, rows.rows, strict=True)]
-        return self._chosen(self._found.particular(wanted), self._joint.closing(misses))
+        return self._chosen(self._found.particular(wanted), self._together.closing(misses))

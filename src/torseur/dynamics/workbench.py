@@ -26,7 +26,7 @@ from torseur.spatial.vectors import Vector, dot
 __all__ = ["FEW", "MANY", "RANK", "Options", "Switching", "Workbench", "collect", "operations"]
 
 FEW_ROWS, MANY_ROWS = 6, 12
-"""Rows that hang together up to which their solution is written out, and beyond which they are solved along the loops
+"""Coupled rows up to which their solution is written out, and beyond which they are solved along the loops
 if they are independent."""
 
 RANK = "rank"
@@ -223,7 +223,7 @@ class Workbench:
     def allowed(self) -> Allowed:
         """The motions that loops and constraints allow.
 
-        Written out as long as rows that hang together are few; along the loops where they are many, always there and
+        Written out as long as coupled rows are few; along the loops where they are many, always there and
         independent; all together in loops of native code otherwise.
         """
         rows = self.constraints

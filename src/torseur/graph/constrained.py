@@ -3,7 +3,7 @@
     minimise 1/2 x' M x - f' x   under   A x = b,      M x = f + A' lambda
 
 A (m, n) has rank r, which is an argument: the rows are cut down to r pivots, chosen at run time by size, whatever
-their size. So rows that repeat others, up to a small error, change nothing, and no threshold decides what repeats.
+their size. So rows that are redundant up to a small error change nothing, and no threshold decides which are.
 
     P A Q = L U,   L (m, r) unit lower trapezoidal, U = [U1 U2] (r, n) upper trapezoidal     complete pivoting
     x = Q [x_d; x_i],   x_d = U1^-1 y - F x_i,   F = U1^-1 U2,   y = L^+ P b                 rank-r least squares

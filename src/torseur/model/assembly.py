@@ -265,7 +265,7 @@ class Loops:
         )
 
     def _nearly(self, q: Array, gap: float) -> int | None:
-        """The rank of the position rows where all but a small gap is closed and some rows repeat others."""
+        """The rank of the position rows where all but a small gap is closed and some rows are redundant."""
         A = self._rows.A(q[None])
         noise = 100.0 * gap / self._rows.L
         if not np.isfinite(A).all() or noise > SINGULAR_GAP:

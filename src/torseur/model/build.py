@@ -240,7 +240,7 @@ class Model:
 
     @property
     def constraint_components(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-        """Rows and speeds, by place, that have to do with each other, apart from all others."""
+        """Rows and speeds, by place, that are coupled: each component apart from all others."""
         return self._structure.components
 
     @property

@@ -47,7 +47,7 @@ class Structure:
 
     Attributes:
         rows: in order.
-        components: rows and speeds that have to do with each other, apart from all others.
+        components: rows and speeds that are coupled, each component apart from all others.
         parameters: names of those that the rows depend on.
     """
 
