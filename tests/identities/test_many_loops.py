@@ -21,7 +21,7 @@ def windows() -> Mechanism:
     for k in range(N + 1):
         bodies[f"crank{k}"] = {
             "place": {"pose": {"position": (float(k), 0.0, 0.0)}},
-            "joint": {"kind": "revolute", "coordinate": f"a{k}"},
+            "joint": {"kind": "revolute", "coordinates": {f"a{k}": {"start": 1.1}}},
             "inertia": {"M": 1.0 + 0.1 * k, "MX": 0.4, "MY": 0.02 * k, "ZZ": 0.5},
             "frames": {f"top{k}": {"place": {"pose": {"position": (1.0, 0.0, 0.0)}}}},
         }
@@ -29,7 +29,7 @@ def windows() -> Mechanism:
         bodies[f"coupler{k}"] = {
             "parent": f"crank{k}",
             "place": {"pose": {"position": (1.0, 0.0, 0.0)}},
-            "joint": {"kind": "revolute", "coordinate": f"b{k}"},
+            "joint": {"kind": "revolute", "coordinates": {f"b{k}": {"start": -1.1}}},
             "inertia": {"M": 1.0, "MX": 0.5, "ZZ": 0.4},
             "frames": {f"end{k}": {"place": {"pose": {"position": (1.0, 0.0, 0.0)}}}},
         }

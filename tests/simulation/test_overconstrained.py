@@ -179,3 +179,13 @@ def test_a_linkage_typed_to_a_few_digits_is_explained():
     with pytest.raises(NumericalError, match="overconstrained") as error:
         ts.assemble(bennett(digits=6).mechanism, {"q1": 0.9})
     assert "more digits" in str(error.value)
+
+
+def test_a_rank_in_doubt_is_said():
+    """Two rows that differ by 1e-7, half way between what counts and rounding."""
+    rod = {"mass": 1.0, "centre": [0, 0, 0], "tensor": [1e-3, 0.1, 0.1]}
+    bodies = {n: {"joint": {"kind": "revolute", "coordinate": n}, "inertia": rod} for n in ("a", "b", "c")}
+    rows = {"first": {"zero": "a - b"}, "second": {"zero": "a - b + 1e-7*c"}}
+    model = ts.build(described({"name": "doubt", "bodies": bodies, "constraints": rows}))
+    with pytest.warns(ts.errors.TorseurWarning, match="rank of constraint rows is in doubt(.|\n)*first, second"):
+        model.ranks()

@@ -21,12 +21,15 @@ closer.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from torseur.errors import TorseurWarning
 
 __all__ = [
     "ClosedStates",
@@ -49,8 +52,8 @@ SINGULAR = 1e-6
 """At one position, singular values of rows of usual length below this are zeros: positions that are closed to 1e-12
 meet a singular one to the square root of that only."""
 
-CLEAR = 1e3
-"""A gap between singular values that is narrower than this leaves the rank in doubt."""
+CLEAR = 1e2
+"""How much wider than any other the gap between singular values must be, or the rank is in doubt."""
 
 FLOOR = 0.05
 """Rows shorter than this, scaled, are not lengthened to one: they may hold nothing but rounding, or vanish where the
@@ -66,15 +69,17 @@ class Rank:
 
     Attributes:
         rank: the number.
-        gap: the smallest singular value that counts over the largest that does not; infinite if all count.
+        gap: the smallest singular value that counts over the largest that does not, or over the noise.
+        other: the next widest gap, for another rank.
     """
 
     rank: int
     gap: float
+    other: float = 1.0
 
     @property
     def is_clear(self) -> bool:
-        return self.gap >= CLEAR
+        return self.gap >= CLEAR * self.other
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ def rank_over(A: Array, noise: float = 0.0) -> Rank:
     levels = np.maximum(np.append(s, 0.0), floor)
     gaps = levels[:-1] / levels[1:]
     rank = 1 + int(np.argmax(gaps))
-    return Rank(rank, np.inf if rank == len(s) else float(gaps[rank - 1]))
+    return Rank(rank, float(gaps[rank - 1]), float(np.delete(gaps, rank - 1).max(initial=1.0)))
 
 
 def rank_here(A: Array) -> int:
@@ -377,10 +382,25 @@ class ClosedStates:
             found.append(rank_over(self.A[:, part][:, :, list(speeds)], self.noise))
         return found
 
-    def all_ranks(self) -> Array:
-        """Of the components of all rows, then of their holonomic rows."""
+    def all_ranks(self, names: Sequence[str]) -> Array:
+        """Of the components of all rows, then of their holonomic rows; a warning where one is in doubt.
+
+        Args:
+            names: of the rows, for the warning.
+        """
         position = [k in self.rows.holonomic for k in range(len(self.rows.angles))]
-        return np.array([found.rank for which in (None, position) for found in self.ranks(which)], dtype=float)
+        found = [*self.ranks(), *self.ranks(position)]
+        for (rows, _), rank in zip(self.rows.components, found, strict=False):
+            if not rank.is_clear:
+                which = ", ".join(names[k] for k in rows)
+                warnings.warn(
+                    f"the rank of constraint rows is in doubt, and taken as {rank.rank} ({which}): singular values have "
+                    f"a gap of {rank.gap:.2g} there and of {rank.other:.2g} elsewhere; start away from singular "
+                    "positions, and look for rows that are nearly, but not exactly, redundant",
+                    TorseurWarning,
+                    stacklevel=2,
+                )
+        return np.array([rank.rank for rank in found], dtype=float)
 
 
 def most_ranks(rows: Rows) -> Array:

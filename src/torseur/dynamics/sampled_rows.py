@@ -160,7 +160,7 @@ class SampledRows:
         """Of the components, then of their holonomic rows; as many as there can be where no state is closed."""
         if self._closed is None:
             return most_ranks(self.rows)
-        return self._closed.all_ranks()
+        return self._closed.all_ranks([row.name for row in self.constraints.rows])
 
     def rank_with(self, rows: list[list[Expr]]) -> int:
         """Of the rows and some more of speeds, together."""

@@ -63,9 +63,13 @@ class Ranks:
                 self._known[key] = self._found(row)
         return np.array([self._known[key] for key in keys]).reshape(*lead, -1)
 
+    @property
+    def _names(self) -> list[str]:
+        return [row.name for row in self.model.constraint_rows]
+
     def around(self, q: Array, keywords: dict[str, Any]) -> Array:
         """On the branch of a closed position (nq,)."""
-        return ClosedStates(numeric_rows(self.model, keywords), q).all_ranks()
+        return ClosedStates(numeric_rows(self.model, keywords), q).all_ranks(self._names)
 
     def _found(self, p: Array) -> Array:
         model = self.model
@@ -79,4 +83,4 @@ class Ranks:
             found = newton(rows, rows.moved(np.tile(start, (24, 1)), steps))
         if not found.closed.any():
             return most_ranks(rows)
-        return ClosedStates(rows, found.q[int(np.argmax(found.closed))]).all_ranks()
+        return ClosedStates(rows, found.q[int(np.argmax(found.closed))]).all_ranks(self._names)

@@ -77,4 +77,4 @@ class PlantRanks:
             components=constraints.components,
             L=float(at(x[None, :nq])[2][0, 0]),
         )
-        return ClosedStates(rows, x[:nq]).all_ranks()
+        return ClosedStates(rows, x[:nq]).all_ranks([row.name for row in constraints.rows])
