@@ -9,6 +9,9 @@ import pytest
 
 import torseur as ts
 from overconstrained import LINKAGES, bennett, cranks, described
+from torseur.bench.build import plate as plate_of
+from torseur.dynamics.quantities import function_of
+from torseur.emit import integrate, native
 from torseur.errors import NumericalError
 from torseur.simulation.methods import METHODS
 
@@ -189,3 +192,32 @@ def test_a_rank_in_doubt_is_said():
     model = ts.build(described({"name": "doubt", "bodies": bodies, "constraints": rows}))
     with pytest.warns(ts.errors.TorseurWarning, match="rank of constraint rows is in doubt(.|\n)*first, second"):
         model.ranks()
+
+
+# -- nothing is written out that grows with the cube, nothing is compiled in the middle of a run -----------------------
+@pytest.mark.parametrize("quantity", ["forward_dynamics", "corrected"])
+def test_code_of_many_redundant_rows_grows_with_their_number_and_not_with_its_cube(quantity):
+    sizes = [len(function_of(described(plate_of(rows)), quantity).nodes) for rows in (10, 20, 40)]
+    assert sizes[2] - sizes[1] < 3.0 * (sizes[1] - sizes[0])
+
+
+def test_a_contact_that_opens_and_closes_compiles_nothing(monkeypatch):
+    """The rank and the rows that count are numbers: a long run with events compiles what a short one without does."""
+    ball = {"joint": {"kind": "prismatic", "coordinate": "z", "start": 0.05}, "inertia": {"M": 1.0}}
+    bodies = {**plate_of(4)["bodies"], "ball": ball}
+    gaps = {"ground": {"contact": {"gap": "z", "restitution": 0.5}}, "again": {"contact": {"gap": "2*z"}}}
+    bouncing = described({**plate_of(4), "gravity": [0, 0, -9.81], "bodies": bodies, "constraints": gaps})
+    monkeypatch.setenv("TORSEUR_CACHE", "off")
+    counts = []
+    for until in (0.01, 1.0):
+        made = []
+        for module in (native, integrate):
+            plain = module.assemble
+            monkeypatch.setattr(module, "assemble", lambda *a, plain=plain, made=made: made.append(1) or plain(*a))
+        run = ts.simulate(bouncing, until=until, solver="dopri5")
+        assert run.complete, run.reason
+        counts.append(len(made))
+        monkeypatch.undo()
+        monkeypatch.setenv("TORSEUR_CACHE", "off")
+    assert run.events
+    assert counts[0] == counts[1] > 0

@@ -394,8 +394,8 @@ class ClosedStates:
             if not rank.is_clear:
                 which = ", ".join(names[k] for k in rows)
                 warnings.warn(
-                    f"the rank of constraint rows is in doubt, and taken as {rank.rank} ({which}): singular values have "
-                    f"a gap of {rank.gap:.2g} there and of {rank.other:.2g} elsewhere; start away from singular "
+                    f"the rank of constraint rows is in doubt, and taken as {rank.rank} ({which}): singular values "
+                    f"have a gap of {rank.gap:.2g} there and of {rank.other:.2g} elsewhere; start away from singular "
                     "positions, and look for rows that are nearly, but not exactly, redundant",
                     TorseurWarning,
                     stacklevel=2,
