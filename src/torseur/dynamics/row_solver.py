@@ -129,23 +129,15 @@ class RowSolver:
         """
         if len(rows) <= 3:
             return [_Part(tuple(rows), tuple(unknowns))]
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
-
-        place = {j: k for k, j in enumerate(unknowns)}
-        pairs = [(a, place[j]) for a, i in enumerate(rows) for j in self._support[i] if j in place]
-        ones = [1] * len(pairs)
-        shape = (len(rows), len(unknowns))
-        pattern = csr_array((ones, ([a for a, _ in pairs], [b for _, b in pairs])), shape=shape)
-        owner = maximum_bipartite_matching(pattern, perm_type="row").tolist()  # of each unknown, its row
-        if min(owner) < 0:
-            raise Undetermined([unknowns[b] for b, a in enumerate(owner) if a < 0])
-        needs = csr_array((ones, ([a for a, _ in pairs], [owner[b] for _, b in pairs])), shape=shape)
-        _, label = connected_components(needs, directed=True, connection="strong")
-        order = _after_needs(label.tolist(), [(a, owner[b]) for a, b in pairs])
-        own = {a: unknowns[b] for b, a in enumerate(owner)}
-        members = {c: [a for a in range(len(rows)) if label[a] == c] for c in order}
-        return [_Part(tuple(rows[a] for a in members[c]), tuple(sorted(own[a] for a in members[c]))) for c in order]
+        inside = set(unknowns)
+        owner = _matched({i: self._support[i] & inside for i in rows})
+        missed = [j for j in unknowns if j not in owner]
+        if missed:
+            raise Undetermined(missed)
+        needs = {i: {owner[j] for j in self._support[i] & inside} for i in rows}
+        parts = _circles(needs)
+        own = {i: j for j, i in owner.items()}
+        return [_Part(tuple(sorted(part)), tuple(sorted(own[i] for i in part))) for part in parts]
 
     def _groups(self, rows: Iterable[int], unknowns: set[int]) -> list[tuple[set[int], set[int]]]:
         """What has to do with each other; rows without any unknown left are dropped."""
@@ -164,10 +156,30 @@ class RowSolver:
         return groups
 
 
-def _after_needs(label: Sequence[int], needs: Sequence[tuple[int, int]]) -> list[int]:
-    """The parts, each after those whose unknowns it needs."""
-    waits: dict[int, set[int]] = {c: set() for c in label}
-    for a, b in needs:
-        if label[a] != label[b]:
-            waits[label[a]].add(label[b])
-    return list(TopologicalSorter(waits).static_order())
+def _matched(support: dict[int, set[int]]) -> dict[int, int]:
+    """Of each unknown, a row that has it, every row once: a largest matching, by augmenting paths."""
+    owner: dict[int, int] = {}
+
+    def take(i: int, seen: set[int]) -> bool:
+        for j in sorted(support[i] - seen):
+            seen.add(j)
+            if j not in owner or take(owner[j], seen):
+                owner[j] = i
+                return True
+        return False
+
+    for i in support:
+        take(i, set())
+    return owner
+
+
+def _circles(needs: dict[int, set[int]]) -> list[list[int]]:
+    """Rows that need each other in a circle, each set after those it needs (scipy's way takes 0.2 s to import)."""
+    reach = {i: {i, *needs[i]} for i in needs}
+    for k in needs:
+        for i in needs:
+            if k in reach[i]:
+                reach[i] |= reach[k]
+    part = {i: min(j for j in reach[i] if i in reach[j]) for i in needs}
+    waits = {c: {part[j] for i in needs if part[i] == c for j in needs[i]} - {c} for c in part.values()}
+    return [[i for i in needs if part[i] == c] for c in TopologicalSorter(waits).static_order()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torseur.dynamics.workbench import Workbench
@@ -61,7 +61,7 @@ def structure_of(model: Model) -> Structure:
     mechanism = model.checked_mechanism
     if mechanism.is_tree:
         return Structure()
-    bench = Workbench(mechanism, model.options)
+    bench = Workbench(mechanism, replace(model.options, loads=False))  # which rows do not depend on
     found, parameters = [], set[str]()
     for row in bench.constraints.rows:
         levels = [row.rate] if row.position is None else [row.rate, row.position]
