@@ -7,7 +7,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -n auto
 
-.PHONY: help demo test test-slow test-oracles test-browser install-oracles fuzz bench lint format docs clean
+.PHONY: help demo test test-slow test-examples test-oracles test-browser install-oracles fuzz bench lint format docs clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -15,6 +15,7 @@ help:
 	@echo "make demo          the best that exists so far, in one run"
 	@echo "make test          the test suite, documentation examples included"
 	@echo "make test-slow     benchmarks that compile for minutes"
+	@echo "make test-examples every example through the command line, with figures and playback"
 	@echo "make test-oracles  comparisons with other programs (installs them: large)"
 	@echo "make test-browser  tests that need a web browser"
 	@echo "make fuzz          tens of thousands of broken model files (FUZZ=20000 of each kind)"
@@ -40,6 +41,9 @@ install-oracles: $(VENV)/.with-oracles
 
 test-slow: $(VENV)/.with-test
 	$(PYTEST) -m slow
+
+test-examples: $(VENV)/.with-test,scene
+	$(PYTEST) -m examples
 
 # pytest ends with status 5 when it has found no test.
 test-oracles: $(VENV)/.with-oracles

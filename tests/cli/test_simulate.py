@@ -2,6 +2,7 @@
 
 import json
 import signal
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import torseur as ts
 from torseur.cli import main, results, simulate
 from torseur.emit import native
 from torseur.errors import MissingExtra
+from torseur.simulation.result import Run
 
 SLIDE = """\
 torseur_study: 1
@@ -238,21 +240,90 @@ def test_an_audit_that_fails_is_told_and_counts_if_asked(here, capsys):
     assert main(["simulate", str(PENDULUM), "-o", "a", "--strict", *options]) == 1
 
 
-# -- nothing is half there ---------------------------------------------------------------------------------------------
+# -- nothing is half there, and nothing is lost ------------------------------------------------------------------------
 
 
-def test_a_failure_while_writing_leaves_the_earlier_results(here, capsys, monkeypatch):
+def full(*arguments: object, **options: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_failure_while_writing_leaves_the_earlier_results_and_saves_the_run_elsewhere(here, capsys, monkeypatch):
     main(["simulate", "push.yaml", "-o", "a", *BARE])
     before = {name: (here / "a" / name).read_bytes() for name in names(here / "a")}
-
-    def full(*arguments: object) -> None:
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(results, "_save_summary", full)
-    assert main(["simulate", "push.yaml", "-o", "a", "--until", "2", *BARE]) == 1
-    assert "No space left on device" in capsys.readouterr().err
+    monkeypatch.setattr(tempfile, "tempdir", str(here / "spare"))
+    (here / "spare").mkdir()
+    assert main(["simulate", "push.yaml", "-o", "a", "--until", "2", *BARE]) == simulate.UNWRITTEN
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("failed: the folder of results cannot be written to (a; No space left on device)")
+    (saved,) = names(here / "spare")
+    assert said.endswith(f"the run is in {here / 'spare' / saved} instead")
+    assert ts.open_run(here / "spare" / saved).time[-1] == 2.0
     assert {name: (here / "a" / name).read_bytes() for name in names(here / "a")} == before
     assert not [path for path in (here / "a").iterdir() if path.name.startswith(".new-")]
+
+
+def test_where_nothing_at_all_can_be_written_the_error_says_so(here, capsys, monkeypatch):
+    monkeypatch.setattr(Run, "save", full)
+    assert main(["simulate", "push.yaml", "-o", "a", *BARE]) == 1
+    assert "No space left on device" in capsys.readouterr().err
+
+
+def test_a_format_that_fails_leaves_the_others(here, capsys, monkeypatch):
+    from torseur.simulation.result_files import netcdf
+
+    def broken(*arguments: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(netcdf, "write_netcdf", broken)
+    assert main(["simulate", "push.yaml", "-o", "a", "--format", "nc,res", *BARE]) == simulate.UNWRITTEN
+    assert names(here / "a") == {"run.res", "study.yaml", "summary.json"}
+    assert "failed: run.nc: RuntimeError: two lines\n" in capsys.readouterr().err
+    assert main(["simulate", "push.yaml", "-o", "a", *BARE]) == simulate.UNWRITTEN
+    assert names(here / "a") == {"run.csv", "study.yaml", "summary.json"}
+    assert summary(here / "a")["failures"] == ["run.nc: RuntimeError: two lines"]
+
+
+def test_a_figure_that_fails_costs_neither_the_run_nor_the_other_figures(here, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from torseur.views.plots import figures
+
+    def broken(*arguments: object, **options: object) -> None:
+        raise TypeError("unhashable type: 'dict'")
+
+    monkeypatch.setattr(figures, "plot_paths", broken)
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-playback"]) == simulate.UNWRITTEN
+    assert {"run.nc", "figures/coordinates.png", "figures/audit.png"} <= names(here / "a")
+    assert "figures/paths.png" not in names(here / "a")
+    failures = ["figures/paths.png: TypeError: unhashable type: 'dict'"]
+    assert summary(here / "a")["failures"] == failures
+    assert capsys.readouterr().err.splitlines()[-1] == f"failed: {failures[0]}"
+
+
+def test_a_playback_that_fails_does_not_cost_the_run(here, monkeypatch):
+    from torseur.views import scene
+
+    monkeypatch.setattr(scene, "animate", full)
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-figures"]) == simulate.UNWRITTEN
+    assert names(here / "a") == {"run.nc", "study.yaml", "summary.json"}
+    assert ts.open_run(here / "a" / "run.nc").complete
+
+
+def test_the_run_is_saved_before_anything_is_drawn(here, monkeypatch):
+    def killed(*arguments: object, **options: object) -> None:
+        assert ts.open_run(here / "a" / "run.nc").complete
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(results, "_save_figures", killed)
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-playback"]) == 130
+    assert names(here / "a") == {"run.nc", "study.yaml", "summary.json"}
+
+
+def test_formulas_that_a_study_records_are_drawn(here):
+    pytest.importorskip("matplotlib")
+    (here / "push.yaml").write_text(SLIDE + "outputs: {twice: {value: 2*x, unit: m}}\n")
+    assert main(["simulate", "push.yaml", "-o", "a", "--no-playback"]) == 0
+    assert {"figures/outputs.png", "figures/paths.png"} <= names(here / "a")
 
 
 def test_a_summary_from_elsewhere_makes_nothing_disappear(here):

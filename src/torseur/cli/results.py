@@ -1,7 +1,8 @@
 """A folder of results: the run in one or more formats, its study, figures, a playback, and a summary of them all.
 
-Everything is written to a hidden folder beside first and then moved into its place, file by file, the summary last.
-What an earlier run left there and this one does not make is removed; files that are not ours are left alone.
+The run comes first: it is in its place before anything is drawn, and nothing that fails afterwards costs it. Files are
+written to a hidden folder beside and then moved into their place, one by one, the summary last. What an earlier run
+left there and this one does not make is removed; files that are not ours are left alone.
 """
 
 from __future__ import annotations
@@ -9,21 +10,25 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from torseur.errors import ArgumentError, MissingExtra, TorseurError
 from torseur.simulation.result import Run
 from torseur.simulation.result_files import ENDINGS
 from torseur.simulation.study import Study
 
-__all__ = ["SUMMARY", "Wanted", "Written", "open_result", "prepare", "write_results"]
+__all__ = ["SUMMARY", "Wanted", "Written", "add_pictures", "open_result", "prepare", "save_results"]
 
 SUMMARY = "summary.json"
 PLAYBACK = "playback.html"
 FIGURES = "figures"
+SIMPLEST = ".csv"
+"""What a run is written to where nothing else works: it needs no other package."""
 MOST_PICTURES = 3000
 """In a playback; longer runs have fewer of them per second."""
 
@@ -46,10 +51,17 @@ class Wanted:
 
 @dataclass
 class Written:
-    """What was written, by name from the folder with its size in bytes, and what had to be left out, in words."""
+    """What came of it.
+
+    Attributes:
+        files: what was written, by name from the folder, and its size in bytes.
+        notes: what needs a package that is not installed, in words.
+        failures: what went wrong, a line each.
+    """
 
     files: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
 
 def prepare(folder: Path) -> None:
@@ -68,35 +80,61 @@ def _told(folder: Path) -> Iterator[None]:
         raise ArgumentError("the folder of results cannot be written to", where=str(folder), got=got) from error
 
 
-def write_results(run: Run, study: Study, folder: Path, wanted: Wanted) -> Written:
-    """Write all that is wanted and possible; what needs a package that is not installed is left out with a note."""
+def save_results(run: Run, study: Study, folder: Path, wanted: Wanted) -> Written:
+    """Put run and study into the folder. Where that cannot be, the run is saved elsewhere and that is said."""
     written = Written()
-    with _told(folder):
-        stage = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
-        try:
+    try:
+        with _told(folder), _staged(folder) as stage:
             _save_run(run, stage, wanted.formats, written)
-            _try("the study", written, lambda: _save_study(study, stage))
-            if wanted.figures:
-                _try("figures", written, lambda: _save_figures(run, stage))
-            if wanted.playback:
-                _try("the playback", written, lambda: _save_playback(run, stage, wanted.meshes))
-            made = sorted(path for path in stage.rglob("*") if path.is_file())
-            written.files = {path.relative_to(stage).as_posix(): path.stat().st_size for path in made}
-            _save_summary(run, stage, written)
-            _move(stage, folder, [*written.files, SUMMARY])
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
+            _try("study.yaml", written, partial(_save_study, study, stage))
+            _publish(run, stage, folder, written)
+    except Exception as error:
+        written.files.clear()
+        written.failures.append(f"{_one_line(error)}; the run is in {_rescued(run, wanted.formats, error)} instead")
     return written
 
 
-def _try(what: str, written: Written, act: object) -> None:
-    """Do something that is not needed for the rest."""
-    assert callable(act)
+def add_pictures(run: Run, folder: Path, wanted: Wanted, written: Written) -> None:
+    """Put figures and playback beside a run that is saved; one that fails costs nothing but itself."""
+
+    def add() -> None:
+        with _told(folder), _staged(folder) as stage:
+            if wanted.figures:
+                _try("figures", written, partial(_save_figures, run, stage, written))
+            if wanted.playback:
+                _try("playback", written, partial(_save_playback, run, stage, wanted.meshes))
+            _publish(run, stage, folder, written)
+
+    if written.files and (wanted.figures or wanted.playback):
+        _try("figures and playback", written, add)
+
+
+def _try(what: str, written: Written, act: Callable[[], object]) -> None:
+    """Do something that the rest does not need; if it fails, for whatever reason, say so in one line."""
     try:
         act()
-    except TorseurError as error:
-        remedy = f" ({error.remedy})" if error.remedy else ""
-        written.notes.append(f"without {what}: {error.what}{remedy}")
+    except MissingExtra as error:
+        written.notes.append(f"without {what}: {error.what} ({error.remedy})")
+    except Exception as error:
+        written.failures.append(f"{what}: {_one_line(error)}")
+
+
+def _one_line(error: Exception) -> str:
+    """What an error says, on one line; of one that is not ours also its kind."""
+    if not isinstance(error, TorseurError):
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    parts = [part for part in (error.where, error.got, error.remedy) if part]
+    return " ".join((f"{error.what} ({'; '.join(parts)})" if parts else error.what).split())
+
+
+def _rescued(run: Run, formats: Sequence[str], error: Exception) -> Path:
+    """The run in a file among temporary ones, in the first format that works; the error itself if none does."""
+    for ending in dict.fromkeys((*formats, SIMPLEST)):
+        with suppress(Exception):
+            file = Path(tempfile.mkdtemp(prefix="torseur-")) / f"run{ending}"
+            run.save(file)
+            return file
+    raise error
 
 
 # -- the parts ---------------------------------------------------------------------------------------------------------
@@ -104,13 +142,9 @@ def _try(what: str, written: Written, act: object) -> None:
 
 def _save_run(run: Run, stage: Path, formats: Sequence[str], written: Written) -> None:
     for ending in formats:
-        try:
-            run.save(stage / f"run{ending}")
-        except MissingExtra as error:
-            instead = ".csv" if not {".csv", ".res"} & set(formats) else None
-            written.notes.append(f"without run{ending}: {error.what} ({error.remedy})")
-            if instead is not None:
-                run.save(stage / f"run{instead}")
+        _try(f"run{ending}", written, partial(run.save, stage / f"run{ending}"))
+    if not any(stage.glob("run.*")):
+        run.save(stage / f"run{SIMPLEST}")
 
 
 def _save_study(study: Study, stage: Path) -> None:
@@ -119,12 +153,19 @@ def _save_study(study: Study, stage: Path) -> None:
     write_study(study, stage / "study.yaml")
 
 
-def _save_figures(run: Run, stage: Path) -> None:
-    from torseur.views.plots import save_figures
+def _save_figures(run: Run, stage: Path, written: Written) -> None:
+    from torseur.views.plots import figures_to_draw
 
-    folder = stage / FIGURES
-    folder.mkdir()
-    save_figures(run, folder)
+    (stage / FIGURES).mkdir()
+    for name, draw in figures_to_draw(run).items():
+        file = stage / FIGURES / f"{name}.png"
+        _try(f"{FIGURES}/{file.name}", written, partial(_save_figure, draw, file))
+
+
+def _save_figure(draw: Callable[[], Any], file: Path) -> None:
+    from torseur.views.plots import save_figure
+
+    save_figure(draw(), file)
 
 
 def _save_playback(run: Run, stage: Path, meshes: Path) -> None:
@@ -145,6 +186,7 @@ def _save_summary(run: Run, stage: Path, written: Written) -> None:
         "info": dict(run.info),
         "files": list(written.files),
         "notes": written.notes,
+        "failures": written.failures,
     }
     (stage / SUMMARY).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
@@ -152,8 +194,27 @@ def _save_summary(run: Run, stage: Path, written: Written) -> None:
 # -- into place --------------------------------------------------------------------------------------------------------
 
 
-def _move(stage: Path, folder: Path, names: Sequence[str]) -> None:
-    stale = _listed(folder) - set(names)
+@contextmanager
+def _staged(folder: Path) -> Iterator[Path]:
+    """A hidden folder beside the results, for the time it takes to make them."""
+    stage = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _publish(run: Run, stage: Path, folder: Path, written: Written) -> None:
+    """Move what was made into its place, with a summary of all that is there."""
+    made = sorted(path for path in stage.rglob("*") if path.is_file())
+    names = [path.relative_to(stage).as_posix() for path in made]
+    listed = replace(written, files=written.files | {n: p.stat().st_size for n, p in zip(names, made, strict=True)})
+    _save_summary(run, stage, listed)
+    _move(stage, folder, [*names, SUMMARY], stale=_listed(folder) - listed.files.keys())
+    written.files = listed.files
+
+
+def _move(stage: Path, folder: Path, names: Sequence[str], stale: Iterable[str]) -> None:
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
         (stage / name).replace(folder / name)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from torseur.simulation.study import Study
     from torseur.simulation.study_file import StudyFile
 
-__all__ = ["FAILED", "INTERRUPTED", "command"]
+__all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "command"]
 
-FAILED, INTERRUPTED = 3, 130
+FAILED, UNWRITTEN, INTERRUPTED = 3, 5, 130
 MOST_EVENTS = 12
 
 
@@ -63,9 +63,10 @@ def command(
     """Simulate a study: results, audit, figures, playback.
 
     STUDY is a study file, or a model file, which is a study with defaults. Whatever is computed is kept: after a
-    failure (code 3) and after Ctrl-C (code 130) the results so far are written too.
+    failure (code 3) and after Ctrl-C (code 130) the results so far are written too, and a figure, playback or file
+    that fails (code 5) leaves the rest.
     """
-    from torseur.cli.results import Wanted, prepare, write_results
+    from torseur.cli.results import Wanted, add_pictures, prepare, save_results
     from torseur.simulation.study_file import read_study
 
     endings = _endings(formats)
@@ -75,13 +76,16 @@ def command(
         click.secho(f"note: {note}", fg="yellow", err=True)
     folder = output or Path(f"{file.stem}_results")
     prepare(folder)
+    kept = read.with_study(study).anchored
     run = _run(read, study)
-    _report(run)
-    click.echo("writing results ...", err=True)
     wanted = Wanted(endings, study.figures and not no_figures, study.playback and not no_playback, read.folder)
-    written = write_results(run, read.with_study(study).anchored, folder, wanted)
+    written = save_results(run, kept, folder, wanted)
+    _report(run)
+    if wanted.figures or wanted.playback:
+        click.echo("drawing ...", err=True)
+    add_pictures(run, folder, wanted, written)
     _tell(written, folder)
-    _end(run, strict)
+    _end(run, written, strict)
 
 
 def _endings(formats: str) -> tuple[str, ...]:
@@ -218,13 +222,15 @@ def _tell(written: Written, folder: Path) -> None:
         click.echo(f"  {'figures/*.png':<24} {_size(sum(written.files[f] for f in figures)):>9}  {names}")
     for note in written.notes:
         click.secho(f"note: {note}", fg="yellow")
+    for failure in written.failures:
+        click.secho(f"failed: {failure}", fg="red", bold=True, err=True)
 
 
 def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
 
 
-def _end(run: Run, strict: bool) -> None:
+def _end(run: Run, written: Written, strict: bool) -> None:
     """Say how it ended if it did not end well, and end the program accordingly."""
     if run.reason is not None:
         is_interrupted = run.info["outcome"] == "INTERRUPTED"
@@ -235,3 +241,5 @@ def _end(run: Run, strict: bool) -> None:
         raise click.exceptions.Exit(INTERRUPTED if is_interrupted else FAILED)
     if strict and run.audited is not None and not run.audited.holds:
         raise click.exceptions.Exit(1)
+    if written.failures:
+        raise click.exceptions.Exit(UNWRITTEN)

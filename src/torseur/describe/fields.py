@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Never, TypeVar
+from typing import Annotated, Any, Never, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -25,6 +25,11 @@ class Record(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False, populate_by_name=True
     )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields replaced; dictionaries among them are frozen, so that it can still be a key."""
+        given = {name: FrozenDict(x) if isinstance(x, dict) else x for name, x in (update or {}).items()}
+        return super().model_copy(update=given, deep=deep)
 
 
 def _scalar(value: Any) -> float | Formula:

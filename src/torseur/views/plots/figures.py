@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from torseur.views.plots.paths import default_frames, plot_paths
 from torseur.views.plots.style import save_figure, styled
 from torseur.views.plots.words import axis_label
 
-__all__ = ["Beside", "plot", "save_figures", "usual_figures"]
+__all__ = ["Beside", "figures_to_draw", "plot", "save_figures", "usual_figures"]
 
 GROUPS: dict[str, tuple[Role, ...]] = {
     "coordinates": (Role.COORDINATE,),
@@ -110,17 +111,24 @@ def usual_figures(run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[s
         beside: other runs, drawn dashed in the same colours.
         frames: whose paths to draw; by default named frames, or the ends of chains.
     """
-    figures = {}
+    return {name: draw() for name, draw in figures_to_draw(run, beside=beside, frames=frames).items()}
+
+
+def figures_to_draw(
+    run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[str] | None = None
+) -> dict[str, Callable[[], Any]]:
+    """The `usual_figures` by name, each drawn when it is called: one that fails leaves the others."""
+    found: dict[str, Callable[[], Any]] = {}
     for group, roles in GROUPS.items():
         channels = [channel for role in roles for channel in run.of(role)]
         if channels:
-            figures[group] = _drawn(run, channels, beside, _title(run, group))
+            found[group] = partial(_drawn, run, channels, beside, _title(run, group))
     if run.audited is not None and run.audited.channels:
-        figures["audit"] = _audit(run, run.audited)
+        found["audit"] = partial(_audit, run, run.audited)
     chosen = default_frames(run) if frames is None else frames
     if chosen:
-        figures["paths"] = plot_paths(run, chosen, beside=[other.run for other in beside])
-    return figures
+        found["paths"] = partial(plot_paths, run, chosen, beside=[other.run for other in beside])
+    return found
 
 
 def save_figures(
@@ -138,7 +146,8 @@ def save_figures(
     """
     written = {}
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for name, figure in usual_figures(run, beside=beside, frames=frames).items():
+    for name, draw in figures_to_draw(run, beside=beside, frames=frames).items():
+        figure = draw()
         for ending in endings:
             file = Path(folder) / f"{name}{ending}"
             save_figure(figure, file)
