@@ -1,9 +1,12 @@
 """Figures of runs: every line is there, in its unit, under its name."""
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
+from matplotlib.colors import to_rgb
 
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
@@ -11,6 +14,7 @@ from torseur.simulation.result import Audit, Channel, Event, Role, Run
 from torseur.views.motion import frame_poses
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
 from torseur.views.plots.panels import MOST_LINES, lines_of, panels_by_unit
+from torseur.views.plots.style import COLOURS, PIECE, draw_line, new_figure
 from torseur.views.plots.words import name_label
 
 CRANE = Mechanism(
@@ -183,3 +187,27 @@ def test_the_style_of_the_user_is_left_alone(tmp_path):
 def test_what_cannot_be_drawn_is_refused(act, message):
     with pytest.raises(ArgumentError, match=message):
         act()
+
+
+# -- lines of many points ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("count", [1001, PIECE, PIECE + 1, 2 * PIECE - 1, 3 * PIECE])
+def test_a_line_is_drawn_through_all_its_points(count):
+    axes = new_figure(2.0).subplots()
+    x = np.arange(count, dtype=float)
+    draw_line(axes, x, -x)
+    pairs = [(a, b) for line in axes.get_lines() for a, b in pairwise(line.get_xdata())]
+    assert pairs == list(pairwise(x))
+    assert max(len(line.get_xdata()) for line in axes.get_lines()) <= PIECE  # more are slow, or too many to draw
+    assert all(np.array_equal(line.get_ydata(), -line.get_xdata()) for line in axes.get_lines())
+
+
+@pytest.mark.parametrize("k", [500, 1000, PIECE - 2, PIECE - 1, PIECE])
+def test_no_piece_of_a_curve_is_missing_in_the_picture(k, tmp_path):
+    """All points are at both ends but for one long way from point k to the next."""
+    count = max(1001, k + 2)
+    time = np.where(np.arange(count) <= k, 0.0, 1.0) + 1e-6 * np.arange(count)
+    run = Run.from_arrays(CRANE, time, np.zeros((count, 2)), np.zeros((count, 2)))
+    plot(run, "x1", path=tmp_path / "line.png")
+    pixels = pyplot.imread(tmp_path / "line.png")[:, :, :3]
+    blue = (np.abs(pixels - to_rgb(COLOURS[0])) < 0.02).all(axis=2).any(axis=0)
+    assert blue[len(blue) // 5 : 4 * len(blue) // 5].all()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.simulation.result import Channel, Run
-from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, new_figure, title_of
+from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, new_figure, title_of
 from torseur.views.plots.words import axis_label, name_label
 
 __all__ = ["Line", "Panel", "draw_panels", "lines_of", "panels_by_unit"]
@@ -112,7 +112,7 @@ def draw_panels(run: Run, panels: Sequence[Panel], title: str, keys: Sequence[st
         for line in panel.lines:
             # The first of several runs is a broad pale line, or those that agree with it would hide it.
             broad = {"linewidth": 2.6, "alpha": 0.4, "zorder": 2} if keys and not line.is_copy else {"zorder": 3}
-            ax.plot(line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
+            draw_line(ax, line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
         ax.set_ylabel(panel.label)
         ax.margins(x=0.0, y=0.08)
         _calm(ax, panel)

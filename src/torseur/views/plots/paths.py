@@ -12,7 +12,7 @@ from torseur.describe import BASE, BaseKind
 from torseur.errors import ArgumentError
 from torseur.simulation.result import Run
 from torseur.views.motion import frame_poses, mechanism_of
-from torseur.views.plots.style import COLOURS, DASHES, WIDTH, new_figure, styled, title_of
+from torseur.views.plots.style import COLOURS, DASHES, WIDTH, draw_line, new_figure, styled, title_of
 
 __all__ = ["default_frames", "plot_paths"]
 
@@ -60,15 +60,17 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
         figure = new_figure(*_size(points, views))
         widths = [max(np.ptp(points[:, i]), 0.2 * np.ptp(points, axis=0).max(), 1e-9) for i, _, _ in views]
         axes = figure.subplots(1, len(views), squeeze=False, width_ratios=widths)[0]
+        lines = []
         for ax, (i, j, title) in zip(axes, views, strict=True):
             for found, dashes in zip(paths, DASHES, strict=False):
                 for k, path in enumerate(found.values()):
                     # Paths that coincide stay visible, one inside the other.
-                    _draw(ax, path[:, [i, j]], COLOURS[k], dashes, 1.1 + 0.7 * (len(found) - 1 - k))
+                    width = 1.1 + 0.7 * (len(found) - 1 - k)
+                    lines.append(_draw(ax, path[:, [i, j]], COLOURS[k], dashes, width))
             ax.set(xlabel=f"{'xyz'[i]} (m)", ylabel=f"{'xyz'[j]} (m)", title=title)
             ax.set_aspect("equal", adjustable="datalim")
         figure.legend(
-            axes[0].get_lines()[: 3 * len(frames) : 3],
+            lines[: len(frames)],
             [_called(run, frame) for frame in frames],
             loc="outside lower center",
             ncols=min(len(frames), 4),
@@ -77,10 +79,11 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
     return figure
 
 
-def _draw(ax: Any, path: Array, colour: str, dashes: Any, width: float) -> None:
-    ax.plot(*path.T, color=colour, linestyle=dashes, linewidth=width)
+def _draw(ax: Any, path: Array, colour: str, dashes: Any, width: float) -> Any:
+    line = draw_line(ax, *path.T, color=colour, linestyle=dashes, linewidth=width)
     ax.plot(*path[0], "o", mfc="white", mec=colour, mew=0.9, ms=4.0)
     ax.plot(*path[-1], "o", color=colour, ms=3.5)
+    return line
 
 
 def _called(run: Run, frame: str) -> str:

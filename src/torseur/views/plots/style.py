@@ -10,10 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 
-__all__ = ["COLOURS", "DASHES", "FAINT", "INK", "WIDTH", "new_figure", "save_figure", "styled", "title_of"]
+__all__ = ["COLOURS", "DASHES", "FAINT", "INK", "WIDTH", "draw_line", "new_figure", "save_figure", "styled", "title_of"]
+
+Array = NDArray[np.float64]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D", "#882255")
 """After Okabe and Ito: told apart with any kind of colour vision, and in grey by most."""
@@ -21,6 +26,8 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.4, 1.2
 INK, FAINT = "#333333", "#B8B8B8"
 WIDTH = 6.7
 """Of a figure, inches: the text width of a page."""
+PIECE = 2000
+"""Points of a line that are drawn in one go."""
 
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -49,7 +56,7 @@ STYLE: dict[str, Any] = {
     "lines.linewidth": 1.1,
     "lines.solid_capstyle": "round",
     "lines.solid_joinstyle": "round",
-    "agg.path.chunksize": 1000,  # long lines that cross themselves are drawn in pieces, which is much quicker
+    "agg.path.chunksize": 0,  # its pieces do not touch: `draw_line` makes pieces that do
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 200,
@@ -81,6 +88,17 @@ def new_figure(height: float, width: float = WIDTH) -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def draw_line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
+    """Draw a line through points; the first piece of it stands for it in legends.
+
+    Long ones are drawn in pieces that share their ends: a path of very many points that crosses itself is slow, or more
+    than the renderer takes.
+    """
+    starts = range(0, max(len(x) - 1, 1), PIECE - 1)
+    pieces = [ax.plot(x[k : k + PIECE], y[k : k + PIECE], **look)[0] for k in starts]
+    return pieces[0]
 
 
 def title_of(figure: Any, text: str) -> None:
