@@ -199,7 +199,7 @@ def test_a_failure_while_writing_leaves_the_old_file(here, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(torseur.ModelError, match="cannot be written"):
+    with pytest.raises(torseur.ArgumentError, match="cannot be written"):
         torseur.save(read_yaml(GOOD), "out.yaml")
     assert {path.name: path.read_text() for path in here.iterdir()} == {"out.yaml": "old"}
 

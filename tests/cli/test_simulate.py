@@ -275,7 +275,7 @@ def test_a_format_that_fails_leaves_the_others(here, capsys, monkeypatch):
     def broken(*arguments: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(netcdf, "write_netcdf", broken)
+    monkeypatch.setattr(netcdf, "netcdf_bytes", broken)
     assert main(["simulate", "push.yaml", "-o", "a", "--format", "nc,res", *BARE]) == simulate.UNWRITTEN
     assert names(here / "a") == {"run.res", "study.yaml", "summary.json"}
     assert "failed: run.nc: RuntimeError: two lines\n" in capsys.readouterr().err

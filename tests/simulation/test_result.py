@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import processes
 import torseur.simulation.result_files as files
 from torseur.describe import Effort, Mechanism
 from torseur.errors import ArgumentError
@@ -165,6 +167,30 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, endin
         full_run(seed=2).save(file)
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize("ending", files.ENDINGS)
+def test_a_disk_that_is_full_is_an_error_in_words_and_nothing_else(tmp_path, ending):
+    code = """
+        import resource, sys
+        from torseur.errors import ArgumentError
+        from torseur.simulation.result import open_run
+
+        run = open_run(sys.argv[1])
+        run.save(sys.argv[1])  # what is imported on the way writes files of its own
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        for _ in range(3):
+            try:
+                run.save(sys.argv[1])
+            except ArgumentError as error:
+                print(error.what)
+        """
+    file = tmp_path / f"run{ending}"
+    full_run(np.linspace(0.0, 1.0, 4000)).save(file)
+    assert processes.run(code, str(file)).splitlines() == ["the file cannot be written"] * 3
+    assert list(tmp_path.iterdir()) == [file]
+    assert len(open_run(file)) == 4000
 
 
 def test_a_mechanism_too_large_for_an_attribute_fits_in_netcdf(tmp_path):

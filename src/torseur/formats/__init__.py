@@ -172,6 +172,6 @@ def replace_file(file: Path, data: bytes) -> None:
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        raise ModelError(
+        raise ArgumentError(
             "the file cannot be written", where=str(file), got=error.strerror or type(error).__name__
         ) from error

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from torseur import __version__
-from torseur.errors import ArgumentError, ModelError, TorseurWarning
+from torseur.errors import ArgumentError, TorseurWarning
 from torseur.formats import replace_file
 from torseur.simulation.problem import Memory
 from torseur.simulation.study import Study
@@ -64,7 +64,7 @@ class Checkpoint:
             return
         try:
             replace_file(self._file, packed(self._head | {"run": memory()}))
-        except ModelError as error:
+        except ArgumentError as error:
             warnings.warn(f"no checkpoint is left: {error}", TorseurWarning, stacklevel=2)
         self._last = clock.monotonic()
 

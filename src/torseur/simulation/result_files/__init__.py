@@ -1,18 +1,17 @@
 """Runs in files: netCDF (.nc), text for spreadsheets and Gnuplot (.csv), the columns of EasyDyn (.res), and Parquet.
 
-All of them hold everything a `Run` does and give it back exactly. A file appears complete or not at all.
+All of them hold everything a `Run` does and give it back exactly. A file is made in memory first, since a disk that is
+full must not meet a library in the middle of its work, and appears complete or not at all.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torseur.errors import ArgumentError
+from torseur.formats import replace_file
 
 if TYPE_CHECKING:
     from torseur.simulation.result import Run
@@ -26,20 +25,19 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     """Write a run to a file whose ending says the format: .nc, .csv, .res or .parquet."""
     file = Path(path)
     ending = _ending(file, "written")
-    with _replacing(file) as beside:
-        if ending == ".nc":
-            from torseur.simulation.result_files.netcdf import write_netcdf
+    if ending == ".nc":
+        from torseur.simulation.result_files.netcdf import netcdf_bytes
 
-            write_netcdf(run, beside)
-        elif ending == ".parquet":
-            from torseur.simulation.result_files.parquet import write_parquet
+        data = netcdf_bytes(run)
+    elif ending == ".parquet":
+        from torseur.simulation.result_files.parquet import parquet_bytes
 
-            write_parquet(run, beside)
-        else:
-            from torseur.simulation.result_files.text import csv_text, res_text
+        data = parquet_bytes(run)
+    else:
+        from torseur.simulation.result_files.text import csv_text, res_text
 
-            text = csv_text(run) if ending == ".csv" else res_text(run)
-            beside.write_text(text, encoding="utf-8", newline="\n")
+        data = (csv_text(run) if ending == ".csv" else res_text(run)).encode("utf-8")
+    replace_file(file, data)
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -71,20 +69,3 @@ def _ending(file: Path, done: str) -> str:
             got=ending or "no ending",
         )
     return ending
-
-
-@contextmanager
-def _replacing(file: Path) -> Iterator[Path]:
-    """A place beside a file to write to; what is there in the end takes the place of the file in one go."""
-    target = file.resolve()
-    beside = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
-    try:
-        try:
-            yield beside
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise ArgumentError(
-            "the file cannot be written", where=str(file), got=error.strerror or type(error).__name__
-        ) from error

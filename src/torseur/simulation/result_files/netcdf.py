@@ -11,7 +11,7 @@ from torseur.errors import ArgumentError, MissingExtra
 from torseur.simulation.result import Run
 from torseur.simulation.result_files.labels import labels, recorded, restored
 
-__all__ = ["read_netcdf", "to_xarray", "write_netcdf"]
+__all__ = ["netcdf_bytes", "read_netcdf", "to_xarray"]
 
 LABELS = "torseur_labels"
 
@@ -28,16 +28,16 @@ def to_xarray(run: Run) -> Any:
     return xarray.Dataset(variables, {"time": time}, {"title": str(run), "source": "Torseur"})
 
 
-def write_netcdf(run: Run, file: Path) -> None:
+def netcdf_bytes(run: Run) -> bytes:
     """netCDF 4, compressed; the labels are a variable, since an attribute could not hold a large mechanism."""
     data = to_xarray(run)
     encoding: dict[str, Any] = {name: {"zlib": True, "shuffle": True, "_FillValue": None} for name in data.variables}
     data[LABELS] = ((), labels(run), {"long_name": "mechanism, events, info and audit as JSON"})
-    data.to_netcdf(file, engine=_engine(), encoding=encoding)
+    return bytes(data.to_netcdf(engine=_engine(), encoding=encoding))
 
 
 def read_netcdf(file: Path) -> Run:
-    """The run in a netCDF file that `write_netcdf` made."""
+    """The run in a netCDF file that `netcdf_bytes` made."""
     xarray = _xarray("netCDF files")
     try:
         # Nothing is decoded: a unit of seconds must not turn numbers into durations.

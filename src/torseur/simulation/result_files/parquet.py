@@ -11,13 +11,13 @@ from torseur.errors import ArgumentError, MissingExtra
 from torseur.simulation.result import Run
 from torseur.simulation.result_files.labels import labels, recorded, regrouped, restored
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["parquet_bytes", "read_parquet"]
 
 LABELS = b"torseur_labels"
 TIME = "time"
 
 
-def write_parquet(run: Run, file: Path) -> None:
+def parquet_bytes(run: Run) -> bytes:
     """A column per number, the time (s) first; unit and meaning are metadata of a column, the rest of the file."""
     arrow, parquet = _arrow()
     fields, columns = [arrow.field(TIME, arrow.float64(), False, {"unit": "s", "meaning": "time"})], [run.time]
@@ -28,11 +28,13 @@ def write_parquet(run: Run, file: Path) -> None:
             fields.append(arrow.field(column, arrow.float64(), False, about))
             columns.append(values)
     schema = arrow.schema(fields, {LABELS: labels(run).encode("utf-8")})
-    parquet.write_table(arrow.table([arrow.array(c) for c in columns], schema=schema), file)
+    stream = arrow.BufferOutputStream()
+    parquet.write_table(arrow.table([arrow.array(c) for c in columns], schema=schema), stream)
+    return bytes(stream.getvalue())
 
 
 def read_parquet(file: Path) -> Run:
-    """The run in a file that `write_parquet` made."""
+    """The run in a file that `parquet_bytes` made."""
     arrow, parquet = _arrow()
     try:
         table = parquet.read_table(file)
