@@ -153,14 +153,15 @@ class _Variants:
 
 
 def _course(simulation: Simulation) -> Course | None:
-    """The regular steps of all runs, where the whole loop can be native."""
+    """The regular steps of all runs, where the whole loop can be native and is not too long."""
     method, problem = simulation.method.method, simulation.problem
     study, parts = simulation.study, simulation.plant.parts
     alone = problem.events is None and not parts.samples and not parts.breaks and not study.changes
     if not (isinstance(method, RungeKutta) and method.control is None and alone):
         return None
     step = simulation.step
-    return None if step is None else Course.of((study.begin, study.until), step, simulation.grid)
+    course = None if step is None else Course.of((study.begin, study.until), step, simulation.grid)
+    return None if course is None or course.rows * course.every > study.solver.steps else course
 
 
 def _in_lanes(

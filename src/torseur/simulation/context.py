@@ -254,7 +254,7 @@ class Context:
                 raise ModelError(f"'{shown_name(h)}' {said}", where=self.where, expected="one sample for each")
         every = self.constant(period, "the period", least=0.0, open=True)
         first = self.constant(offset, "the offset of the samples", least=0.0)
-        self._samples.append((held, Sample((), values, every, first, function)))
+        self._samples.append((held, Sample((), values, every, first, function, self.where)))
 
     def event(self, name: str, value: Expr) -> None:
         """Something to locate: a change of sign of an expression."""

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time as clock
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from torseur.errors import ArgumentError, NumericalError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
 from torseur.simulation.fixed import Course, native_run
 from torseur.simulation.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling
-from torseur.simulation.outcome import Counts, Outcome, Passage, Trajectory
+from torseur.simulation.outcome import Counts, End, Outcome, Passage, Trajectory
 from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.recording import Recorder
 from torseur.simulation.solvers.control import Tolerance
@@ -89,20 +90,13 @@ def integrate(
         alone = problem.events is None and not samplings and not any(begin < b < end for b in breaks)
         course = Course.of((begin, end), limits.first, grid) if alone else None
         if course is not None:
-            return native_run(problem, method.tableau, problem.start(start), held, course, progress, keep, memory)
+            x, most = problem.start(start), limits.steps
+            return native_run(problem, method.tableau, x, held, course, most, progress, keep, memory)
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
     recorder = Recorder(grid, begin, end)
     agenda = Agenda(begin, end, breaks, samplings)
     drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, keep, sided)
     return drive.run(begin, problem.start(start), memory)
-
-
-class _End(Exception):
-    """The run is over."""
-
-    def __init__(self, outcome: Outcome, blame: int | None = None) -> None:
-        super().__init__(outcome.value)
-        self.outcome, self.blame = outcome, blame
 
 
 class _Drive:
@@ -139,8 +133,8 @@ class _Drive:
         outcome, blame, why = Outcome.COMPLETE, None, None
         try:
             self._whole(memory)
-        except _End as end:
-            outcome, blame = end.outcome, end.blame
+        except End as end:
+            outcome, blame, why = end.outcome, end.blame, end.why
         except KeyboardInterrupt:
             outcome = Outcome.INTERRUPTED
         except NumericalError as error:  # of a handler, a review or a sampling: what there is is kept
@@ -164,7 +158,11 @@ class _Drive:
             self._begin()
         else:
             self.recall(memory)
-        while self.t < self.agenda.end:
+        for count in itertools.count():
+            if self.t >= self.agenda.end:
+                return
+            if count >= self.limits.steps:
+                raise End(Outcome.TOO_MANY_STEPS)
             self._segment(self.agenda.next())
             broken, acting = self.agenda.due(self.t)
             if self.t < self.agenda.end:
@@ -217,7 +215,7 @@ class _Drive:
         self.tally.restarts += 1
         record = stepper.record
         if not np.isfinite(record).all():
-            raise _End(Outcome.NOT_FINITE, self._first_not_finite())
+            raise End(Outcome.NOT_FINITE, self._first_not_finite())
         self._moved = None
         self.signs.begin(stepper, fired)
         if self.control is not None:
@@ -269,7 +267,7 @@ class _Drive:
             self.stepper.hold(reply.held)
         if reply.stop:
             self.recorder.close(self.t, self.x)
-            raise _End(Outcome.STOPPED)
+            raise End(Outcome.STOPPED)
         return reply.state is not None or reply.held is not None
 
     # -- steps ---------------------------------------------------------------------------------------------------------
@@ -279,7 +277,10 @@ class _Drive:
         attempt, accept, adaptive = stepper.attempt, stepper.accept, self.control is not None
         rejected, iterates = False, stepper.iterates
         (base, count), self._leg = self._leg or (self.t, 0), None
+        most = self.limits.steps
         while self.t < instant:
+            if tally.steps >= most:
+                raise End(Outcome.TOO_MANY_STEPS)
             t, h = self.t, self.h
             left = instant - t
             if h > longest:
@@ -327,9 +328,9 @@ class _Drive:
                 return
         if is_number:
             change = np.abs(self.stepper.x - self.x) / self.stepper.scale(self.x)
-            raise _End(Outcome.STEP_UNDERFLOW, int(np.argmax(change)))
+            raise End(Outcome.STEP_UNDERFLOW, int(np.argmax(change)))
         blame = self._first_not_finite()
-        raise _End(Outcome.NEWTON if blame is None else Outcome.NOT_FINITE, blame)
+        raise End(Outcome.NEWTON if blame is None else Outcome.NOT_FINITE, blame)
 
     def _first_not_finite(self) -> int | None:
         """Which state is not a number, or has a rate that is not."""
@@ -338,8 +339,6 @@ class _Drive:
         return int(np.argmax(bad)) if bad.any() else None
 
     def _look_around(self, base: float, count: int) -> None:
-        if self.tally.steps >= self.limits.steps:
-            raise _End(Outcome.TOO_MANY_STEPS)
         if self.progress is not None:
             now = clock.perf_counter()
             if now - self._looked > 0.05:
@@ -380,10 +379,10 @@ class _Drive:
         self._crowded = self._crowded + 1 if time - t < 10.0 * PRECISION else 0
         self.t = time
         if self._crowded > self.CROWD:
-            raise _End(Outcome.CHATTERING)
+            raise End(Outcome.CHATTERING)
         if any(reply.stop for reply in replies):
             self.recorder.close(time, arrived)
-            raise _End(Outcome.STOPPED)
+            raise End(Outcome.STOPPED)
         self.recorder.begin(time, self.x)
         self._restart(fired=tuple(c.event for c in group))
         return True

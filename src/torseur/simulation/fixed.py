@@ -54,19 +54,21 @@ def native_run(
     start: Array,
     held: Held,
     course: Course,
+    most: int,
     progress: Callable[[float], object] | None,
     keep: Keep | None = None,
     memory: Memory | None = None,
 ) -> Trajectory:
-    """The run; it ends early where the state is no longer finite, or on an interruption.
+    """The run; it ends early where the state is no longer finite, after too many steps, or on an interruption.
 
     Args:
+        most: steps it may take.
         keep: offered, now and then, what the run remembers: the rows it has.
         memory: what an earlier run remembered, to go on from there.
     """
     run = kept(problem, tableau, lambda: integrator(problem.rate, tableau, correct=problem.correct))
-    out = tuple(np.full((course.rows + 1, *b.shape), np.nan) for b in problem.states)
-    begun = 0
+    wanted, begun = min(course.rows, most // course.every), 0
+    out = tuple(np.full((wanted + 1, *b.shape), np.nan) for b in problem.states)
     if memory is not None:
         begun = len(memory["states"]) - 1
         for b, o in zip(problem.states, out, strict=True):
@@ -75,6 +77,8 @@ def native_run(
     given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
     run(**given, step=course.step, steps=0)  # compiles what is not compiled yet
     began, done, outcome = clock.perf_counter(), begun, Outcome.COMPLETE
+    if wanted < course.rows:
+        outcome = Outcome.TOO_MANY_STEPS
     span = course.step * course.every
 
     def rows() -> Array:
@@ -94,7 +98,7 @@ def native_run(
         run(
             **given,
             step=course.step,
-            steps=(course.rows - begun) * course.every,
+            steps=(wanted - begun) * course.every,
             every=course.every,
             time=course.span[0],
             first=begun * course.every,

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from torseur.errors import ArgumentError
 from torseur.simulation.problem import Array, Held, Memory
 
-__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling"]
+__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling", "resolution"]
+
+
+def resolution(begin: float, end: float) -> float:
+    """The shortest time that can be told apart within a span, with room for a step, s."""
+    return 4.0 * math.ulp(max(abs(begin), abs(end)))
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,10 @@ class Agenda:
 
     def __init__(self, begin: float, end: float, breaks: Sequence[float], samplings: Sequence[Sampling]) -> None:
         self.end = end
+        shortest = resolution(begin, end)
+        if any(s.period < shortest for s in samplings):
+            period = min(s.period for s in samplings)
+            raise ArgumentError("a period below the resolution of time", expected=f"{shortest:g} s", got=f"{period:g}")
         self.breaks = sorted({float(b) for b in breaks if begin < b < end}, reverse=True)
         self.samplings = list(samplings)
         self.ticks = [max(0, math.ceil((begin - s.offset) / s.period - 1e-9)) for s in samplings]

@@ -9,7 +9,7 @@ import numpy as np
 
 from torseur.simulation.problem import Array
 
-__all__ = ["Counts", "Outcome", "Passage", "Trajectory"]
+__all__ = ["Counts", "End", "Outcome", "Passage", "Trajectory"]
 
 
 class Outcome(Enum):
@@ -29,11 +29,15 @@ class Outcome(Enum):
     NEWTON = (
         "Newton's method did not converge: take a shorter step, or look for a discontinuity or a singular matrix there"
     )
-    TOO_MANY_STEPS = "the run took all the steps it was allowed: allow more, or use a stiff method"
+    TOO_MANY_STEPS = (
+        "the run took all the steps or samples it was allowed; allow more (solver.steps), or take longer steps, a "
+        "longer period or a stiff method"
+    )
     CHATTERING = (
         "events follow each other without time going on: the model needs a mode of its own for that situation "
         "(rest, sticking), or a little compliance"
     )
+    BLOCK = "a block written in Python failed"
     UNDECIDED = "it cannot be said how the motion goes on from there"
 
     SINGULAR = (
@@ -44,6 +48,20 @@ class Outcome(Enum):
     @property
     def is_good(self) -> bool:
         return self in (Outcome.COMPLETE, Outcome.STOPPED)
+
+
+class End(Exception):
+    """The run is over, for some reason: what there is is kept.
+
+    Args:
+        outcome: how it ended.
+        blame: the state component that is to blame, if one is.
+        why: more in words.
+    """
+
+    def __init__(self, outcome: Outcome, blame: int | None = None, why: str | None = None) -> None:
+        super().__init__(outcome.value)
+        self.outcome, self.blame, self.why = outcome, blame, why
 
 
 @dataclass(frozen=True)
@@ -91,7 +109,7 @@ class Trajectory:
         final: the state there (n,).
         blame: after a failure, the state component that is not finite or has the largest error, if one can be named.
         counts: what it cost.
-        why: what a handler said when it could not decide.
+        why: what a handler said when it could not decide, or what failed.
     """
 
     times: Array

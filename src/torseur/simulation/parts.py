@@ -55,6 +55,8 @@ class Sample:
     period: Expr
     offset: Expr
     function: Callable[..., Any] | None = None
+    where: str = "blocks"
+    """The block it belongs to, for messages."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
@@ -81,6 +81,9 @@ class Channel:
             raise ArgumentError(
                 "a channel has a value for every time", where=f"channel '{self.name}'", got="one number"
             )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Channel, (self.name, self.unit, self.meaning, self.values, self.role)
 
     @property
     def columns(self) -> dict[str, Array]:
@@ -169,6 +172,11 @@ class Run:
             ("events", tuple(self.events)),
         ):
             object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What pickle and copy keep: the fields, plainly, out of which a frozen run is made again."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _run_of, (type(self), {n: dict(x) if isinstance(x, Mapping) else x for n, x in parts.items()})
 
     @classmethod
     def from_arrays(
@@ -329,6 +337,10 @@ class Run:
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a stand-alone HTML file that plays the motion; see `torseur.views.scene.animate`."""
         import_module("torseur.views.scene").animate(self, path, **options)
+
+
+def _run_of(kind: type[Run], parts: Mapping[str, Any]) -> Run:
+    return kind(**parts)
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:

@@ -26,7 +26,7 @@ from torseur.simulation.beginning import Beginning
 from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
 from torseur.simulation.driver import Encounter, Limits, Reply, integrate
-from torseur.simulation.hooks import Keep
+from torseur.simulation.hooks import Keep, resolution
 from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
@@ -297,6 +297,7 @@ class Simulation:
             return reply
 
         grid, table = self.grid, Timetable(self.plant, held.p)
+        samplings = table.samplings(self._sampled, self.evaluate, log, resolution(study.begin, study.until))
         return integrate(
             self.problem,
             x,
@@ -307,7 +308,7 @@ class Simulation:
             output=grid if begin == study.begin else grid[grid >= begin],
             handler=handler,
             breaks=table.breaks,
-            samplings=[*table.samplings(self._sampled, self.evaluate, log), *self._changes.by_clock(log)],
+            samplings=[*samplings, *self._changes.by_clock(log)],
             review=review if self.plant.switches or self.plant.is_driven else None,
             sided=keeper.sided,
             limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),

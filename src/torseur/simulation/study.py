@@ -65,7 +65,7 @@ class Solver(Record):
     rtol: Value = Field(1e-9, ge=0.0, description="relative error allowed in a step")
     atol: Value = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
     longest: Value | None = Field(None, gt=0.0, description="longest step, s; by default a fiftieth of all")
-    steps: int = Field(10_000_000, gt=0, description="how many steps at most")
+    steps: int = Field(10_000_000, gt=0, description="how many steps, or samples, at most")
     beta: Value | None = Field(None, gt=0.0, le=1.0, description="of newmark and easydyn; 1/4 by default")
     gamma: Value | None = Field(None, ge=0.5, le=1.0, description="of newmark and easydyn; 1/2 by default, more damps")
     alpha: Value | None = Field(None, ge=0.0, le=1.0 / 3.0, description="of hht: 0 to 1/3, 0.1 by default")

@@ -18,6 +18,7 @@ from torseur.describe.checks.walk import FoundFormula, FoundName, walk
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
+from torseur.simulation.hooks import resolution
 from torseur.simulation.methods import METHODS
 from torseur.simulation.row_names import is_multiplier
 from torseur.simulation.study import Study
@@ -55,6 +56,7 @@ def faults(study: Study) -> list[Fault]:
         *_outputs(study, scope),
         *_changes(study),
         *_records(study),
+        *_resolved(study),
     ]
 
 
@@ -107,6 +109,17 @@ def _numbers(study: Study) -> Iterator[Fault]:
             owners = ", ".join(method for method, other in METHODS.items() if name in other.numbers)
             text = f"the method '{study.solver.method}' has no {name}"
             yield Fault(("solver", name), text, expected=f"one of the methods that have it: {owners}")
+
+
+def _resolved(study: Study) -> Iterator[Fault]:
+    """Times between records and steps that the time can resolve."""
+    shortest = resolution(study.begin, study.until)
+    solver = study.solver
+    given = {("every",): study.interval, ("solver", "step"): solver.step, ("solver", "longest"): solver.longest}
+    for path, time in given.items():
+        if time is not None and time < shortest and study.until > study.begin:
+            text, expected = "too short for the resolution of time", f"at least {shortest:.3g} s"
+            yield Fault(path, text, expected=expected, got=f"{time:g} s")
 
 
 def _records(study: Study) -> Iterator[Fault]:

@@ -94,16 +94,13 @@ def read_columns(path: Path, wanted: Sequence[str | int]) -> tuple[list[int], li
 
 def _lines(path: Path) -> list[tuple[int, str]]:
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise ModelError(
-                "a file is too large", where=str(path), expected=f"at most {LARGEST} bytes", got=f"{size} bytes"
-            )
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)  # what a file says of its size need not be true: /dev/zero has none
+        text = data.decode("utf-8-sig") if len(data) <= LARGEST else ""
+    except (OSError, ValueError) as error:
         raise ModelError(
             "a file cannot be read", where=str(path), expected="a file of text (UTF-8)", got=str(error)
         ) from None
+    if len(data) > LARGEST:
+        raise ModelError("a file is too large", where=str(path), expected=f"at most {LARGEST} bytes")
     return lines_of(text)

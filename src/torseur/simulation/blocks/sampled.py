@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import Name, Scalar
 from torseur.describe.marks import Anything
-from torseur.errors import ModelError, NumericalError
+from torseur.errors import ModelError
 from torseur.graph import Expr
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context
@@ -57,7 +56,7 @@ class PythonBlock(Block):
     """y = function(t, *inputs), called at the times offset + k period and held in between: a slow block.
 
     The function gives one number, or one for each of the names in `outputs`. It runs in Python: choose a period that
-    can bear it.
+    can bear it. If it raises an error, or gives something else, the run ends there and keeps what it has.
     """
 
     kind = "python"
@@ -77,27 +76,5 @@ class PythonBlock(Block):
             )
         held = [context.held(label, start) for label, start in zip(labels, starts, strict=True)]
         values = [context.value(x) for x in self.inputs]
-        function = checked(self.function, name, len(labels))
-        context.callable(held, function, self.period, self.offset, inputs=values)
+        context.callable(held, self.function, self.period, self.offset, inputs=values)
         return dict(zip(self.outputs, held, strict=True)) if self.outputs else held[0]
-
-
-def checked(function: Callable[..., Any], name: str, n: int) -> Callable[..., tuple[float, ...]]:
-    """The function with its results checked: n finite numbers, or an error that says who, when and what."""
-
-    def call(t: float, *inputs: float) -> tuple[float, ...]:
-        result = function(t, *inputs)
-        try:
-            array = np.asarray(result, dtype=float).ravel()
-        except (TypeError, ValueError):
-            array = np.empty(0)
-        if array.size != n or not np.isfinite(array).all():
-            raise NumericalError(
-                f"the Python block '{name}' did not give what it should",
-                where=f"t = {t:.9g} s",
-                expected=f"{n} finite number{'s' if n > 1 else ''}",
-                got=repr(result)[:80],
-            )
-        return tuple(array.tolist())
-
-    return call
