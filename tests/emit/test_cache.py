@@ -1,5 +1,7 @@
 """The cache of compiled code may be missing, broken, full, contested or hostile: results never depend on it."""
 
+import hashlib
+import json
 import os
 import signal
 import stat
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 import processes
-from torseur.emit import cache, compile, integrator, native
+from torseur.emit import cache, compile, compile_keyed, integrator, native
 from torseur.errors import CacheWarning
 from torseur.graph import Function, Graph, sin
 
@@ -132,7 +134,7 @@ DAMAGES = [
     flipped_checksum,
     other_magic,
     lambda content: b"",
-    lambda content: b"torseur1",
+    lambda content: b"torseur2",
     lambda content: content[:41],
     lambda content: content + b"\0",
     lambda content: bytes(len(content)),
@@ -148,6 +150,87 @@ def test_a_damaged_entry_is_compiled_again(folder, assembled, damage):
     np.testing.assert_allclose(value(), expected(), rtol=1e-15)
     assert len(assembled) == 2
     assert entry.read_bytes() == good
+
+
+def opened(content):
+    """The header and the code of an entry."""
+    length = int.from_bytes(content[40:48], "little")
+    return json.loads(content[48 : 48 + length]), content[48 + length :]
+
+
+def sealed(key, header, code):
+    """An entry whose digest is right, whatever is in it."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    rest = len(text).to_bytes(8, "little") + text + code
+    return b"torseur2" + hashlib.sha256(key.encode() + rest).digest() + rest
+
+
+WRONG = {
+    "no JSON": lambda header, code: (b"{", code),
+    "no text": lambda header, code: (b"\xff\xfe", code),
+    "no mapping": lambda header, code: ([1, 2], code),
+    "nothing known": lambda header, code: ({}, code),
+    "no work": lambda header, code: ({n: x for n, x in header.items() if n != "work"}, code),
+    "work in words": lambda header, code: ({**header, "work": "much"}, code),
+    "other entries": lambda header, code: ({**header, "entries": ["loop", "absent"]}, code),
+    "entries without end": lambda header, code: ({**header, "entries": 7}, code),
+    "other arguments": lambda header, code: ({**header, "inputs": [["q", [3], "state"]]}, code),
+    "a role that is none": lambda header, code: ({**header, "inputs": [["q", [2], "king"]]}, code),
+    "no code": lambda header, code: (header, b""),
+    "half the code": lambda header, code: (header, code[: len(code) // 2]),
+    "words for code": lambda header, code: (header, b"this is not machine code" * 100),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_content_under_a_right_digest_is_compiled_again(folder, assembled, wrong):
+    value()
+    (entry,) = entries(folder)
+    good = entry.read_bytes()
+    assert sealed(entry.stem, *opened(good)) == good
+    entry.write_bytes(sealed(entry.stem, *wrong(*opened(good))))
+    np.testing.assert_allclose(value(), expected(), rtol=1e-15)
+    assert len(assembled) == 2
+    assert entry.read_bytes() == good
+
+
+def test_wrong_content_of_an_integrator_is_compiled_again(folder):
+    g = Graph()
+    x = g.block("x", 1)
+
+    def run():
+        return integrator(Function("f", [x], {"dx": [-x[0]]}))([1.0], step=0.1, steps=10).states[0]
+
+    first = run()
+    (entry,) = entries(folder)
+    good = entry.read_bytes()
+    entry.write_bytes(sealed(entry.stem, {}, b"nothing to run"))
+    np.testing.assert_array_equal(run(), first)
+    assert entry.read_bytes() == good
+
+
+def test_a_keyed_function_with_wrong_content_is_built_again(folder):
+    built = []
+
+    def build():
+        built.append(1)
+        return function()
+
+    first = compile_keyed("key", build)([0.5, 1.0])
+    (entry,) = entries(folder)
+    entry.write_bytes(sealed(entry.stem, {"name": "f"}, opened(entry.read_bytes())[1]))
+    np.testing.assert_array_equal(compile_keyed("key", build)([0.5, 1.0]), first)
+    assert len(built) == 2
+
+
+def test_an_entry_under_the_name_of_another_is_not_run(folder, assembled):
+    value(3.0)
+    (first,) = entries(folder)
+    value(4.0)
+    (second,) = set(entries(folder)) - {first}
+    second.write_bytes(first.read_bytes())
+    np.testing.assert_allclose(value(4.0), expected(4.0), rtol=1e-15)
+    assert len(assembled) == 3
 
 
 def test_an_entry_that_is_a_directory_does_no_harm(folder):

@@ -9,8 +9,9 @@ is wrong with it (refused, unwritable, corrupt, full disk) costs time, never a r
 ``TORSEUR_CACHE_LIMIT``       bytes it may take (default 512 MiB); what was used longest ago goes first
 ============================  =================================================================================
 
-An entry is a file: a magic word, the SHA-256 of the rest, the length of a JSON header, the header, the code. It is
-written beside its place and moved there in one step: readers see all of it or nothing.
+An entry is a file: a magic word, the SHA-256 of its key and the rest, the length of a JSON header, the header, the
+code. It is written beside its place and moved there in one step: readers see all of it or nothing. One that cannot be
+used after all, or that stands under another key than its own, is removed and made again.
 """
 
 from __future__ import annotations
@@ -24,23 +25,26 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from torseur.emit.jit import host
-from torseur.errors import CacheWarning
+from torseur.errors import CacheWarning, CompileError
 
-__all__ = ["CacheInfo", "cache_info", "cache_key", "clear_cache", "load", "save", "sources_digest"]
+__all__ = ["CacheInfo", "cache_info", "cache_key", "clear_cache", "load", "save", "sources_digest", "used"]
 
-_MAGIC = b"torseur1"
+_MAGIC = b"torseur2"
 _SUFFIX = ".code"
 _LIMIT = 512 * 1024 * 1024
 _STALE = 3600.0  # seconds after which a half-written file is nobody's any more
 _OFF = "switched off by TORSEUR_CACHE"
 _warned: set[str] = set()
+
+Used = TypeVar("Used")
 
 
 @dataclass(frozen=True)
@@ -152,10 +156,9 @@ def load(key: str) -> tuple[dict[str, Any], bytes] | None:
         return None
     path = directory / (key + _SUFFIX)
     content = _read_private(path)
-    entry = None if content is None else _decoded(content)
+    entry = None if content is None else _decoded(key, content)
     if entry is None and content is not None:
-        with contextlib.suppress(OSError):
-            path.unlink()
+        _discard(path)
     elif entry is not None:
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -181,12 +184,45 @@ def _read_private(path: Path) -> bytes | None:
         os.close(descriptor)
 
 
-def _decoded(content: bytes) -> tuple[dict[str, Any], bytes] | None:
+def _digest(key: str, rest: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + rest).digest()
+
+
+def _decoded(key: str, content: bytes) -> tuple[dict[str, Any], bytes] | None:
     magic, digest, rest = content[:8], content[8:40], content[40:]
-    if magic != _MAGIC or hashlib.sha256(rest).digest() != digest:
+    if magic != _MAGIC or _digest(key, rest) != digest:
         return None
     length = int.from_bytes(rest[:8], "little")
-    return json.loads(rest[8 : 8 + length]), rest[8 + length :]
+    try:
+        header = json.loads(rest[8 : 8 + length])
+    except ValueError:
+        return None
+    return (header, rest[8 + length :]) if isinstance(header, dict) else None
+
+
+def _discard(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def used(
+    key: str, use: Callable[[dict[str, Any], bytes], Used], make: Callable[[], tuple[dict[str, Any], bytes]]
+) -> Used:
+    """What `use` gives for the header and code under a key: those that are stored, if it can use them, else new ones.
+
+    Whatever is stored, wrong content included, costs time only.
+    """
+    stored = load(key)
+    if stored is not None:
+        try:
+            return use(*stored)
+        except (CompileError, LookupError, TypeError, ValueError, AttributeError):
+            directory = _usable()
+            if directory is not None:
+                _discard(directory / (key + _SUFFIX))
+    fresh = make()
+    save(key, *fresh)
+    return use(*fresh)
 
 
 def save(key: str, header: dict[str, Any], code: bytes) -> bool:
@@ -200,7 +236,7 @@ def save(key: str, header: dict[str, Any], code: bytes) -> bool:
     try:
         descriptor, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
         with os.fdopen(descriptor, "wb") as file:
-            file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
+            file.write(_MAGIC + _digest(key, rest) + rest)
         os.replace(temporary, directory / (key + _SUFFIX))
     except OSError as error:
         if temporary is not None:

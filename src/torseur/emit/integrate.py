@@ -198,12 +198,15 @@ class Integrator:
             parts = self.rate.digest, self.method.a, self.method.b, self.method.c, self.correct and self.correct.digest
             digest = hashlib.sha256(repr(parts).encode())
             key = cache.cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
-            found = cache.load(key)
-            if found is None:
+
+            def made() -> tuple[dict[str, Any], bytes]:
                 text, routines = run_text(self.rate, self.method, Lanes(width), self.correct)
-                found = {"routines": routines}, assemble(text, host(), self._tier)
-                cache.save(key, *found)
-            self._libraries[width] = link(found[1], ("run",), routine_imports(found[0]["routines"]))
+                return {"routines": routines}, assemble(text, host(), self._tier)
+
+            def linked(header: dict[str, Any], code: bytes) -> Library:
+                return link(code, ("run",), routine_imports(header["routines"]))
+
+            self._libraries[width] = cache.used(key, linked, made)
         return self._libraries[width]
 
 

@@ -73,6 +73,14 @@ class Interface:
         outs = tuple(Argument(name, tuple(shape)) for name, shape in header["outputs"])
         return cls(header["name"], ins, outs)
 
+    def fits(self, other: Interface) -> bool:
+        """Whether both are for the same arrays; names do not matter to the code."""
+
+        def arrays(arguments: Sequence[Argument]) -> list[tuple[tuple[int, ...], Role | None]]:
+            return [(a.shape, a.role) for a in arguments]
+
+        return arrays(self.inputs) == arrays(other.inputs) and arrays(self.outputs) == arrays(other.outputs)
+
     @property
     def free(self) -> tuple[Argument, ...]:
         """The inputs that are not parameters."""

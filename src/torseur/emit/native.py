@@ -25,7 +25,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -157,26 +157,25 @@ class _Source:
         """Linked code for a number of lanes."""
         with self.lock:
             if width not in self._libraries:
-                header, code = self._code(width)
-                if self._interface is None:
-                    self._interface = Interface.from_header(header)
-                self.work = header["work"]
-                imports = routine_imports(header["routines"])
-                if "direct" in header["entries"]:
-                    imports |= direct_imports()
-                self._libraries[width] = link(code, tuple(header["entries"]), imports)
+                key = cache.cache_key(self.key, width, self.tier, is_possible())
+                self._libraries[width] = cache.used(key, self._linked, partial(self._made, width))
             return self._libraries[width]
 
-    def _code(self, width: int) -> tuple[dict[str, Any], bytes]:
-        key = cache.cache_key(self.key, width, self.tier, is_possible())
-        found = cache.load(key)
-        if found is None:
-            interface = Interface.of(self.function)
-            text, entries, work, routines = module_text(self.function, Lanes(width))
-            header = {**interface.to_header(), "entries": entries, "work": work, "routines": routines}
-            found = header, assemble(text, host(), self.tier)
-            cache.save(key, *found)
-        return found
+    def _made(self, width: int) -> tuple[dict[str, Any], bytes]:
+        interface = Interface.of(self.function)
+        text, entries, work, routines = module_text(self.function, Lanes(width))
+        header = {**interface.to_header(), "entries": entries, "work": work, "routines": routines}
+        return header, assemble(text, host(), self.tier)
+
+    def _linked(self, header: dict[str, Any], code: bytes) -> Library:
+        """Code with its header, which must be that of this function as far as it is known."""
+        interface, work, entries = Interface.from_header(header), int(header["work"]), tuple(header["entries"])
+        if self._interface is not None and not interface.fits(self._interface):
+            raise CompileError("code for other arguments")
+        imports = routine_imports(header["routines"]) | (direct_imports() if "direct" in entries else {})
+        library = link(code, entries, imports)
+        self._interface, self.work = self._interface or interface, work
+        return library
 
 
 def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str], int, list[str]]:

@@ -10,6 +10,7 @@ import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
+from typing import Any
 
 from torseur.emit import cache
 from torseur.emit.ir import Body, Lanes
@@ -49,12 +50,10 @@ def routine_imports(symbols: Sequence[str]) -> dict[str, int]:
 
 
 def _compiled(symbol: str, routine: Routine) -> Library:
-    key = cache.cache_key(f"routine:{symbol}")
-    found = cache.load(key)
-    if found is None:
-        found = {}, assemble(routine_text(symbol, routine), host(), Tier.LOOPS)
-        cache.save(key, *found)
-    return link(found[1], (symbol,))
+    def made() -> tuple[dict[str, Any], bytes]:
+        return {}, assemble(routine_text(symbol, routine), host(), Tier.LOOPS)
+
+    return cache.used(cache.cache_key(f"routine:{symbol}"), lambda _, code: link(code, (symbol,)), made)
 
 
 def routine_text(symbol: str, routine: Routine) -> str:
