@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import signal
 import tempfile
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -18,6 +21,14 @@ _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 if not _IS_WORKER:
     os.environ["TORSEUR_CACHE"] = tempfile.mkdtemp(prefix="torseur-test-cache-")
 os.environ.pop("TORSEUR_CACHE_LIMIT", None)
+
+
+@pytest.fixture
+def interrupt_key() -> Iterator[None]:
+    """Ctrl-C interrupts, also where the process was started with that signal ignored (nohup, in the background)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def pytest_unconfigure() -> None:

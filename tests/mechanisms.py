@@ -38,6 +38,7 @@ __all__ = [
     "plans",
     "random_plan",
     "state_of",
+    "without_dry_friction",
 ]
 
 Array = NDArray[np.float64]
@@ -361,6 +362,16 @@ class _Writer:
 
 def _tensor(m: Array, r: Array) -> Array:
     return np.einsum("k,k,ij->ij", m, (r * r).sum(1), np.eye(3)) - np.einsum("k,ki,kj->ij", m, r, r)
+
+
+def without_dry_friction(mechanism: Mechanism) -> Mechanism:
+    """The same without forces that jump where a rate changes its sign: there a difference is no derivative."""
+    dry = ("friction", "motor_friction", "joint_friction")
+    loads = {
+        name: load.model_copy(update={field: 0.0 for field in dry if field in type(load).model_fields})
+        for name, load in mechanism.loads.items()
+    }
+    return mechanism.model_copy(update={"loads": loads})
 
 
 # -- states ------------------------------------------------------------------------------------------------------------

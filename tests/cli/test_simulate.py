@@ -211,6 +211,7 @@ def interrupting(study):
     yield report
 
 
+@pytest.mark.usefixtures("interrupt_key")
 @pytest.mark.parametrize("solver", ["dop853", "rk4"])
 def test_ctrl_c_saves_what_was_computed_and_ends_with_130(solver, here, capsys, monkeypatch):
     monkeypatch.setattr(simulate, "_progress", interrupting)

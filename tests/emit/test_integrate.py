@@ -348,6 +348,7 @@ def test_what_was_done_before_an_interruption_is_in_out(error, threads, monkeypa
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads on this system")
+@pytest.mark.usefixtures("interrupt_key")
 def test_the_interrupt_key_ends_a_run_that_records_one_row_only():
     run = integrator(oscillator())
     started = threading.Event()

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
 from closing import CUTS, FORMS, closed
 from evaluated import Evaluated, assert_same
-from mechanisms import MOVING, BodyPlan, Plan, mechanism_of
+from mechanisms import MOVING, BodyPlan, Plan, mechanism_of, without_dry_friction
 from plain_closed import sixth_order_slope
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
@@ -265,9 +265,11 @@ def test_corrected_states_are_closed_and_stay_as_they_are(seed, cut, form):
 # -- derivatives and native code ---------------------------------------------------------------------------------------
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**31), cut=st.sampled_from(CUTS), form=st.sampled_from(FORMS))
+@example(seed=720, cut="universal", form="speeds")  # a motor that is about to turn back
 def test_derivatives_of_constrained_motion_are_those_of_its_differences(seed, cut, form):
     """Along the speeds, so also away from closure; by v and tau."""
-    c, call, tau = tied(roomy(seed, loads=1, least=least(cut, form)), (cut,), (form,))
+    c, _, tau = tied(roomy(seed, loads=1, least=least(cut, form)), (cut,), (form,))
+    call = Evaluated(without_dry_friction(c.mechanism))
     s, n, now = c.state, len(c.state.v), at(c)
     vdot, by_q, by_v, by_tau = call("forward_dynamics_derivatives", s.q, s.v, tau, **now)
     assert_same(vdot, call("forward_dynamics", s.q, s.v, tau, **now))

@@ -5,9 +5,19 @@ import pytest
 from hypothesis import given, settings
 
 from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
+from mechanisms import (
+    LOAD_FORMS,
+    MOVING,
+    BodyPlan,
+    Plan,
+    mechanism_of,
+    plans,
+    random_plan,
+    state_of,
+    without_dry_friction,
+)
 from plain import Plain
-from torseur.describe import Drag, SpringDamper
+from torseur.describe import Drag
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ModelError
@@ -15,7 +25,6 @@ from torseur.graph import Function, Mode, evaluate, jacobian
 
 STRAIGHT = tuple(kind for kind in MOVING if kind != "universal")
 """Joint kinds the recursion takes."""
-SMOOTH = tuple(form for form in LOAD_FORMS if form != "friction")
 
 
 def by_recursion_and_expressions(mechanism, mode, **options):
@@ -69,10 +78,10 @@ def differences(f, mechanism, q, v, extra, step=1e-6):
     return np.array(by_q).T, np.array(by_v).T
 
 
-@given(plan=plans(loads=SMOOTH, max_bodies=4))
+@given(plan=plans(loads=LOAD_FORMS, max_bodies=4))
 @settings(max_examples=6)
 def test_derivatives_of_inverse_dynamics_are_limits_of_differences(plan):
-    mechanism = mechanism_of(plan)
+    mechanism = without_dry_friction(mechanism_of(plan))
     ours, s = Evaluated(mechanism), state_of(mechanism, plan.seed % 1000)
     by_q, by_v = ours("inverse_dynamics_derivatives", s.q, s.v, s.vdot, t=s.t, u=s.u)
     expected = differences(lambda q, v, a: ours("inverse_dynamics", q, v, a, t=s.t, u=s.u), mechanism, s.q, s.v, s.vdot)
@@ -80,7 +89,7 @@ def test_derivatives_of_inverse_dynamics_are_limits_of_differences(plan):
     assert_same(by_v, expected[1], tolerance=1e-6)
 
 
-@given(plan=plans(loads=SMOOTH, max_bodies=3))
+@given(plan=plans(loads=LOAD_FORMS, max_bodies=3))
 @settings(max_examples=5)
 def test_derivatives_of_forward_dynamics_are_consistent(plan):
     mechanism = mechanism_of(plan)
@@ -120,11 +129,7 @@ def test_derivatives_of_forward_dynamics_are_limits_of_differences():
 def test_derivatives_of_a_large_tree_are_limits_of_differences(loads):
     rng = np.random.default_rng(12)
     mechanism = mechanism_of(random_plan(rng, 12, base="floating", kinds=STRAIGHT, loads=loads))
-    smooth = {
-        name: load.model_copy(update={"friction": 0.0}) if isinstance(load, SpringDamper) else load
-        for name, load in mechanism.loads.items()
-    }
-    mechanism = mechanism.model_copy(update={"loads": smooth})
+    mechanism = without_dry_friction(mechanism)
     ours, s = Evaluated(mechanism), state_of(mechanism, 1, size=0.3)
     by_q, by_v = ours("inverse_dynamics_derivatives", s.q, s.v, s.vdot, t=s.t, u=s.u)
     expected = differences(lambda q, v, a: ours("inverse_dynamics", q, v, a, t=s.t, u=s.u), mechanism, s.q, s.v, s.vdot)

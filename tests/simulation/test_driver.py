@@ -438,6 +438,7 @@ def test_what_was_computed_before_an_interruption_is_kept():
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads on this system")
+@pytest.mark.usefixtures("interrupt_key")
 @pytest.mark.parametrize("method", [DOPRI5, RK4], **NAMED)
 def test_the_interrupt_key_keeps_the_run(method):
     problem, started, main = kepler(), threading.Event(), threading.main_thread().ident
