@@ -12,6 +12,8 @@ energy, but no axis, and so no angular momentum.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from torseur.describe import SpringDamper
 from torseur.dynamics.loads import path_of
 from torseur.dynamics.tree import Tree
@@ -19,7 +21,16 @@ from torseur.dynamics.velocities import Kinematics
 from torseur.graph import Expr
 from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale, zero_vector
 
-__all__ = ["kinetic_energy", "momentum", "potential_energy"]
+__all__ = ["Part", "kinetic_energy", "kinetic_shares", "momentum", "potential_energy"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of a tree: numbers of links, places of speeds, names of loads."""
+
+    links: frozenset[int]
+    speeds: frozenset[int]
+    loads: frozenset[str]
 
 
 def kinetic_energy(tree: Tree) -> Expr:
@@ -38,15 +49,38 @@ def kinetic_energy(tree: Tree) -> Expr:
     return total
 
 
-def potential_energy(tree: Tree, gravity: Vector) -> Expr:
+def kinetic_shares(tree: Tree, part: Part) -> list[Expr]:
+    """The kinetic energy of a part in shares that add up to it: of each link along and about its three axes, of rotors.
+
+    1/2 V_i (M V + w x MS)_i and 1/2 w_i (J w + MS x V)_i. What turns or slides steadily keeps its share.
+    """
+    kinematics, v = Kinematics(tree), tree.system.v.symbols
+    found: list[Expr] = []
+    for k in sorted(part.links):
+        motion, body = kinematics.velocities[k], tree.links[k].inertia
+        V, w = motion.linear, motion.angular
+        p, h = add(scale(body.M, V), cross(w, body.MS)), add(rotate(body.J, w), cross(body.MS, V))
+        found += [0.5 * a * b for a, b in zip((*V, *w), (*p, *h), strict=True)]
+    for rotor in tree.rotors:
+        if rotor.speed in part.speeds:
+            spin = rotor.ratio * v[rotor.speed]
+            found.append(0.5 * rotor.inertia * spin * spin)
+            if rotor.link >= 0:
+                found.append(rotor.inertia * spin * dot(rotor.axis, kinematics.velocities[rotor.link].angular))
+    return [e for e in found if e is not tree.system.graph.zero]
+
+
+def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> Expr:
     """U = -sum g.(M P + R MS) + sum 1/2 k (s - rest)^2."""
     kinematics, system = Kinematics(tree), tree.system
     total = system.graph.zero
-    for link, pose in zip(tree.links, kinematics.poses, strict=True):
+    for k, (link, pose) in enumerate(zip(tree.links, kinematics.poses, strict=True)):
+        if part is not None and k not in part.links:
+            continue
         centre = add(scale(link.inertia.M, pose.P), rotate(pose.R, link.inertia.MS))
         total = total - dot(gravity, centre)
-    for load in system.mechanism.loads.values():
-        if isinstance(load, SpringDamper):
+    for name, load in system.mechanism.loads.items():
+        if isinstance(load, SpringDamper) and (part is None or name in part.loads):
             stretch = path_of(tree, kinematics, load)[0] - system.scalar(load.rest)
             total = total + 0.5 * system.scalar(load.stiffness) * stretch * stretch
     return total

@@ -5,8 +5,10 @@
 
 The right-hand sides are integrated along with the motion by the same method, so that each balance has two sides that
 were computed in two ways (Llibre, Mampey & Chretien 1983, IV.2: the seven quantities). Springs and gravity are in U.
-Momenta are watched where the base floats: elsewhere the ground takes what it has to. Angular momentum is not, where a
-drive is known by its inertia at the joint only or stands on the ground: nobody knows what its reaction turns.
+Each part of the mechanism that touches no other has its own account of energy, or a large one would hide what is amiss
+in a small one. Momenta are watched where the base floats: elsewhere the ground takes what it has to. Angular momentum
+is not, where a drive is known by its inertia at the joint only or stands on the ground: nobody knows what its reaction
+turns.
 """
 
 from __future__ import annotations
@@ -17,15 +19,17 @@ from itertools import count
 
 from torseur.describe import BASE, BaseKind, SpringDamper
 from torseur.dynamics import energy
+from torseur.dynamics.energy import Part
 from torseur.dynamics.loads import path_of
 from torseur.dynamics.newton_euler import joint_wrenches
 from torseur.dynamics.powers import power_of
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr
+from torseur.simulation.islands import Island, islands_of
 from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale, zero_vector
 
-__all__ = ["Balances", "Flow", "balances_of"]
+__all__ = ["Account", "Balances", "Flow", "balances_of"]
 
 _AXES = "xyz"
 
@@ -41,32 +45,39 @@ class Flow:
 
 
 @dataclass(frozen=True)
+class Account:
+    """The energy of an island (see `islands`): T in shares, U, and works whose integrals add up to what it gains."""
+
+    island: Island
+    kinetic: tuple[Expr, ...]
+    potential: Expr
+    works: tuple[Flow, ...]
+
+
+@dataclass(frozen=True)
 class Balances:
     """Energy and momenta as expressions, and the flows that change them.
 
     Attributes:
-        energy: T + U.
-        works: their integrals add up to what the energy gains.
+        accounts: of energy, one for each part that touches no other.
         momenta: p and L (6,), p alone (3,), or none.
         impulses: the flow of each.
     """
 
-    energy: Expr
-    works: tuple[Flow, ...]
+    accounts: tuple[Account, ...]
     momenta: tuple[Expr, ...] = ()
     impulses: tuple[Flow, ...] = ()
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        return (*self.works, *self.impulses)
+        return (*(flow for account in self.accounts for flow in account.works), *self.impulses)
 
 
 def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> Balances:
     """The balances of a mechanism under generalised forces (nv,) of blocks and with multipliers of its rows."""
-    whole = energy.kinetic_energy(w.true_tree) + energy.potential_energy(w.true_tree, w.gravity)
-    works = _distinct([*_loads(w), *_blocks(w, forces), *_constraints(w, multipliers), *_base(w)])
+    accounts = _accounts(w, forces, multipliers)
     if w.system.mechanism.base.kind is not BaseKind.FLOATING:
-        return Balances(whole, tuple(works))
+        return Balances(accounts)
     p, L = energy.momentum(w.true_tree)
     force, moment = _resultant(w, forces, multipliers)
     impulses = [
@@ -78,7 +89,25 @@ def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr
         for axis, n in zip(_AXES, moment, strict=True)
     ]
     kept = 3 if any(rotor.link < 0 for rotor in w.tree.rotors) else 6
-    return Balances(whole, tuple(works), (*p, *L)[:kept], tuple(impulses[:kept]))
+    return Balances(accounts, (*p, *L)[:kept], tuple(impulses[:kept]))
+
+
+def _accounts(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Account, ...]:
+    islands = islands_of(w)
+    given = [
+        [*_loads(w, x.part), *_blocks(w, forces, x), *_constraints(w, multipliers, islands, x), *_base(w)]
+        for x in islands
+    ]
+    named = iter(_distinct([flow for flows in given for flow in flows]))
+    return tuple(
+        Account(
+            x,
+            tuple(energy.kinetic_shares(w.true_tree, x.part)),
+            energy.potential_energy(w.true_tree, w.gravity, x.part),
+            tuple(next(named) for _ in flows),
+        )
+        for x, flows in zip(islands, given, strict=True)
+    )
 
 
 def _distinct(flows: Sequence[Flow]) -> list[Flow]:
@@ -91,9 +120,11 @@ def _distinct(flows: Sequence[Flow]) -> list[Flow]:
     return list(found.values())
 
 
-def _loads(w: Workbench) -> list[Flow]:
+def _loads(w: Workbench, part: Part) -> list[Flow]:
     found, kinematics, zero = [], Kinematics(w.tree), w.system.graph.zero
     for name, load in w.system.mechanism.loads.items():
+        if name not in part.loads:
+            continue
         power = power_of(w.tree, name, w.switching.friction)
         if isinstance(load, SpringDamper):  # what it stores is in U
             s, rate = path_of(w.tree, kinematics, load)
@@ -103,17 +134,20 @@ def _loads(w: Workbench) -> list[Flow]:
     return found
 
 
-def _blocks(w: Workbench, forces: Sequence[Expr]) -> list[Flow]:
-    power = sum((f * v for f, v in zip(forces, w.system.v, strict=True)), w.system.graph.zero)
-    return [] if power is w.system.graph.zero else [Flow("work_blocks", "J", "work of the forces of blocks", power)]
+def _blocks(w: Workbench, forces: Sequence[Expr], island: Island) -> list[Flow]:
+    zero, v = w.system.graph.zero, list(w.system.v)
+    power = sum((forces[i] * v[i] for i in sorted(island.part.speeds)), zero)
+    on = f" on {island.name}" if island.name else ""
+    return [] if power is zero else [Flow("work_blocks", "J", f"work of the forces of blocks{on}", power)]
 
 
-def _constraints(w: Workbench, multipliers: Sequence[Expr]) -> list[Flow]:
+def _constraints(w: Workbench, multipliers: Sequence[Expr], islands: Sequence[Island], island: Island) -> list[Flow]:
     """Ideal constraints do no work unless they are driven: lambda . A v = -lambda . c."""
-    zero = w.system.graph.zero
+    zero, rows = w.system.graph.zero, w.constraints
     driven: dict[str, Expr] = {}
-    for row, c, lam in zip(w.constraints.rows, w.constraints.c, multipliers, strict=True):
-        if c is not zero:
+    for row, A, c, lam in zip(rows.rows, rows.A, rows.c, multipliers, strict=True):
+        holds = {i for i, a in enumerate(A) if a is not zero}
+        if c is not zero and (holds & island.part.speeds or (not holds and island is islands[0])):
             name = row.owner.split(".", 1)[1]
             driven[name] = driven.get(name, zero) - lam * c
     return [Flow(f"work_{name}", "J", f"work it takes to drive {name}", p) for name, p in driven.items()]

@@ -1,4 +1,4 @@
-"""What was held when: modes and samples, parameters."""
+"""What was held when: modes and samples, parameters; and the impacts."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class Log:
         """How the run began, as plain data."""
         self.jumps: list[tuple[float, Array, Array, Array, Array]] = []
         """Time, m, p, and the state before and after what drives a constraint jumped."""
+        self.impacts: list[tuple[float, float, float]] = []
+        """Of each: time, and kinetic energy (J) before and after, relative to what was hit."""
 
     def note(self, t: float, held: Held) -> None:
         self._times.append(t)
@@ -54,7 +56,7 @@ class Log:
         changes = [[c.time, c.state, c.m, c.before, c.after] for c in self.changes]
         found = {"times": self._times, "m": np.array(self._m), "p": np.array(self._p), "u": self.u}
         jumps = [list(jump) for jump in self.jumps]
-        return {**found, "changes": changes, "jumps": jumps, "start": self.start}
+        return {**found, "changes": changes, "jumps": jumps, "start": self.start, "impacts": self.impacts}
 
     def recall(self, memory: Memory) -> None:
         self._times, self.u = memory["times"], memory["u"]
@@ -62,6 +64,11 @@ class Log:
         self.changes = [Changed(*change) for change in memory["changes"]]
         self.start = memory["start"]
         self.jumps = [tuple(jump) for jump in memory["jumps"]]
+        self.impacts = [(t, before, after) for t, before, after in memory["impacts"]]
+
+    def impact(self, t: float, before: float, after: float) -> None:
+        """Note an impact and its kinetic energies."""
+        self.impacts.append((t, before, after))
 
     def change(self, t: float, x: Array, before: Held, after: Held) -> None:
         """Note a change of parameters."""

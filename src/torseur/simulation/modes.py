@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError
 from torseur.simulation.driver import Encounter, Reply
+from torseur.simulation.impacts import Impact, struck
+from torseur.simulation.log import Log
 from torseur.simulation.plant import Plant
 from torseur.simulation.problem import Array, Held, Memory
 from torseur.simulation.result import Event
@@ -55,8 +57,9 @@ class Keeper:
 
     Args:
         plant: whose switches.
-        decide, jump: native `Plant.decisions` and `Problem.jumps`; None where there are no switches.
+        decide, jump, weigh: native `Plant.decisions`, `Problem.jumps` and `Plant.weight`; None without switches.
         evaluate: calls them at a time, state and held numbers.
+        log: is told of impacts.
         rest_speed: a rebound slower than this ends an impact, m/s or rad/s.
     """
 
@@ -71,11 +74,16 @@ class Keeper:
         plant: Plant,
         decide: NativeFunction | None,
         jump: NativeFunction | None,
+        weigh: NativeFunction | None,
         evaluate: Evaluate,
+        log: Log,
         rest_speed: float = 1e-4,
     ) -> None:
-        self.plant, self.decide, self.jump, self.evaluate = plant, decide, jump, evaluate
-        self.rest_speed = rest_speed
+        self.plant, self.decide, self.jump, self.weigh, self.evaluate = plant, decide, jump, weigh, evaluate
+        self.log, self.rest_speed = log, rest_speed
+        nq, nv = len(plant.system.q), len(plant.system.v)
+        self.speeds = slice(nq, nq + nv)
+        """Their place in a state."""
         self.events: list[Event] = []
         self._slid: dict[int, float] = {}  # when each friction began to slide last
         self._modes: Array = np.zeros(0)  # before the first event of an instant
@@ -240,37 +248,60 @@ class Keeper:
         """
         for _ in range(self.ROUNDS):
             _, sided = self._look(t, x, held)
-            met = [
-                k for k, s in enumerate(sided) if held.m[self._closed[k]] < 0.5 and s.gap <= self.NEAR and s.rate < 0.0
-            ]
+            closed = [held.m[place] > 0.5 for place in self._closed]
+            met = [k for k, s in enumerate(sided) if not closed[k] and s.gap <= self.NEAR and s.rate < 0.0]
             if not met:
                 return x
-            rebounds = [k for k in met if sided[k].restitution * abs(sided[k].rate) > self.rest_speed]
-            for k in met:
-                held.m[self._closed[k]], held.m[self._hit[k]] = 1.0, float(k in rebounds)
-                self._tell(t, self.plant.switches.sided[k].name, Say.REBOUNDS if k in rebounds else Say.CLOSES)
             for k in self._dry:
                 held.m[k] = held.m[k] or 1.0
-            x = self._struck(t, x, held, [k for k in range(len(sided)) if k not in met])
-            for k in met:
-                held.m[self._hit[k]] = 0.0
-            for k in rebounds:
-                held.m[self._closed[k]] = 0.0
+            rebounds = {k: sided[k].restitution * -sided[k].rate for k in met}
+            rebounds = {k: rate if rate > self.rest_speed else 0.0 for k, rate in rebounds.items()}
+            rebounds |= {k: 0.0 for k, is_closed in enumerate(closed) if is_closed}
+            found = struck(self._problem(t, x, held, rebounds))
+            self.log.impact(t, *found.energies)
+            self._take_over(t, held, found.reached, rebounds, closed)
+            x = found.after
         raise NumericalError(
             "impacts follow each other without end",
             where=f"t = {t:.9g} s",
             remedy="use a smaller restitution, or a little compliance",
         )
 
-    def _struck(self, t: float, x: Array, held: Held, others: Sequence[int]) -> Array:
-        """The state after an impact; of the other contacts those open that it would have to pull."""
-        for k in others:
-            if held.m[self._closed[k]] < 0.5:
-                continue
-            held.m[self._closed[k]] = 0.0
-            _, sided = self._look(t, self._allowed(t, x, held), held)
-            if sided[k].rate > self.NEAR:
+    def _problem(self, t: float, x: Array, held: Held, rebounds: Mapping[int, float]) -> Impact:
+        """An impact in terms of the plant's native functions."""
+
+        def modes(acting: frozenset[int], factor: float) -> Held:
+            now = Held(held.u, held.m.copy(), held.p)
+            for k, (closed, hit) in enumerate(zip(self._closed, self._hit, strict=True)):
+                now.m[closed] = float(k in acting)
+                now.m[hit] = factor * (rebounds.get(k, 0.0) > 0.0)
+            return now
+
+        def solve(acting: frozenset[int], factor: float) -> Array:
+            return self._allowed(t, x, modes(acting, factor))
+
+        def energy(state: Array, acting: frozenset[int]) -> float:
+            """Relative to speeds that leave those contacts, and all other rows, as they are."""
+            columns, still = self.speeds, state.copy()
+            still[columns] = 0.0
+            carried = self._allowed(t, still, modes(acting, 0.0))[columns]
+            relative = state.copy()
+            relative[columns] -= carried
+            return float(np.ravel(self.evaluate(self.weigh, t, relative, held))[0])
+
+        def rates(state: Array) -> list[float]:
+            return [s.rate for s in self._look(t, state, held)[1]]
+
+        return Impact(x, rebounds, solve, rates, energy)
+
+    def _take_over(
+        self, t: float, held: Held, reached: frozenset[int], rebounds: Mapping[int, float], closed: Sequence[bool]
+    ) -> None:
+        """Set and tell the modes after an impact: what was reached and does not rebound is closed."""
+        for k, rebound in rebounds.items():
+            stays = k in reached and rebound == 0.0
+            held.m[self._closed[k]] = float(stays)
+            if closed[k] and not stays:
                 self._tell(t, self.plant.switches.sided[k].name, Say.OPENS)
-            else:
-                held.m[self._closed[k]] = 1.0
-        return self._allowed(t, x, held)
+            elif not closed[k] and k in reached:
+                self._tell(t, self.plant.switches.sided[k].name, Say.CLOSES if stays else Say.REBOUNDS)

@@ -196,13 +196,26 @@ class Plant:
         found = corrected(self.bench)
         return self._function("corrected", {"q": self._in(found["q"]), "v": self._in(found["v"]), "z": self._z})
 
+    def weight(self) -> Function | None:
+        """1/2 v'M v, J: what the kinetic energy of the bodies is if speeds are v relative to what they touch."""
+        if not self.switches:
+            return None
+        v = self.system.v
+        twice = sum((p * x for p, x in zip(self.momenta, v, strict=True)), self.system.graph.zero)
+        return self._function("weight", {"energy": self._in([0.5 * twice])})
+
+    @cached_property
+    def momenta(self) -> list[Expr]:
+        """M v."""
+        w = self.bench
+        return [sum((a * x for a, x in zip(row, w.system.v, strict=True)), w.system.graph.zero) for row in w.matrix]
+
     def _jumps(self) -> Function | None:
         """The speeds after an impact, or after something sticks."""
         if not self.switches:
             return None
         w = self.bench
-        momenta = [sum((a * x for a, x in zip(row, w.system.v, strict=True)), w.system.graph.zero) for row in w.matrix]
-        v = w.allowed.solve(momenta, self.switches.rebound(w.constraints))
+        v = w.allowed.solve(self.momenta, self.switches.rebound(w.constraints))
         return self._function("jumps", {"q": list(self.system.q), "v": self._in(v), "z": self._z})
 
     def decisions(self) -> Function | None:

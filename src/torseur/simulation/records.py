@@ -12,6 +12,7 @@ from torseur.describe.mechanism import NamedQuantity, Output
 from torseur.dynamics import energy
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Expr, Function
+from torseur.simulation.balances import Account
 from torseur.simulation.log import Log
 from torseur.simulation.outcome import Trajectory
 from torseur.simulation.plant import Plant
@@ -31,15 +32,17 @@ class Rows:
     inputs: Array
     states: tuple[Channel, ...]
     channels: tuple[Channel, ...]
-    energy: Array
-    kinetic: Array
+    potential: Array
+    """(nt, accounts)"""
+    kinetic: tuple[Array, ...]
+    """Of each account (nt, shares)."""
     works: dict[str, Array]
     momenta: Array | None
     impulses: Array | None
     gap: Array | None
     depth: Array | None
     jumps: dict[str, Array]
-    """By what happened, (nt, 1 + k): energy and the k momenta that came or went at instants until then."""
+    """By what happened, (nt, accounts + momenta): what came or went at instants until then."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,10 @@ class Records:
         return self.plant.settled(balances.momenta) if balances is not None else []
 
     @cached_property
+    def _accounts(self) -> tuple[Account, ...]:
+        return self.plant.balances.accounts if self.plant.balances is not None else ()
+
+    @cached_property
     def _native(self) -> Any:
         plant, rows = self.plant, self.plant.bench.constraints
         outputs = {
@@ -99,6 +106,8 @@ class Records:
             "inputs": self._inputs,
             "items": [item.value for item in self._items],
             "momenta": self._momenta,
+            "potential": plant.settled([x.potential for x in self._accounts]),
+            "kinetic": plant.settled([share for x in self._accounts for share in x.kinetic]),
             "h": plant.settled(rows.h),
             "r": plant.settled([r for r, row in zip(rows.r, rows.rows, strict=True) if row.position is None]),
             "gaps": plant.settled(plant.switches.gaps(plant.bench.constraints)),
@@ -141,7 +150,6 @@ class Records:
         plant, n = self.plant, len(trajectory.times)
         found = self._evaluated(problem, trajectory.times, trajectory.states, log.u, *log.at(trajectory.times))
         items = found["items"]
-        place = {item.name: k for k, item in enumerate(self._items)}
         z = trajectory.states[:, problem.columns("z")]
         flows = plant.balances.flows if plant.balances is not None else ()
         column = {state.name: z[:, k] for k, state in enumerate(plant.parts.states)}
@@ -152,7 +160,6 @@ class Records:
             if s.name not in watched
         ]
         states += [Channel(f.name, f.unit, f.meaning, column[f.name], Role.AUDIT) for f in flows]
-        kinetic, potential = (items[:, place[f"{name}_energy"]] for name in ("kinetic", "potential"))
         channels = [Channel(i.name, i.unit, i.meaning, items[:, k], i.role) for k, i in enumerate(self._items)]
         gaps = [np.max(np.abs(found[name]), axis=1) for name in ("h", "r") if name in found]
         jumps = self._jumps(trajectory, problem, log)
@@ -164,9 +171,9 @@ class Records:
             found.get("inputs", np.zeros((n, 0))),
             tuple(states),
             tuple(channels),
-            kinetic + potential,
-            kinetic,
-            {f.name: column[f.name] for f in plant.balances.works} if plant.balances is not None else {},
+            found.get("potential", np.zeros((n, 0))),
+            self._kinetic(found, n),
+            {f.name: column[f.name] for f in flows},
             found.get("momenta"),
             np.stack(impulses, axis=1) if impulses else None,
             np.max(gaps, axis=0) if gaps else None,
@@ -195,11 +202,17 @@ class Records:
         return found
 
     def _amounts(self, problem: Problem, times: Array, states: Array, u: Array, m: Array, p: Array) -> Array:
-        """Energy and momenta (n, 1 + k)."""
+        """Energies and momenta (n, accounts + momenta)."""
         found = self._evaluated(problem, times, states, u, m, p)
-        names = [item.name for item in self._items]
-        whole = sum(found["items"][:, names.index(f"{part}_energy")] for part in ("kinetic", "potential"))
-        return np.column_stack([whole, found.get("momenta", np.zeros((len(times), 0)))])
+        n, empty = len(times), np.zeros((len(times), 0))
+        energies = found.get("potential", empty).copy()
+        for k, shares in enumerate(self._kinetic(found, n)):
+            energies[:, k] += shares.sum(axis=1)
+        return np.column_stack([energies, found.get("momenta", empty)])
+
+    def _kinetic(self, found: dict[str, Array], n: int) -> tuple[Array, ...]:
+        ends = np.cumsum([len(x.kinetic) for x in self._accounts])[:-1].tolist()
+        return tuple(np.split(found.get("kinetic", np.zeros((n, 0))), ends, axis=1)) if self._accounts else ()
 
 
 def _steps(times: Array, instants: Array, jumps: Array) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
-from torseur.simulation.audit import Balance, Gap, audit_of
+from torseur.simulation.audit import Balance, Gap, Margins, audit_of, energy_balance
 from torseur.simulation.beginning import Beginning
 from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
@@ -126,6 +126,10 @@ class Simulation:
     @cached_property
     def _decide(self) -> NativeFunction | None:
         return self._native(self.plant.decisions())
+
+    @cached_property
+    def _weigh(self) -> NativeFunction | None:
+        return self._native(self.plant.weight())
 
     @cached_property
     def _correct(self) -> NativeFunction | None:
@@ -240,7 +244,8 @@ class Simulation:
     ) -> tuple[Trajectory, Log, Sequence[Event]]:
         """The states of a run, what was held when, and what happened."""
         study = self.study
-        keeper, log = Keeper(self.plant, self._decide, self._jump, self._at_ranks), Log()
+        log = Log()
+        keeper = Keeper(self.plant, self._decide, self._jump, self._weigh, self._at_ranks, log)
         if memory is None:
             x, held, began = self.begun(start, u, p)
             if self.plant.switches:
@@ -390,26 +395,40 @@ class Simulation:
             info=self._info(trajectory) | {"start": log.start},
             complete=trajectory.outcome in (Outcome.COMPLETE, Outcome.STOPPED),
             reason=None if good else self._reason(trajectory),
-            audited=self._audit(trajectory, rows) if plant.balances else None,
+            audited=self._audit(trajectory, rows, log) if plant.balances else None,
         )
 
-    def _audit(self, trajectory: Trajectory, rows: Rows) -> Audit:
-        given = rows.works | {name: jump[:, 0] for name, jump in rows.jumps.items()}
-        balances = [Balance("energy", "J", rows.energy, given, float(np.max(rows.kinetic, initial=0.0)))]
-        if rows.momenta is not None and rows.impulses is not None:
-            for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
-                has = rows.momenta[:, part]
-                if not has.size:
-                    continue
-                pushed = {name: jump[:, 1:][:, part] for name, jump in rows.jumps.items()}
-                pushed["forces"] = rows.impulses[:, part]
-                scale = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
-                # Weight and what carries it cancel: the energy, at a metre a second, tells how large they are.
-                size = float(np.max(np.abs(rows.energy), initial=0.0))
-                balances.append(Balance(f"{name} momentum", unit, has, pushed, scale, size))
+    def _audit(self, trajectory: Trajectory, rows: Rows, log: Log) -> Audit:
         gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
         gaps += [Gap("contacts and stops", "m", rows.depth)] if rows.depth is not None else []
-        return audit_of(trajectory.times, balances, gaps, tolerance=self.study.audit or self.method.audit)
+        is_by_error = self.method.method.control is not None
+        limits = Margins(self.study.audit or self.method.audit, self.study.solver.rtol if is_by_error else 0.0)
+        balances = [*self._energies(rows), *self._momenta(rows)]
+        return audit_of(trajectory.times, balances, gaps, log.impacts, limits)
+
+    def _energies(self, rows: Rows) -> Iterator[Balance]:
+        """One balance for each part of the mechanism that touches no other."""
+        assert self.plant.balances is not None
+        for k, account in enumerate(self.plant.balances.accounts):
+            given = {flow.name: rows.works[flow.name] for flow in account.works}
+            given |= {name: jump[:, k] for name, jump in rows.jumps.items()}
+            name = f"energy of {account.island.name}" if account.island.name else "energy"
+            yield energy_balance(name, rows.kinetic[k], rows.potential[:, k], given)
+
+    def _momenta(self, rows: Rows) -> Iterator[Balance]:
+        if rows.momenta is None or rows.impulses is None:
+            return
+        skipped = rows.potential.shape[1]
+        for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
+            has = rows.momenta[:, part]
+            if not has.size:
+                continue
+            pushed = {name: jump[:, skipped:][:, part] for name, jump in rows.jumps.items()}
+            pushed["forces"] = rows.impulses[:, part]
+            scale = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
+            # Weight and what carries it cancel: the energy, at a metre a second, tells how large they are.
+            size = float(np.max([b.rounded_from for b in self._energies(rows)]))
+            yield Balance(f"{name} momentum", unit, has, pushed, scale, size=size)
 
     def _reason(self, trajectory: Trajectory) -> str:
         names = self.names + [s.name for s in self.plant.parts.states]
