@@ -69,7 +69,7 @@ def test_what_cannot_drive_a_constraint_is_told_with_its_line_and_remedy(here, c
     (here / "driven.yaml").write_text(
         driven.replace("{f: 4}", "{f: {second_order: {value: 0.1*dx + t, frequency: 1}}}")
     )
-    assert main(["simulate", "driven.yaml", "-o", "good", "--strict", *BARE]) == 0
+    assert main(["simulate", "driven.yaml", "-o", "good", *BARE]) == 0
 
 
 # -- what is written ---------------------------------------------------------------------------------------------------
@@ -234,11 +234,14 @@ def test_ctrl_c_before_the_run_begins_ends_with_130_too(here, capsys, monkeypatc
     assert names(here / "a") == set()
 
 
-def test_an_audit_that_fails_is_told_and_counts_if_asked(here, capsys):
+def test_an_audit_that_fails_is_told_and_has_its_own_status_unless_told_otherwise(here, capsys):
     options = ["--until", "5", "--solver", "rk4", "--step", "0.2", "--every", "0.2", *BARE]
-    assert main(["simulate", str(PENDULUM), "-o", "a", *options]) == 0
-    assert "audit FAILS: energy off by" in capsys.readouterr().out
-    assert main(["simulate", str(PENDULUM), "-o", "a", "--strict", *options]) == 1
+    assert main(["simulate", str(PENDULUM), "-o", "a", *options]) == simulate.WRONG == 4
+    printed = capsys.readouterr()
+    assert "audit FAILS: energy off by" in printed.out
+    assert "not to be trusted" in printed.err
+    assert not summary(here / "a")["audit"]["holds"]
+    assert main(["simulate", str(PENDULUM), "-o", "a", "--ignore-audit", *options]) == 0
 
 
 # -- nothing is half there, and nothing is lost ------------------------------------------------------------------------

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from example_files import FILES
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.simulation.audit import CLOSURE, FEW, PROMISED, UNITS, Balance, Gap, Margins, audit_of, energy_balance
+from torseur.simulation.plant import Plant
 
 ROD = {"M": 1.0, "MX": 0.5, "XX": 0.0, "YY": 1.0 / 3.0, "ZZ": 1.0 / 3.0}
 TIME = np.linspace(0.0, 1.0, 101)
@@ -156,3 +158,40 @@ def test_a_body_that_tumbles_freely_holds():
     run = ts.simulate(top, until=10.0, start=dict(zip(names, (0.1, 2.0, 0.1), strict=True)))
     assert run.audit().holds, run.audit()
     assert rows_of(run)["energy"]["of"] > 0.1
+
+
+# -- a run that is wrong says so ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", [{"method": "dopri5", "rtol": 1e-3, "atol": 1e-3}, {"method": "rk4", "step": 0.02}])
+def test_loops_that_come_apart_end_the_run_and_the_reason_names_one(solver, monkeypatch):
+    monkeypatch.setattr(Plant, "_corrected", lambda self: None)  # nothing brings them together again
+    bars = ts.load(FILES["four_bar"])
+    run = ts.simulate(bars, until=20.0, every=0.02, start={"dq1": 5.0}, solver=solver)
+    assert not run.complete
+    assert run.info["outcome"] == "OPEN"
+    assert 0.0 < run.time[-1] < 20.0
+    assert "loops or constraints are not met any more" in run.reason
+    assert "is off by" in run.reason
+
+
+# -- what the audit does to the run ------------------------------------------------------------------------------------
+STUDIES_ALIKE = {
+    "double_pendulum": {"dq1": 1.0},
+    "four_bar": {"dq1": 5.0},
+    "rolling_disc": {"vx": 1.08, "wy": 3.6, "wx": 0.01},
+}
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4", "rodas", "newmark", "easydyn"])
+@pytest.mark.parametrize("name", STUDIES_ALIKE)
+def test_the_audit_does_not_steer_the_steps(name, method):
+    """The same steps and, but for the rounding of fused products, the same states."""
+    study = ts.Study(model=ts.load(FILES[name]), start=STUDIES_ALIKE[name], until=0.5, solver={"method": method})
+    found = []
+    for audit in (True, False):
+        simulation = ts.Simulation(study, audit=audit)
+        trajectory, _, _ = simulation.trajectory()
+        n = len(simulation.plant.system.q) + len(simulation.plant.system.v)
+        found.append((trajectory.counts, trajectory.states[:, :n]))
+    (one, watched), (other, alone) = found
+    assert (one.steps, one.rejected, one.newton) == (other.steps, other.rejected, other.newton)
+    np.testing.assert_allclose(watched, alone, rtol=0, atol=1e-10)

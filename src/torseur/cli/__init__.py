@@ -3,10 +3,10 @@
 Each command is a module of this folder and is imported when it is called; ``torseur --help`` reads only the table
 ``COMMANDS``.
 
-Exit codes: 0 done, 1 an error of ours (printed in full) or a comparison or audit that fails, 2 wrong usage, 3 a run
-that failed on the way, 5 a figure, playback or file that failed beside a run that is saved, 130 interrupted. After 3
-and 130 what `simulate` had computed is saved. Of several the first of 130, 3, 1 and 5 is given. An exception that is
-not ours is a defect and shows its traceback.
+Exit codes: 0 done, 1 an error of ours (printed in full) or a comparison that fails, 2 wrong usage, 3 a run that failed
+on the way, 4 a run whose audit does not hold, 5 a figure, playback or file that failed beside a run that is saved, 130
+interrupted. After 3, 4, 5 and 130 what `simulate` had computed is saved; of several the first of 130, 3, 4 and 5 is
+given. An exception that is not ours is a defect and shows its traceback.
 """
 
 from __future__ import annotations

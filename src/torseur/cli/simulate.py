@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from torseur.simulation.study import Study
     from torseur.simulation.study_file import StudyFile
 
-__all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "command"]
+__all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "WRONG", "command"]
 
-FAILED, UNWRITTEN, INTERRUPTED = 3, 5, 130
+FAILED, WRONG, UNWRITTEN, INTERRUPTED = 3, 4, 5, 130
 MOST_EVENTS = 12
 
 
@@ -45,7 +45,7 @@ MOST_EVENTS = 12
 )
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
 @click.option("--no-playback", is_flag=True, help="Do not write the 3-D playback.")
-@click.option("--strict", is_flag=True, help="End with 1 if the audit does not hold.")
+@click.option("--ignore-audit", is_flag=True, help="End with 0 although the audit does not hold.")
 def command(
     file: Path,
     output: Path | None,
@@ -58,13 +58,13 @@ def command(
     formats: str,
     no_figures: bool,
     no_playback: bool,
-    strict: bool,
+    ignore_audit: bool,
 ) -> None:
     """Simulate a study: results, audit, figures, playback.
 
     STUDY is a study file, or a model file, which is a study with defaults. Whatever is computed is kept: after a
     failure (code 3) and after Ctrl-C (code 130) the results so far are written too, and a figure, playback or file
-    that fails (code 5) leaves the rest.
+    that fails (code 5) leaves the rest. A run whose audit does not hold ends with code 4.
     """
     from torseur.cli.results import Wanted, add_pictures, prepare, save_results
     from torseur.simulation.study_file import read_study
@@ -85,7 +85,7 @@ def command(
         click.echo("drawing ...", err=True)
     add_pictures(run, folder, wanted, written)
     _tell(written, folder)
-    _end(run, written, strict)
+    _end(run, written, ignore_audit)
 
 
 def _endings(formats: str) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
 
 
-def _end(run: Run, written: Written, strict: bool) -> None:
+def _end(run: Run, written: Written, ignore_audit: bool) -> None:
     """Say how it ended if it did not end well, and end the program accordingly."""
     if run.reason is not None:
         is_interrupted = run.info["outcome"] == "INTERRUPTED"
@@ -239,7 +239,8 @@ def _end(run: Run, written: Written, strict: bool) -> None:
         if remedy:
             click.echo(f"  {remedy}", err=True)
         raise click.exceptions.Exit(INTERRUPTED if is_interrupted else FAILED)
-    if strict and run.audited is not None and not run.audited.holds:
-        raise click.exceptions.Exit(1)
+    if run.audited is not None and not run.audited.holds and not ignore_audit:
+        click.secho("the audit does not hold: this run is not to be trusted", fg="red", bold=True, err=True)
+        raise click.exceptions.Exit(WRONG)
     if written.failures:
         raise click.exceptions.Exit(UNWRITTEN)

@@ -26,7 +26,7 @@ import numpy as np
 from torseur.errors import ArgumentError, NumericalError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
 from torseur.simulation.fixed import Course, native_run
-from torseur.simulation.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling
+from torseur.simulation.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling, Watch
 from torseur.simulation.outcome import Counts, End, Outcome, Passage, Trajectory
 from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.recording import Recorder
@@ -56,6 +56,7 @@ def integrate(
     sided: Sequence[int] = (),
     limits: Limits | None = None,
     progress: Callable[[float], object] | None = None,
+    watch: Watch | None = None,
     keep: Keep | None = None,
     memory: Memory | None = None,
 ) -> Trajectory:
@@ -73,6 +74,7 @@ def integrate(
         sided: events whose function is positive as long as all is well.
         limits: of the steps.
         progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
+        watch: shown the state now and then, and at the end; it may end the run.
         keep: offered, now and then, what the run remembers.
         memory: what an earlier run with the same arguments remembered, to go on from there; `start` is not looked at.
     """
@@ -91,11 +93,11 @@ def integrate(
         course = Course.of((begin, end), limits.first, grid) if alone else None
         if course is not None:
             x, most = problem.start(start), limits.steps
-            return native_run(problem, method.tableau, x, held, course, most, progress, keep, memory)
+            return native_run(problem, method.tableau, x, held, course, most, progress, watch, keep, memory)
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
     recorder = Recorder(grid, begin, end)
     agenda = Agenda(begin, end, breaks, samplings)
-    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, keep, sided)
+    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, watch, keep, sided)
     return drive.run(begin, problem.start(start), memory)
 
 
@@ -113,11 +115,12 @@ class _Drive:
         review: Review | None,
         limits: Limits,
         progress: Callable[[float], object] | None,
+        watch: Watch | None,
         keep: Keep | None,
         sided: Sequence[int],
     ) -> None:
         self.stepper, self.recorder, self.agenda = stepper, recorder, agenda
-        self.handler, self.review, self.keep = handler, review, keep
+        self.handler, self.review, self.watch, self.keep = handler, review, watch, keep
         self.limits, self.progress, self.control = limits, progress, stepper.method.control
         self.signs = Signs(stepper.layout.events, sided)
         self.tally = Tally()
@@ -160,7 +163,7 @@ class _Drive:
             self.recall(memory)
         for count in itertools.count():
             if self.t >= self.agenda.end:
-                return
+                break
             if count >= self.limits.steps:
                 raise End(Outcome.TOO_MANY_STEPS)
             self._segment(self.agenda.next())
@@ -175,6 +178,8 @@ class _Drive:
                     self._restart(broken)
                 else:
                     self.stepper.bound(latest=self._latest())
+        if self.watch is not None:
+            self.watch(self.t, self.x, self.stepper.held)
 
     # -- what is remembered between two steps --------------------------------------------------------------------------
     def memory(self, base: float, count: int) -> Memory:
@@ -339,6 +344,8 @@ class _Drive:
         return int(np.argmax(bad)) if bad.any() else None
 
     def _look_around(self, base: float, count: int) -> None:
+        if self.watch is not None:
+            self.watch(self.t, self.x, self.stepper.held)
         if self.progress is not None:
             now = clock.perf_counter()
             if now - self._looked > 0.05:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from torseur.emit import Tableau, integrator
-from torseur.simulation.hooks import Keep
+from torseur.simulation.hooks import Keep, Watch
 from torseur.simulation.kept import kept
-from torseur.simulation.outcome import Counts, Outcome, Trajectory
+from torseur.simulation.outcome import Counts, End, Outcome, Trajectory
 from torseur.simulation.problem import Array, Held, Memory, Problem
 
 __all__ = ["Course", "native_run"]
@@ -56,6 +56,7 @@ def native_run(
     course: Course,
     most: int,
     progress: Callable[[float], object] | None,
+    watch: Watch | None = None,
     keep: Keep | None = None,
     memory: Memory | None = None,
 ) -> Trajectory:
@@ -63,6 +64,7 @@ def native_run(
 
     Args:
         most: steps it may take.
+        watch: shown the state now and then, and at the end; it may end the run.
         keep: offered, now and then, what the run remembers: the rows it has.
         memory: what an earlier run remembered, to go on from there.
     """
@@ -76,7 +78,7 @@ def native_run(
     given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
     given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
     run(**given, step=course.step, steps=0)  # compiles what is not compiled yet
-    began, done, outcome = clock.perf_counter(), begun, Outcome.COMPLETE
+    began, done, outcome, why = clock.perf_counter(), begun, Outcome.COMPLETE, None
     if wanted < course.rows:
         outcome = Outcome.TOO_MANY_STEPS
     span = course.step * course.every
@@ -89,6 +91,8 @@ def native_run(
         done = begun + fresh
         if not all(np.isfinite(o[done]).all() for o in out):
             raise _Diverged
+        if watch is not None:
+            watch(course.span[0] + done * span, rows()[-1], held)
         if progress is not None:
             progress(course.span[0] + done * span)
         if keep is not None:
@@ -107,11 +111,13 @@ def native_run(
         )
     except _Diverged:
         pass
+    except End as end:
+        outcome, why = end.outcome, end.why
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
     states = rows()
     counts = _counts(course, tableau, done, began)
-    return _trajectory(course, states, outcome, counts)
+    return replace(_trajectory(course, states, outcome, counts), why=why)
 
 
 def _counts(course: Course, tableau: Tableau, rows: int, began: float) -> Counts:

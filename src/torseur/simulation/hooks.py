@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torseur.errors import ArgumentError
 from torseur.simulation.problem import Array, Held, Memory
 
-__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling", "resolution"]
+__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling", "Watch", "resolution"]
 
 
 def resolution(begin: float, end: float) -> float:
@@ -47,6 +47,9 @@ Handler = Callable[[Encounter], Reply | None]
 Review = Callable[[float, Array, Held], Reply | None]
 """Called with the time, a copy of the state and what is held, like a sampling."""
 
+
+Watch = Callable[[float, Array, Held], object]
+"""Shown the time, the state and what is held, now and then; it raises an `End` where the run must not go on."""
 
 Keep = Callable[[Callable[[], Memory]], object]
 """Offered what gives the memory of a run, now and then, when nothing is under way; it need not be called."""

@@ -38,6 +38,10 @@ class Outcome(Enum):
         "(rest, sticking), or a little compliance"
     )
     BLOCK = "a block written in Python failed"
+    OPEN = (
+        "loops or constraints are not met any more: what follows would be wrong; take a tighter tolerance or a shorter "
+        "step, or look for a singular position or rows that contradict each other there"
+    )
     UNDECIDED = "it cannot be said how the motion goes on from there"
 
     SINGULAR = (

@@ -186,7 +186,14 @@ class Plant:
             events=self._function("events", {"g": g}) if g else None,
             jumps=self._jumps(),
             implicit=self._implicit() if implicit else None,
+            bystanders=self._bystanders(),
         )
+
+    def _bystanders(self) -> frozenset[int]:
+        """The integrals of the audit, behind q and v."""
+        flows = {flow.name for flow in self.balances.flows} if self.balances is not None else set()
+        first = len(self.system.q) + len(self.system.v)
+        return frozenset(first + k for k, state in enumerate(self.parts.states) if state.name in flows)
 
     def _corrected(self) -> Function | None:
         """Closed loops, consistent speeds, unit quaternions; none where nothing can drift."""

@@ -87,6 +87,8 @@ class Problem:
         events: -> one output, (ng,): an event is a change of sign.
         jumps: -> the states after the jump that m asks for; what a handler may use.
         implicit: the second-order form.
+        bystanders: places in x of states that nothing else depends on, such as the integrals of an audit: they do not
+            steer the steps.
     """
 
     rate: Function
@@ -94,6 +96,7 @@ class Problem:
     events: Function | None = None
     jumps: Function | None = None
     implicit: Implicit | None = None
+    bystanders: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("rate", "correct", "events", "jumps"):
@@ -173,6 +176,11 @@ class Problem:
     def size(self) -> int:
         """How many numbers a state has."""
         return sum(b.size for b in self.states)
+
+    @cached_property
+    def steering(self) -> tuple[int, ...]:
+        """The places in x of states whose errors count."""
+        return tuple(k for k in range(self.size) if k not in self.bystanders)
 
     @cached_property
     def event_count(self) -> int:

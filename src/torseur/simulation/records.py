@@ -16,7 +16,7 @@ from torseur.simulation.balances import Account
 from torseur.simulation.log import Log
 from torseur.simulation.outcome import Trajectory
 from torseur.simulation.plant import Plant
-from torseur.simulation.problem import Array, Problem
+from torseur.simulation.problem import Array, Held, Problem
 from torseur.simulation.result import Channel, Role
 
 __all__ = ["Records", "Rows"]
@@ -132,6 +132,23 @@ class Records:
         given = {"t": t, "u": u, "p": p}
         found = np.asarray(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
         return np.array(np.broadcast_to(found, (*p.shape[:-1], found.shape[-1])))
+
+    @cached_property
+    def _native_gaps(self) -> NativeFunction:
+        """Of all rows: how far they are from being met; of rates where they have no position."""
+        rows = self.plant.bench.constraints
+        h = iter(rows.h)
+        gaps = [r if row.position is None else next(h) for r, row in zip(rows.r, rows.rows, strict=True)]
+        return compile(Function("gaps", self.plant.blocks, {"gaps": self.plant.settled(gaps)}), lanes=1)
+
+    def largest_gap(self, problem: Problem, t: float, x: Array, held: Held) -> tuple[str, float]:
+        """The row that is met least, and its gap."""
+        native = self._native_gaps
+        values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
+        values |= {block.name: x[problem.columns(block.name)] for block in problem.states}
+        gaps = np.abs(np.ravel(native(*(values[a.name] for a in native.interface.inputs))))
+        worst = int(np.argmax(gaps))
+        return self.plant.bench.constraints.rows[worst].name, float(gaps[worst])
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def _evaluated(

@@ -21,7 +21,7 @@ from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function
 from torseur.model import build
-from torseur.simulation.audit import Balance, Gap, Margins, audit_of, energy_balance
+from torseur.simulation.audit import CLOSURE, Balance, Gap, Margins, audit_of, energy_balance
 from torseur.simulation.beginning import Beginning
 from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
@@ -31,7 +31,7 @@ from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
 from torseur.simulation.moving_inputs import MovingInputs
-from torseur.simulation.outcome import Outcome, Trajectory
+from torseur.simulation.outcome import End, Outcome, Trajectory
 from torseur.simulation.plant import Plant, Settings
 from torseur.simulation.plant_ranks import PlantRanks
 from torseur.simulation.problem import Array, Held, Memory, Problem
@@ -54,8 +54,8 @@ the integrals of the audit."""
 JUMP = 1e-8
 """What a coordinate or speed changes by, beside its size, when what drives it jumps; less is rounding."""
 
-UNWATCHED = 1e300
-"""The tolerance of states that only the audit reads: they must not steer the steps."""
+OPEN = 1000.0 * CLOSURE
+"""Gaps of loops and constraints beyond this, m, rad or their rates, end a run: far beyond what an audit allows."""
 
 
 class Simulation:
@@ -318,6 +318,7 @@ class Simulation:
             sided=keeper.sided,
             limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
             progress=progress,
+            watch=self._watch if self.plant.bench.constraints.rows else None,
             keep=keep,
             memory=memory,
         )
@@ -338,6 +339,12 @@ class Simulation:
             )
         return after if np.any(np.abs(after[v] - x[v]) > JUMP * (1.0 + np.abs(x[v]))) else x
 
+    def _watch(self, t: float, x: Array, held: Held) -> None:
+        """End a run whose loops or constraints are not met any more."""
+        name, gap = self.records.largest_gap(self.problem, t, x, held)
+        if not gap <= OPEN:
+            raise End(Outcome.OPEN, why=f"{name} is off by {gap:.3g}")
+
     @property
     def step(self) -> float | None:
         """The step of methods that need one: a thousandth of a second, or the time between records if that is less."""
@@ -354,12 +361,7 @@ class Simulation:
 
     @property
     def tolerance(self) -> Tolerance:
-        """Of each state; those that only the audit reads do not count."""
-        solver, states = self.study.solver, self.plant.parts.states
-        watched = {flow.name for flow in self.plant.balances.flows} if self.plant.balances else set()
-        n = self.problem.size - len(states)
-        atol = [solver.atol] * n + [UNWATCHED if s.name in watched else solver.atol for s in states]
-        return Tolerance(solver.rtol, tuple(atol))
+        return Tolerance(self.study.solver.rtol, self.study.solver.atol)
 
     @cached_property
     def grid(self) -> Array:

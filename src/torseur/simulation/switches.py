@@ -17,8 +17,8 @@ open                    gap                            impact: rebounds, or clos
 closed                  multiplier                     opens
 ======================  ============================  ==============================================================
 
-Impacts go through all bodies at once; all that touches and approaches is hit together. Friction has no share in them:
-its force is finite, also where it stuck. What is closed stays so through the impact of another, unless it had to pull.
+Impacts go through all bodies at once, and all that touches and approaches is hit together (`impacts`). Friction has no
+share in them: its force is finite, also where it stuck.
 After impacts, and after inputs, samples or parameters jump, modes are chosen anew.
 """
 

@@ -133,7 +133,7 @@ class _Step:
         sheet, h = self.sheet, self.sheet.now[1]
         squares = [sheet.mean_square(combined(None, h, e, k), x, after) for e in self.method.errors]
         if not squares:
-            return finite_or_infinite(after)
+            return finite_or_infinite([after[k] for k in self.sheet.problem.steering])
         if len(squares) == 1:
             return sqrt(squares[0])
         bottom = squares[0] + 0.01 * squares[1]

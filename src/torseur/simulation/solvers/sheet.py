@@ -196,13 +196,15 @@ class Sheet:
         return sqrt(self.mean_square(error, before, after))
 
     def mean_square(self, error: Sequence[Expr], before: Sequence[Expr], after: Sequence[Expr]) -> Expr:
+        """The square of the norm, over the states that steer."""
         rtol, *atol = self.block("tolerance")
-        total = self.graph.zero
-        for e, a, b, floor in zip(error, before, after, atol, strict=True):
+        total, counted = self.graph.zero, self.problem.steering
+        for k in counted:
+            a, b = before[k], after[k]
             size = maximum(maximum(a, -a), maximum(b, -b))
-            part = e / (floor + rtol * size)
+            part = error[k] / (atol[k] + rtol * size)
             total = total + part * part
-        return total * (1.0 / len(atol))
+        return total * (1.0 / max(len(counted), 1))
 
 
 def _held_blocks(problem: Problem) -> list[Block]:

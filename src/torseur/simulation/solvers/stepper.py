@@ -186,15 +186,18 @@ class Stepper:
         return int(self._new[WORK_DONE])
 
     def scale(self, x: Array) -> Array:
-        """What errors are measured by: atol + rtol |x|."""
+        """What errors are measured by: atol + rtol |x|; those of bystanders do not count."""
         found: Array = self._tolerance[1:] + self._tolerance[0] * np.abs(x)
+        found[list(self.problem.bystanders)] = math.inf
         return found
 
     def sizes(self) -> tuple[float, float]:
-        """The scaled norms of the state and of its rate."""
-        scale = self.scale(self.x)
-        x, rate = self.x / scale, self._new[self.layout.rate] / scale
-        return math.sqrt(float(x @ x) / x.size), math.sqrt(float(rate @ rate) / x.size)
+        """The scaled norms of the state and of its rate, over what steers."""
+        counted = list(self.problem.steering)
+        scale = self.scale(self.x)[counted]
+        x, rate = self.x[counted] / scale, self._new[self.layout.rate][counted] / scale
+        n = max(x.size, 1)
+        return math.sqrt(float(x @ x) / n), math.sqrt(float(rate @ rate) / n)
 
     def states(self, theta: Array) -> Array:
         """Dense output in the step tried last, not yet accepted: (k,) -> (k, n)."""
