@@ -12,7 +12,8 @@
     └── MissingExtra              an optional package that is not installed
 
     TorseurWarning                all of our warnings
-    └── CacheWarning              the disk cache was refused or could not be used; results are not affected
+    ├── CacheWarning              the disk cache was refused or could not be used; results are not affected
+    └── UnseenWarning             something that a run may miss without knowing
 
 Each error says *what* is wrong, *where* (``file:line`` or the name in the model), what was *expected*, what was *got*
 and the *remedy*; the parts that make no sense for a given error are left out of its message.
@@ -42,6 +43,7 @@ __all__ = [
     "NumericalError",
     "TorseurError",
     "TorseurWarning",
+    "UnseenWarning",
     "choice",
 ]
 
@@ -164,6 +166,10 @@ def choice(kind: type[Kind], value: object, where: str, error: type[TorseurError
 
 class TorseurWarning(UserWarning):
     """Base of our warnings."""
+
+
+class UnseenWarning(TorseurWarning):
+    """A run may miss something without knowing: a jump that nobody locates."""
 
 
 class CacheWarning(TorseurWarning):

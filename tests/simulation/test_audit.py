@@ -181,7 +181,7 @@ STUDIES_ALIKE = {
 }
 
 
-@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4", "rodas", "newmark", "easydyn"])
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4", "rodas", "newmark"])
 @pytest.mark.parametrize("name", STUDIES_ALIKE)
 def test_the_audit_does_not_steer_the_steps(name, method):
     """The same steps and, but for the rounding of fused products, the same states."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torseur.cli.options import base_option
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
     from torseur.cli.results import Written
@@ -127,7 +128,8 @@ def _run(read: StudyFile, study: Study) -> Run:
     try:
         with read.told():
             simulation = Simulation(study, read.folder)
-            with _progress(study) as report:
+            with _progress(study) as report, warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnseenWarning)  # they are printed with the run
                 return simulation.run(progress=report)
     except KeyboardInterrupt:  # the run itself keeps what it has and returns it
         click.secho("interrupted before the run began: there is nothing to save", fg="red", bold=True, err=True)
@@ -173,6 +175,8 @@ def _report(run: Run) -> None:
     _print_events(run.events)
     if run.audited is not None:
         _print_audit(run.audited)
+    for note in info.get("notes", ()):
+        click.secho(f"note: {note}", fg="yellow")
 
 
 def _print_start(run: Run) -> None:

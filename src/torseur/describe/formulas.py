@@ -73,6 +73,12 @@ class Formula:
     def __reduce__(self) -> tuple[object, ...]:
         return Formula, (self.text,)
 
+    @property
+    def switches(self) -> bool:
+        """Whether its value can jump: it uses if, sign, floor or a condition as a number."""
+        jumps = {("call", "if"), ("call", "sign"), ("call", "floor")}
+        return any(kind == "truth" or (kind, value) in jumps for kind, value in self.program if kind != "table")
+
     def expr(self, graph: Graph, scope: Mapping[str, Expr], tables: Mapping[str, Lookup] | None = None) -> Expr:
         """The expression, with every name looked up in a scope, every named table among tables."""
         return _run(self.program, graph, scope, tables or {})

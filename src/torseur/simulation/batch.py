@@ -159,6 +159,8 @@ def _course(simulation: Simulation) -> Course | None:
     alone = problem.events is None and not parts.samples and not parts.breaks and not study.changes
     if not (isinstance(method, RungeKutta) and method.control is None and alone):
         return None
+    if simulation.breaks([], simulation.model.parameter_values):
+        return None
     step = simulation.step
     course = None if step is None else Course.of((study.begin, study.until), step, simulation.grid)
     return None if course is None or course.rows * course.every > study.solver.steps else course

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import platform
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +19,7 @@ import numpy as np
 from torseur import __version__
 from torseur.describe.checks.fault import guess
 from torseur.emit import NativeFunction, compile
-from torseur.errors import ModelError, NumericalError
+from torseur.errors import ModelError, NumericalError, UnseenWarning
 from torseur.graph import Function
 from torseur.model import build
 from torseur.simulation.audit import CLOSURE, Balance, Gap, Margins, audit_of, energy_balance
@@ -41,8 +42,9 @@ from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.start_report import check_rest, start_facts, still_held
 from torseur.simulation.starting import Request, Start, first_state, wished
 from torseur.simulation.study import Study
-from torseur.simulation.study_checks import check_study
+from torseur.simulation.study_checks import check_study, state_switches
 from torseur.simulation.switches import Friction, FrictionModel, StopModel, Stops
+from torseur.simulation.time_breaks import TimeFormulas, merged
 from torseur.simulation.timetable import Timetable
 
 __all__ = ["Simulation"]
@@ -93,6 +95,12 @@ class Simulation:
                 found.append(ModelError(text, where=where, expected=expected, remedy=remedy))
         if found:
             raise ModelError.of(found)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What a run of this study may miss, in words."""
+        is_steered = self.method.method.control is not None and self.study.solver.longest is None
+        return state_switches(self.study) if is_steered else []
 
     @cached_property
     def problem(self) -> Problem:
@@ -229,6 +237,8 @@ class Simulation:
             checkpoint: where the run leaves, now and then, what it takes to go on from there.
             memory: what it takes, left by an earlier run of the same study; see `torseur.simulation.simulate.resume`.
         """
+        for note in self.notes:
+            warnings.warn(note, UnseenWarning, stacklevel=2)
         found = self.trajectory(start=start, progress=progress, checkpoint=checkpoint, memory=memory)
         return self.result(*found)
 
@@ -312,7 +322,7 @@ class Simulation:
             tolerance=self.tolerance,
             output=grid if begin == study.begin else grid[grid >= begin],
             handler=handler,
-            breaks=table.breaks,
+            breaks=self.breaks(table.breaks, held.p),
             samplings=[*samplings, *self._changes.by_clock(log)],
             review=review if self.plant.switches or self.plant.is_driven else None,
             sided=keeper.sided,
@@ -338,6 +348,19 @@ class Simulation:
                 remedy="let it pass from value to value: a ramp, a move, or a lag behind it",
             )
         return after if np.any(np.abs(after[v] - x[v]) > JUMP * (1.0 + np.abs(x[v]))) else x
+
+    @cached_property
+    def _time_formulas(self) -> TimeFormulas:
+        """Of what decides the motion; what only the audit reads does not count."""
+        problem, steering = self.problem, self.problem.steering
+        exprs = tuple(problem.rate.results[k] for k in steering)
+        p = self.plant.system.p
+        return TimeFormulas(exprs, self.plant.system.graph.blocks["t"], p if p.size else None)
+
+    def breaks(self, declared: Sequence[float], p: Array) -> list[float]:
+        """Instants at which steps end: those that signals declare, and those at which formulas of time switch."""
+        begin, end = self.study.begin, self.study.until
+        return merged(declared, self._time_formulas.instants(begin, end, p), begin, end)
 
     def _watch(self, t: float, x: Array, held: Held) -> None:
         """End a run whose loops or constraints are not met any more."""
@@ -455,6 +478,7 @@ class Simulation:
             "restarts": counts.restarts,
             "wall_time": counts.wall_time,
             "outcome": trajectory.outcome.name,
+            "notes": self.notes,
             "torseur": __version__,
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from torseur.describe.checks.fault import Fault, Path, guess, written
 from torseur.describe.checks.scope import Scope
 from torseur.describe.checks.walk import FoundFormula, FoundName, walk
+from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
@@ -23,7 +24,7 @@ from torseur.simulation.methods import METHODS
 from torseur.simulation.row_names import is_multiplier
 from torseur.simulation.study import Study
 
-__all__ = ["check_study", "faults"]
+__all__ = ["check_study", "faults", "state_switches"]
 
 MOST_RECORDS = 1e8
 """Of one run: more do not fit into the memory of usual machines."""
@@ -58,6 +59,23 @@ def faults(study: Study) -> list[Fault]:
         *_records(study),
         *_resolved(study),
     ]
+
+
+def state_switches(study: Study) -> list[str]:
+    """Formulas that jump where the state decides: nobody locates that, so it is to be said."""
+    fixed = {"t", *study.model.parameters, *study.model.quantities}
+    tables: dict[str, Mapping[str, Record]] = {"loads": study.model.loads, "constraints": study.model.constraints}
+    tables |= {"quantities": study.model.quantities, "inputs": study.inputs, "blocks": study.blocks}
+    found = []
+    for table, records in tables.items():
+        for name, record in records.items():
+            for one in walk(record, (table, name)):
+                if not isinstance(one, FoundFormula) or not one.formula.switches:
+                    continue
+                if study.model.names_in(one.formula) - fixed:
+                    what = f"{written(one.path)}: '{one.formula.text[:80]}' switches with the state"
+                    found.append(f"{what}; what lasts shorter than a step can be missed: give solver.longest")
+    return found
 
 
 def _unknown(
