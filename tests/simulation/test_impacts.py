@@ -13,7 +13,9 @@ from torseur.simulation import modes
 from torseur.simulation.impacts import Solved
 
 J = 0.14
-HUNDREDTHS = st.integers(-200, 200).map(lambda k: k / 100)  # what is nearly the same place counts as closed at the start
+HUNDREDTHS = st.integers(-200, 200).map(
+    lambda k: k / 100
+)  # what is nearly the same place counts as closed at the start
 
 
 @cache

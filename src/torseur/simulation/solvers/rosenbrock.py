@@ -75,8 +75,8 @@ class Rosenbrock:
         h, n = sheet.now[1], len(x)
         U: list[list[Expr]] = []
         J, slope = _derivatives(sheet, sheet.time(0.0), x)
-        scale = h * self.gamma
-        W = [[float(i == j) - scale * J[i][j] for j in range(n)] for i in range(n)]
+        scale, steering = h * self.gamma, sheet.problem.steering
+        W = [[float(i == j) - scale * J[i][j] for j in steering] for i in steering]
         argument = x
         for stage, c in enumerate(self.c):
             if stage < len(self.a):
@@ -87,7 +87,12 @@ class Rosenbrock:
                 time, d = sheet.time(1.0), 0.0
             f = sheet.rate(time, argument) if stage else rate
             right = [scale * (f[i] + h * d * slope[i]) + self.gamma * _sum(c, U, i) for i in range(n)]
-            U.append(solve(W, right))
+            u = list(right)
+            for i, value in zip(steering, solve(W, [right[i] for i in steering]), strict=True):
+                u[i] = value
+            for i in sorted(sheet.problem.bystanders):  # nothing depends on them: their rows are solved already
+                u[i] = right[i] + scale * sum((J[i][j] * u[j] for j in steering), sheet.graph.zero)
+            U.append(u)
         return U
 
 
