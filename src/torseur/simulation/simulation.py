@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import platform
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError, NumericalError, UnseenWarning
 from torseur.graph import Function
 from torseur.model import build
-from torseur.simulation.audit import CLOSURE, Balance, Gap, Margins, audit_of, energy_balance
+from torseur.simulation.audit import CLOSURE, Margins
 from torseur.simulation.beginning import Beginning
 from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
@@ -38,6 +38,7 @@ from torseur.simulation.plant_ranks import PlantRanks
 from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
+from torseur.simulation.row_audit import audit_of_rows
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.start_report import check_rest, start_facts, still_held
 from torseur.simulation.starting import Request, Start, first_state, wished
@@ -424,36 +425,10 @@ class Simulation:
         )
 
     def _audit(self, trajectory: Trajectory, rows: Rows, log: Log) -> Audit:
-        gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
-        gaps += [Gap("contacts and stops", "m", rows.depth)] if rows.depth is not None else []
-        is_by_error = self.method.method.control is not None
-        limits = Margins(self.study.audit or self.method.audit, self.study.solver.rtol if is_by_error else 0.0)
-        balances = [*self._energies(rows), *self._momenta(rows)]
-        return audit_of(trajectory.times, balances, gaps, log.impacts, limits)
-
-    def _energies(self, rows: Rows) -> Iterator[Balance]:
-        """One balance for each part of the mechanism that touches no other."""
         assert self.plant.balances is not None
-        for k, account in enumerate(self.plant.balances.accounts):
-            given = {flow.name: rows.works[flow.name] for flow in account.works}
-            given |= {name: jump[:, k] for name, jump in rows.jumps.items()}
-            name = f"energy of {account.island.name}" if account.island.name else "energy"
-            yield energy_balance(name, rows.kinetic[k], rows.potential[:, k], given)
-
-    def _momenta(self, rows: Rows) -> Iterator[Balance]:
-        if rows.momenta is None or rows.impulses is None:
-            return
-        skipped = rows.potential.shape[1]
-        for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
-            has = rows.momenta[:, part]
-            if not has.size:
-                continue
-            pushed = {name: jump[:, skipped:][:, part] for name, jump in rows.jumps.items()}
-            pushed["forces"] = rows.impulses[:, part]
-            scale = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
-            # Weight and what carries it cancel: the energy, at a metre a second, tells how large they are.
-            size = float(np.max([b.rounded_from for b in self._energies(rows)]))
-            yield Balance(f"{name} momentum", unit, has, pushed, scale, size=size)
+        is_by_error = self.method.method.control is not None
+        margins = Margins(self.study.audit or self.method.audit, self.study.solver.rtol if is_by_error else 0.0)
+        return audit_of_rows(trajectory.times, rows, self.plant.balances, log.impacts, margins)
 
     def _reason(self, trajectory: Trajectory) -> str:
         names = self.names + [s.name for s in self.plant.parts.states]
