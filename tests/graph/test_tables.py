@@ -186,10 +186,11 @@ def test_wrong_data_is_refused_with_its_place(xs, ys, what, got):
 
 def test_wrong_options_are_refused():
     x = Graph().symbol("x")
-    with pytest.raises(GraphError, match=r"Interpolation.LINEAR[\s\S]*'linear'"):
-        tg.table(x, XS, YS, "linear")
-    with pytest.raises(GraphError, match=r"Outside.HOLD[\s\S]*'hold'"):
-        tg.table(x, XS, YS, Interpolation.LINEAR, "hold")
+    assert tg.table(x, XS, YS, "linear", "hold") is tg.table(x, XS, YS, Interpolation.LINEAR, Outside.HOLD)
+    with pytest.raises(GraphError, match=r"'linear'[\s\S]*'quintic'"):
+        tg.table(x, XS, YS, "quintic")
+    with pytest.raises(GraphError, match=r"'hold'[\s\S]*'nothing'"):
+        tg.table(x, XS, YS, Interpolation.LINEAR, "nothing")
     with pytest.raises(GraphError, match=r"no expression[\s\S]*graph.number"):
         tg.table(1.0, XS, YS)
 

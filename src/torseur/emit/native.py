@@ -257,6 +257,11 @@ class NativeFunction:
         """The arguments of a call, in order."""
         return self.interface.free if self._bound else self.interface.inputs
 
+    def ready(self) -> None:
+        """Compile what single states need now, instead of at the first call."""
+        if self._source.backend is not Backend.NUMPY:
+            self._source.library(1)
+
     def bind(self, /, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
         """The function at fixed parameters (arrays with leading dimensions for many sets at once)."""
         if self._bound:

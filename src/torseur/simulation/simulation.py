@@ -126,7 +126,12 @@ class Simulation:
         return self.evaluate(native, t, x, held)
 
     def _native(self, function: Function | None) -> NativeFunction | None:
-        return None if function is None else compile(function, lanes=1)
+        """Compiled at once: nothing is in the middle of a run."""
+        if function is None:
+            return None
+        native = compile(function, lanes=1)
+        native.ready()
+        return native
 
     @cached_property
     def _jump(self) -> NativeFunction | None:
