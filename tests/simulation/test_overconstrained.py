@@ -221,3 +221,16 @@ def test_a_contact_that_opens_and_closes_compiles_nothing(monkeypatch):
         monkeypatch.setenv("TORSEUR_CACHE", "off")
     assert run.events
     assert counts[0] == counts[1] > 0
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_the_reduced_form_gives_the_same_accelerations_over_the_whole_path(name):
+    linkage = LINKAGES[name]
+    model, first = ts.build(linkage.mechanism), next(iter(linkage.start))
+    reach = 0.3 if name in ("Sarrus", "scissors") else 6.0
+    q = np.unwrap(linkage.closed_form(linkage.start[first] + np.linspace(0.0, reach, 50)), axis=0)
+    null = np.linalg.svd(model.constraint_jacobian(q))[2][:, -1]
+    v, tau = null / null[:, :1], np.tile(np.linspace(-1.0, 1.0, model.nv), (50, 1))
+    full = model.forward_dynamics(q, v, tau)
+    _, reduced = model.function("reduced_forward_dynamics", independent=[f"d{first}"])(q, v, tau)
+    assert np.abs(reduced - full).max() < 1e-9 * np.abs(full).max()
