@@ -187,7 +187,10 @@ class _Writer:
             k += max(1, len(group))
         if number == len(self.plan.chunks) - 1:
             for sinks in list(self.sinks.values()):
-                self._drain(sinks[0].node)
+                if sinks[0].node.op is ops.CONST and sinks[0].node.data == 0.0:
+                    self._clear(self.sinks.pop(sinks[0].node.id))
+                else:
+                    self._drain(sinks[0].node)
         self.body.do("ret void")
         return self.body
 
@@ -215,6 +218,20 @@ class _Writer:
         """Store a value wherever it is wanted."""
         for sink in self.sinks.pop(node.id, ()):
             self._store(sink.node, sink.place)
+
+    def _clear(self, sinks: Sequence[Sink]) -> None:
+        """Zeros, run by run: LLVM takes quadratic time for thousands of single ones, as in a sparse matrix."""
+        places = sorted(sink.place for sink in sinks)
+        runs: list[tuple[Place, int]] = []
+        for pointer, slot in places:
+            if runs and runs[-1][0][0] == pointer and runs[-1][0][1] + runs[-1][1] == slot:
+                runs[-1] = runs[-1][0], runs[-1][1] + 1
+            else:
+                runs.append(((pointer, slot), 1))
+        clear = self.module.declare("void", "llvm.memset.p0.i64", ["ptr", "i8", "i64", "i1"])
+        for (pointer, slot), length in runs:
+            start = self.body.at(pointer, slot * self.lanes.size)
+            self.body.do(f"call void @{clear}(ptr {start}, i8 0, i64 {length * self.lanes.size}, i1 false)")
 
     def _store(self, node: Node, place: Place) -> None:
         pointer, slot = place
