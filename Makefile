@@ -14,7 +14,7 @@ PYTEST = $(RUN) -m pytest -n auto
 help:
 	@echo "make demo          the best that exists so far, in one run"
 	@echo "make test          the test suite, documentation examples included"
-	@echo "make test-slow     benchmarks that compile for minutes"
+	@echo "make test-slow     benchmarks that compile for long, and graphs of a hundred thousand nodes"
 	@echo "make test-examples every example through the command line, with figures and playback"
 	@echo "make test-oracles  comparisons with other programs (installs them: large)"
 	@echo "make test-browser  tests that need a web browser"

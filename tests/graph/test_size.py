@@ -14,6 +14,8 @@ import pytest
 import torseur.graph as tg
 from torseur.graph import Function, Graph, Mode, Role, count, count_by_stage, evaluate, gradient, jacobian, tangents
 
+pytestmark = pytest.mark.slow
+
 LARGE = 100_000
 
 
