@@ -191,6 +191,21 @@ def rolling_disc() -> Any:
     return figure
 
 
+def braked_wheel() -> Any:
+    run = run_of("braked_wheel/braking")
+    figure, (left, right) = panels(1, 2, 2.6)
+    left.plot(run.time, run["dx"], color=BLUE, label="car")
+    left.plot(run.time, 0.3 * run["dspin"], color=RED, label="rim of the wheel")
+    left.set(xlabel="time (s)", ylabel="speed (m/s)", title="it rolls, slips, locks and stops")
+    left.legend()
+    right.plot(run.time, -run["friction_road_ahead"], color=BLUE, label="friction of the road")
+    right.plot(run.time, run["torque"] / 0.3, color=RED, ls=":", label="brake torque over r")
+    right.axhline(0.8 * run["load"][0], color=FAINT, lw=0.8)
+    right.set(xlabel="time (s)", ylabel="force (N)", title="forces; grey: mu times the normal force")
+    right.legend()
+    return figure
+
+
 def heavy_top() -> Any:
     run = run_of("heavy_top/spinning")
     figure, (left, right) = panels(1, 2, 3.0, width_ratios=[1, 1.25])
@@ -244,6 +259,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
         double_pendulum,
         four_bar,
         rolling_disc,
+        braked_wheel,
         heavy_top,
         rx90,
     )

@@ -39,6 +39,7 @@ COUNTS = {
     "double_pendulum": (2, 2, 2, 0, 0),
     "four_bar": (3, 3, 3, 1, 0),
     "rolling_disc": (0, 7, 6, 0, 1),
+    "braked_wheel": (3, 3, 3, 0, 1),
     "whipple_bicycle": (3, 9, 9, 0, 2),
     "heavy_top": (1, 4, 3, 0, 0),
 }

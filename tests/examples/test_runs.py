@@ -268,3 +268,20 @@ def test_joints_of_the_rx90_stick_without_moving_and_let_go_at_the_level_of_fric
     level += 250.0 * 0.05 * 0.5 * np.pi * np.cos(0.5 * np.pi * slides[1])
     assert level == pytest.approx(-40.0, abs=1.5)  # the other joints pull a little too
     assert np.all(run["th6"] == run["th6"][0])
+
+
+# -- braked wheel ------------------------------------------------------------------------------------------------------
+def test_a_braked_wheel_slips_locks_and_stops_when_the_closed_form_says_so():
+    run = run_of("braked_wheel/braking")
+    m, J, r, mu, g, k = 300.0, 0.9, 0.3, 0.8, 9.81, 1500.0
+    slips = mu * m * g * r * (1.0 + J / (m * r**2)) / k
+    speed = 20.0 - k * slips**2 / (2.0 * r * (m + J / r**2))
+    # J w' = mu m g r - k t from w = speed / r
+    a, b, c = 0.5 * k, k * slips - mu * m * g * r, -J * speed / r
+    locks = slips + (-b + np.sqrt(b**2 - 4.0 * a * c)) / (2.0 * a)
+    assert times_of(run, "road", "slips") == pytest.approx([slips], abs=1e-9)
+    assert times_of(run, "brake", "sticks") == pytest.approx([locks], abs=1e-9)
+    assert times_of(run, "road", "sticks") == pytest.approx([slips + speed / (mu * g)], abs=1e-8)
+    np.testing.assert_allclose(run["load"], m * g, rtol=1e-12)
+    np.testing.assert_allclose(run["friction_road_ahead"], m * run["ddx"], atol=1e-8)
+    assert relative(run)["energy"] < 1e-12

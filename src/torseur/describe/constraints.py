@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, StrictBool, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.bodies import WORLD
 from torseur.describe.fields import FrozenDict, Record, Scalar
-from torseur.describe.marks import CoordinateName, Driven, FrameName, GeometricTriple, Positional, Signal, SpeedName
+from torseur.describe.marks import (
+    Anything,
+    CoordinateName,
+    Driven,
+    FrameName,
+    GeometricTriple,
+    Positional,
+    Signal,
+    SpeedName,
+)
 from torseur.describe.place import exactly_one
 from torseur.spatial.joints import KINDS, JointKind
 
@@ -45,10 +54,17 @@ class Rolling(Record):
     axle: Literal["x", "y", "z"] = Field("z", description="the axis of the wheel's frame along the axle")
     radius: Scalar = Field(description="m")
     ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
-    slides: bool = Field(
-        False, strict=True, description="true: only the sideways slip is forbidden, as for a locked-out drive"
+    slides: StrictBool | Literal["freely"] = Field(
+        False,
+        description="true: only the sideways slip is forbidden, as for a locked-out drive; freely: no slip is, as for "
+        "a wheel whose tyre or creep forces are loads",
     )
     lifts: bool = Field(False, strict=True, description="true: in a simulation it may lift off, and land again")
+    friction: Anything | None = Field(
+        None,
+        description="coefficient of Coulomb friction: in a simulation the wheel slips where it would take more than "
+        "this times the normal force; by default it never does",
+    )
 
 
 class Contact(Record):
@@ -61,6 +77,9 @@ class Contact(Record):
     ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
     gap: Driven | None = Field(None, description="the gap as a formula of coordinates, t and inputs, m")
     restitution: Scalar = Field(0.0, description="speed after an impact over speed before it, 0 to 1")
+    friction: Anything | None = Field(
+        None, description="coefficient of Coulomb friction, with stick and slip in a simulation; none by default"
+    )
 
     @model_validator(mode="after")
     def _one_gap(self) -> Self:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torseur.describe.formula_words import COMPARISONS as _COMPARISONS
-from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, TABLE
+from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, RESERVED, TABLE, normal_of
 from torseur.describe.formula_words import WORDS as _WORDS
 from torseur.describe.lookups import Lookup
 from torseur.errors import ModelError, TorseurError
@@ -224,8 +224,11 @@ class Parser:
         if token.text == TABLE:
             self._table(token)
             return
+        if token.text == NORMAL:
+            self._normal()
+            return
         if token.text not in FUNCTIONS:
-            names = ", ".join([*FUNCTIONS, TABLE])
+            names = ", ".join([*FUNCTIONS, TABLE, NORMAL])
             raise self._error("no such function", token.place, token.text, f"one of {names}")
         count = FUNCTIONS[token.text][0]
         for k in range(count):
@@ -237,6 +240,15 @@ class Parser:
                 self._real()
         self._need(")")
         self.out.append(("call", token.text))
+
+    def _normal(self) -> None:
+        """normal(NAME): a name of its own."""
+        token = self.token
+        if token.kind != "name" or token.text in RESERVED:
+            raise self._error("normal needs a name", token.place, f"'{token.text}'", "a contact or rolling constraint")
+        self.at += 1
+        self._need(")")
+        self.out.append(("name", normal_of(token.text)))
 
     # -- tables --------------------------------------------------------------------------------------------------------
     def _table(self, token: Token) -> None:

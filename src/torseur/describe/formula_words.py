@@ -32,7 +32,7 @@ from torseur.graph import (
     tanh,
 )
 
-__all__ = ["COMPARISONS", "CONSTANTS", "FUNCTIONS", "OPERATORS", "RESERVED", "TABLE", "WORDS"]
+__all__ = ["COMPARISONS", "CONSTANTS", "FUNCTIONS", "NORMAL", "OPERATORS", "RESERVED", "TABLE", "WORDS", "normal_of"]
 
 CONSTANTS = {"pi": math.pi, "deg": math.pi / 180.0}
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
@@ -76,8 +76,15 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 TABLE = "table"
 """The function that looks up a table, its last argument; without parentheses it is a name like others."""
+NORMAL = "normal"
+"""The function that gives a normal force, of the constraint that is its argument; likewise."""
 WORDS = {"and", "or", "not"}
 COMPARISONS = {"<", "<=", ">", ">=", "=="}
 
 RESERVED = frozenset({*CONSTANTS, *FUNCTIONS, *WORDS, "t"})
 """Names that a model cannot give to its own things."""
+
+
+def normal_of(constraint: str) -> str:
+    """What the normal force of a constraint is called among the names of a formula."""
+    return f"{NORMAL}({constraint})"

@@ -6,13 +6,14 @@
     product   := sign (('*' | '/') sign)*
     sign      := ('+' | '-') sign | power
     power     := atom (('^' | '**') sign)?
-    atom      := number | name | name '(' arguments ')' | '(' condition ')'
+    atom      := number | name | name '(' arguments ')' | 'normal' '(' name ')' | '(' condition ')'
     condition := sum (('<' | '<=' | '>' | '>=' | '==') sum)? joined by 'and', 'or', 'not'
     list      := '[' number (',' number)* ']'
 
 Names are parameters, coordinates, speeds, inputs and ``t``; ``pi`` and ``deg`` (pi/180) are known. Functions: sin cos
 tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt exp log abs sign floor, atan2(y, x), min(a, b), max(a, b),
-pow(a, b), if(condition, a, b). Where a number is asked for, a condition is 1 if it holds and 0 if not.
+pow(a, b), if(condition, a, b). Where a number is asked for, a condition is 1 if it holds and 0 if not. normal(NAME) is
+the normal force of a contact or rolling wheel.
 
 Tables: table(x, NAME) and table(x, y, NAME) look up one that the model declares under ``tables``; table(x, [x1, x2,
 ...], [f1, f2, ...]) and table(x, y, [x1, ...], [y1, ...], [[f11, f12, ...], ...]) have it inside. Between points it is
@@ -28,12 +29,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torseur.describe.formula_parser import DEEPEST, Parser, Program
-from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, OPERATORS, RESERVED
+from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, OPERATORS, RESERVED, normal_of
 from torseur.describe.lookups import Lookup
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, select
 
-__all__ = ["CONSTANTS", "DEEPEST", "FUNCTIONS", "RESERVED", "Formula"]
+__all__ = ["CONSTANTS", "DEEPEST", "FUNCTIONS", "NORMAL", "RESERVED", "Formula", "normal_of"]
 
 
 class Formula:

@@ -64,7 +64,7 @@ class SpringDamper(PathLoad):
     stiffness: Scalar = Field(0.0, description="N/m or N m/rad")
     rest: Scalar = Field(0.0, description="s without force, m or rad")
     damping: Scalar = Field(0.0, description="N s/m or N m s/rad")
-    friction: Scalar = Field(0.0, description="dry friction level, N or N m")
+    friction: Anything = Field(0.0, description="dry friction level, N or N m, at least 0")
 
 
 class Effort(PathLoad):
@@ -100,9 +100,9 @@ class Motor(Load):
     inertia_across: Scalar = Field(0.0, description="of the rotor across its axis, kg m2")
     torque: Signal = Field(0.0, description="on the rotor: formula of inputs and t, N m")
     motor_damping: Scalar = Field(0.0, description="viscous friction on the motor shaft, N m s/rad")
-    motor_friction: Scalar = Field(0.0, description="dry friction on the motor shaft, N m")
+    motor_friction: Anything = Field(0.0, description="dry friction on the motor shaft, N m")
     joint_damping: Scalar = Field(0.0, description="viscous friction on the joint shaft, N m s/rad or N s/m")
-    joint_friction: Scalar = Field(0.0, description="dry friction on the joint shaft, N m or N")
+    joint_friction: Anything = Field(0.0, description="dry friction on the joint shaft, N m or N")
 
 
 class Wrench(FrameLoad):

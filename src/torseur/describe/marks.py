@@ -41,7 +41,8 @@ class Symbols(Flag):
     SPEEDS = 2
     INPUTS = 4
     TIME = 8
-    ALL = 15
+    NORMALS = 16
+    ALL = 31
 
 
 @dataclass(frozen=True)

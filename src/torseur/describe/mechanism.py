@@ -12,6 +12,7 @@ from pydantic import Field, SerializeAsAny
 from torseur.describe.bodies import BASE, WORLD, Axis, Base, BaseKind, Body, Coordinate
 from torseur.describe.constraints import Constraint, Loop
 from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple, names_in
+from torseur.describe.formulas import normal_of
 from torseur.describe.loads import Load
 from torseur.describe.lookups import Lookup
 from torseur.describe.marks import Anything
@@ -153,6 +154,19 @@ class Mechanism(Record):
                 quantity = Quantity.SPEED if coordinate.unit == "m" else Quantity.ANGULAR_SPEED
             info = CoordinateInfo("", quantity, coordinate.meaning or "coordinate of free-form kinematics")
             yield from _named("free form", (info,), (name,), {name: coordinate}, speeds)
+
+    @property
+    def pushing(self) -> tuple[str, ...]:
+        """The constraints with a normal force: contacts and rolling wheels."""
+        return tuple(n for n, c in self.constraints.items() if c.contact is not None or c.rolling is not None)
+
+    @property
+    def normals_read(self) -> tuple[str, ...]:
+        """The constraints whose normal forces loads depend on, friction of contacts among them."""
+        used = self.names_in(dict(self.loads))
+        rough = [n for n, c in self.constraints.items() if c.contact is not None and c.contact.friction is not None]
+        used |= self.names_in([self.constraints[n] for n in rough])
+        return tuple(n for n in self.pushing if n in rough or normal_of(n) in used)
 
     @property
     def is_tree(self) -> bool:

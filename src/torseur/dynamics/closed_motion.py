@@ -3,19 +3,22 @@ tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torseur.dynamics.constraints import Constraints, cut_wrench
 from torseur.dynamics.kinematics import displaced
+from torseur.dynamics.normal_forces import Normals, SolvedWithNormals, normal_rows, normals_read, solved_normals
 from torseur.dynamics.perturbation import along_speeds
 from torseur.dynamics.system import System
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
-from torseur.graph import Expr, Function, call, jacobian, ops, substitute
+from torseur.graph import Expr, Function, call, jacobian, maximum, ops, substitute
 from torseur.graph.function import reachable
 
 __all__ = [
+    "Motion",
     "allowed_speeds",
     "assembly_step",
     "closure",
@@ -26,7 +29,9 @@ __all__ = [
     "corrected",
     "loop_wrenches",
     "motion",
+    "moved_by",
     "multipliers",
+    "output_derivatives",
 ]
 
 
@@ -61,10 +66,43 @@ def constraint_bias(w: Workbench) -> dict[str, Any]:
     return {"constraint_bias": _rows(w).b}
 
 
-def motion(w: Workbench, tau: Sequence[Expr] | None = None) -> tuple[list[Expr], list[Expr]]:
+@dataclass(frozen=True)
+class Motion:
+    """Accelerations under all loads and constraints.
+
+    Attributes:
+        vdot: accelerations.
+        f: the forces tau - bias, normal forces put in.
+        normals: the normal forces that these read; None if they read none.
+    """
+
+    vdot: list[Expr]
+    f: list[Expr]
+    normals: Normals | None
+
+
+def moved_by(w: Workbench, tau: Sequence[Expr], known: Mapping[Expr, Expr] | None = None) -> Motion:
+    """The motion under tau and all loads and constraints.
+
+    Args:
+        w: the mechanism.
+        tau: generalised forces.
+        known: what some symbols in the forces stand for.
+    """
+    f = [t - b for t, b in zip(tau, w.inverse(w.rest), strict=True)]
+    f = substitute(f, known) if known else f
+    if not w.constraints.rows:
+        return Motion(w.solve_once(f), f, None)
+    normals = solved_normals(w, f)
+    if normals is not None:
+        f = substitute(f, normals.pushes)
+    return Motion(w.allowed.solve(f, w.constraints.b), f, normals)
+
+
+def motion(w: Workbench) -> tuple[list[Expr], list[Expr]]:
     """vdot under tau and all loads and constraints, and the forces f = tau - bias."""
-    f = [t - b for t, b in zip(w.block("tau") if tau is None else tau, w.inverse(w.rest), strict=True)]
-    return (w.allowed.solve(f, w.constraints.b) if w.constraints.rows else w.solve_once(f)), f
+    found = moved_by(w, list(w.block("tau")))
+    return found.vdot, found.f
 
 
 def multipliers(w: Workbench) -> dict[str, Any]:
@@ -141,9 +179,11 @@ def constrained_derivatives(w: Workbench, by_q: list[list[Expr]], by_v: list[lis
         by_v: its derivative by v.
     """
     n, system = w.tree.nv, w.system
-    vdot, f = motion(w)
-    lam = w.allowed.multipliers(vdot, f)
-    at = dict(zip(w.block("vdot"), vdot, strict=True))
+    found_motion = moved_by(w, list(w.block("tau")))
+    vdot, normals = found_motion.vdot, found_motion.normals
+    lam = w.allowed.multipliers(vdot, found_motion.f)
+    at = dict(zip(w.block("vdot"), vdot, strict=True)) | ({} if normals is None else normals.pushes)
+    solve = w.allowed.solve if normals is None else SolvedWithNormals(w, normals).solve
     pulls = w.rows_block("lam")
     A, zero = w.constraints.A, system.graph.zero
     forces = [sum((row[j] * x for row, x in zip(A, pulls, strict=True)), zero) for j in range(n)]
@@ -161,9 +201,26 @@ def constrained_derivatives(w: Workbench, by_q: list[list[Expr]], by_v: list[lis
     for name, (table, pulled, missed) in found.items():
         left = [[p - t for p, t in zip(a, b, strict=True)] for a, b in zip(pulled, table, strict=True)]
         left, missed = ([substitute(row, at) for row in rows] for rows in (left, missed))
-        columns = [w.allowed.solve([row[j] for row in left], [row[j] for row in missed]) for j in range(n)]
+        columns = [solve([row[j] for row in left], [row[j] for row in missed]) for j in range(n)]
         tables[name] = [list(row) for row in zip(*columns, strict=True)]
     units = [[system.graph.one if i == j else zero for i in range(n)] for j in range(n)]
     free = [zero] * len(A)
-    by_tau = [list(row) for row in zip(*(w.allowed.solve(unit, free) for unit in units), strict=True)]
+    by_tau = [list(row) for row in zip(*(solve(unit, free) for unit in units), strict=True)]
     return {"vdot": vdot, **tables, "dvdot_dtau": by_tau}
+
+
+def output_derivatives(w: Workbench) -> dict[str, Any]:
+    """The outputs of the description, and their derivatives by d, v, tau and u."""
+    system = w.system
+    outputs = [system.scalar(x.value) for x in system.mechanism.outputs.values()]
+    if not outputs:
+        raise ArgumentError("there are no outputs", where=system.mechanism.name, expected="formulas under 'outputs'")
+    if normals_read(w, outputs):
+        vdot, f = motion(w)
+        lam = w.allowed.multipliers(vdot, f)
+        outputs = substitute(outputs, {N: maximum(lam[row], 0.0) for N, row in normal_rows(w).items()})
+    found = {"y": outputs, "dy_dq": along_speeds(w, outputs)}
+    found |= {
+        f"dy_d{name}": jacobian(outputs, list(x)).dense() for name, x in (("v", system.v), ("tau", w.block("tau")))
+    }
+    return found | ({"dy_du": jacobian(outputs, list(system.u)).dense()} if len(system.u) else {})

@@ -382,6 +382,24 @@ class ClosedStates:
             found.append(rank_over(self.A[:, part][:, :, list(speeds)], self.noise))
         return found
 
+    def shares(self, row: int) -> list[int]:
+        """The rows that a row has its multiplier in common with: none where that multiplier is determined.
+
+        It is, if the row is independent of all others.
+        """
+        for rows, speeds in self.rows.components:
+            if row not in rows:
+                continue
+            A = self.A[:, list(rows)][:, :, list(speeds)]
+            others = [k for k, i in enumerate(rows) if i != row]
+            rank = rank_over(A, self.noise).rank
+            if rank > rank_over(A[:, others], self.noise).rank or not A[:, rows.index(row)].any():
+                return []
+            U = np.linalg.svd(equilibrated(A)[0])[0][:, rank:]  # forces that hold each other
+            mine = U @ U[rows.index(row)]
+            return [i for k, i in enumerate(rows) if i != row and abs(mine[k]) > 1e-6]
+        return []
+
     def all_ranks(self, names: Sequence[str]) -> Array:
         """Of the components of all rows, then of their holonomic rows; a warning where one is in doubt.
 

@@ -90,7 +90,8 @@ class Constraints:
 
     Args:
         tree: the links.
-        switches: for constraints that come and go, by owner ('constraints.ground'), an expression that is 1 or 0.
+        switches: for constraints that come and go, by owner ('constraints.ground') or by row ('constraints.ground.x'),
+            an expression that is 1 or 0. The rows of a contact along the ground are there where they have one.
         more: rows beside those of the description, such as those of friction that sticks.
     """
 
@@ -157,11 +158,18 @@ class Constraints:
         return [(sorted(rows), sorted(speeds)) for rows, speeds in groups if speeds]
 
     # -- how rows are made ---------------------------------------------------------------------------------------------
+    def tangential(self, name: str) -> list[Row]:
+        """The rows of a contact or rolling wheel along the ground; none along which nothing moves."""
+        owner, form = f"constraints.{name}", self.system.mechanism.constraints[name].form
+        rows = self._along_ground(owner, form) if isinstance(form, Contact) else self._rolling(owner, form)
+        return [row for row in rows if row.position is None and not row.rate.is_number]
+
     def _keep(self, row: Row) -> int | None:
         """The place of a row; None if it always holds. One that never can is an error."""
         level = row.rate if row.position is None else row.position
         if not level.is_number:
-            self.rows.append(replace(row, switch=self._switches.get(row.owner)))
+            switch = self._switches.get(f"{row.owner}.{row.part}", self._switches.get(row.owner))
+            self.rows.append(replace(row, switch=switch))
             return len(self.rows) - 1
         if abs(float(level)) > 1e-9:
             raise ModelError(
@@ -207,6 +215,8 @@ class Constraints:
             return _push(wheel, ground, pose, direction, scale(-radius, e))
 
         yield self._holonomic(owner, "height", pose.P[2] - radius * s, "N", acts(k))
+        if form.slides == "freely":
+            return
         if not form.slides:
             yield Row(owner, "ahead", dot(ahead, slip), None, "N", acts=acts(ahead))
         side = cross(k, ahead)
@@ -220,6 +230,14 @@ class Constraints:
             pose, g = _relative(ground, body)[0], self.system.graph
             acts = _push(body, ground, pose, identity(g)[2], zero_vector(g))
             yield self._holonomic(owner, "", pose.P[2], "N", acts)
+            yield from (row for row in self._along_ground(owner, form) if f"{owner}.{row.part}" in self._switches)
+
+    def _along_ground(self, owner: str, form: Contact) -> Iterator[Row]:
+        """The velocity of a contact along x and y of the ground."""
+        body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
+        (pose, V, _), g = _relative(ground, body), self.system.graph
+        for part, axis, rate in zip("xy", identity(g), V, strict=False):
+            yield Row(owner, part, rate, None, "N", acts=_push(body, ground, pose, axis, zero_vector(g)))
 
     def _no_side_slip(self, owner: str, form: NoSideSlip) -> Iterator[Row]:
         direction, frame = self.system.unit(self.system.vector(form.direction)), self.kinematics.frame(form.frame)

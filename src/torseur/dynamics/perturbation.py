@@ -17,7 +17,7 @@ __all__ = [
     "constraint_derivatives",
     "constraint_stiffness",
     "inverse_dynamics_by_inputs",
-    "output_derivatives",
+    "inverse_dynamics_by_normals",
     "rate_derivatives",
 ]
 
@@ -69,11 +69,8 @@ def inverse_dynamics_by_inputs(w: Workbench) -> dict[str, Any]:
     return {"dtau_du": jacobian(w.inverse(list(w.block("vdot"))), list(w.system.u)).dense()}
 
 
-def output_derivatives(w: Workbench) -> dict[str, Any]:
-    """The outputs of the description, and their derivatives by d, v and u."""
-    system = w.system
-    outputs = [system.scalar(x.value) for x in system.mechanism.outputs.values()]
-    if not outputs:
-        raise ArgumentError("there are no outputs", where=system.mechanism.name, expected="formulas under 'outputs'")
-    found = {"y": outputs, "dy_dq": along_speeds(w, outputs), "dy_dv": jacobian(outputs, list(system.v)).dense()}
-    return found | ({"dy_du": jacobian(outputs, list(system.u)).dense()} if len(system.u) else {})
+def inverse_dynamics_by_normals(w: Workbench) -> dict[str, Any]:
+    """d tau / dN (nv, contacts and rolling wheels) at a given motion."""
+    if not len(w.system.normals):
+        raise ArgumentError("there is no normal force to differentiate by", where=w.system.mechanism.name)
+    return {"dtau_dN": jacobian(w.inverse(list(w.block("vdot"))), list(w.system.normals)).dense()}

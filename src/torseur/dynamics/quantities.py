@@ -28,12 +28,13 @@ from torseur.dynamics.perturbation import (
     constraint_derivatives,
     constraint_stiffness,
     inverse_dynamics_by_inputs,
-    output_derivatives,
+    inverse_dynamics_by_normals,
     rate_derivatives,
 )
 from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
 from torseur.dynamics.reactions import forward_joint_forces, joint_forces
 from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
+from torseur.dynamics.system import NORMALS
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import FEW, RANK, Options, Workbench, collect, operations
 from torseur.errors import ArgumentError, ModelError, choice
@@ -268,7 +269,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("constraint_stiffness", ("q", "lam"), constraint_stiffness),
         Quantity("rate_derivatives", ("q", "v"), rate_derivatives),
         Quantity("inverse_dynamics_by_inputs", ("q", "v", "vdot"), inverse_dynamics_by_inputs),
-        Quantity("output_derivatives", ("q", "v"), output_derivatives, of_outputs=True),
+        Quantity("inverse_dynamics_by_normals", ("q", "v", "vdot"), inverse_dynamics_by_normals),
+        Quantity("output_derivatives", ("q", "v", "tau"), closed_motion.output_derivatives, of_outputs=True),
         Quantity("assembly_step", ("q",), closed_motion.assembly_step),
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),
@@ -414,5 +416,5 @@ def function_of(
     collect(list(outputs.values()), flat)
     used = {node.data[0] for node in reachable(flat) if node.op is ops.SYMBOL}
     known = system.graph.blocks
-    blocks += [known[name] for name in ("t", "u", "p", RANK) if name in used]
+    blocks += [known[name] for name in ("t", "u", NORMALS, "p", RANK) if name in used]
     return Function(quantity, blocks, outputs)

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from torseur.dynamics.closed_motion import moved_by
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.independent import (
     Independent,
@@ -28,6 +29,7 @@ from torseur.dynamics.independent import (
     speed_named,
 )
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
+from torseur.dynamics.normal_forces import normals_read
 from torseur.dynamics.row_solver import RowSolver, Undetermined
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
@@ -158,6 +160,10 @@ def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
     """adot, and vdot of all speeds."""
     found = _some(w)
     f = [t - h for t, h in zip(w.block("tau"), w.inverse(found.g), strict=True)]
+    if normals_read(w, f):
+        normals = moved_by(w, list(w.block("tau"))).normals
+        assert normals is not None
+        f = substitute(f, normals.pushes)
     adot = solve_reduced(reduced_factors(w, found), times(transposed(found.N), f))
     return {"adot": adot, "vdot": [x + y for x, y in zip(times(found.N, adot), found.g, strict=True)]}
 

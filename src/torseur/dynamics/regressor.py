@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from torseur.describe import BASE, Load, Motor, SpringDamper, StandardInertia
 from torseur.describe.fields import Scalar
+from torseur.dynamics.contact_friction import add_friction
 from torseur.dynamics.loads import forces_of
 from torseur.dynamics.newton_euler import LinkMotion, Wrench, inertial_wrench, motions, rotor_reaction
 from torseur.dynamics.tree import Rotor, Tree
@@ -103,13 +104,27 @@ def _drives(tree: Tree) -> list[StandardParameter]:
     return found
 
 
-_FRICTION_OF_A_SPRING = ("damping", "friction")
-_FRICTION_OF_A_MOTOR = ("motor_damping", "motor_friction", "joint_damping", "joint_friction")
+_VISCOUS = ("damping", "motor_damping", "joint_damping")
+_DRY = ("friction", "motor_friction", "joint_friction")
 
 
 # -- friction ----------------------------------------------------------------------------------------------------------
 def _is_there(value: Scalar) -> bool:
     return not (isinstance(value, float) and value == 0.0)
+
+
+def _fields(load: Load, names: Sequence[str]) -> dict[str, Scalar]:
+    """Those of some fields that a load has and that are not zero."""
+    found = {name: getattr(load, name) for name in names if name in type(load).model_fields}
+    return {name: value for name, value in found.items() if _is_there(value)}
+
+
+def _is_dry(tree: Tree, load: Load) -> bool:
+    """Whether a load has dry friction whose level is a parameter, not one that follows the state or a normal force."""
+    levels = _fields(load, _DRY)
+    mechanism = tree.system.mechanism
+    known = mechanism.parameters.keys() | mechanism.quantities.keys()
+    return bool(levels) and mechanism.names_in(levels) <= known
 
 
 def _on_speed(tree: Tree, load: Load) -> int | None:
@@ -143,30 +158,29 @@ def _coefficients(tree: Tree, load: Load) -> tuple[Expr | None, Expr | None]:
     """Viscous and dry friction seen from the joint: ratio^2 of the motor's plus the joint's (Llibre I.2)."""
     scalar = tree.system.scalar
     if isinstance(load, SpringDamper):
-        both = (load.damping, load.friction)
-        return tuple(scalar(x) if _is_there(x) else None for x in both)  # type: ignore[return-value]
-    assert isinstance(load, Motor)
-    ratio = scalar(load.ratio)
-    viscous = ratio * ratio * scalar(load.motor_damping) + scalar(load.joint_damping)
-    dry = absolute(ratio) * scalar(load.motor_friction) + scalar(load.joint_friction)
-    has_viscous = _is_there(load.motor_damping) or _is_there(load.joint_damping)
-    has_dry = _is_there(load.motor_friction) or _is_there(load.joint_friction)
-    return viscous if has_viscous else None, dry if has_dry else None
+        viscous, dry = scalar(load.damping), scalar(load.friction)
+    else:
+        assert isinstance(load, Motor)
+        ratio = scalar(load.ratio)
+        viscous = ratio * ratio * scalar(load.motor_damping) + scalar(load.joint_damping)
+        dry = absolute(ratio) * scalar(load.motor_friction) + scalar(load.joint_friction)
+    return viscous if _fields(load, _VISCOUS) else None, dry if _is_dry(tree, load) else None
 
 
 def _without_friction(tree: Tree) -> Mapping[str, Load]:
     """The loads, those parts left out that are in K."""
     found: dict[str, Load] = {}
     for name, load in tree.system.mechanism.loads.items():
-        names = _FRICTION_OF_A_MOTOR if isinstance(load, Motor) else _FRICTION_OF_A_SPRING
+        names = (*_VISCOUS, *_DRY) if _is_dry(tree, load) else _VISCOUS
         is_in_K = _on_speed(tree, load) is not None
-        found[name] = load.model_copy(update=dict.fromkeys(names, 0.0)) if is_in_K else load
+        found[name] = load.model_copy(update=dict.fromkeys(_fields(load, names), 0.0)) if is_in_K else load
     return found
 
 
 def given_forces(tree: Tree) -> list[Expr]:
     """tau - Y K: what springs, efforts, motor torques, wrenches and drag ask for."""
     g, forces, reach = tree.system.graph, forces_of(tree, _without_friction(tree)), _reach(tree)
+    add_friction(tree, forces)
     tau: list[Expr] = [g.zero] * tree.nv
     for k, wrench in forces.wrenches.items():
         for place, value in _projected(reach[k], wrench):

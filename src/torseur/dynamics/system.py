@@ -13,6 +13,7 @@ from functools import cached_property
 
 from torseur.describe import Body, Formula, Joint, Mechanism
 from torseur.describe.fields import Scalar, names_in
+from torseur.describe.formulas import normal_of
 from torseur.describe.place import Place, RigidPose
 from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Graph, Role, ops, sqrt
@@ -20,7 +21,10 @@ from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaterni
 from torseur.spatial.turning import turn_to
 from torseur.spatial.vectors import Matrix, Vector, zero_vector
 
-__all__ = ["System", "Turn"]
+__all__ = ["NORMALS", "System", "Turn"]
+
+NORMALS = "normals"
+"""The block of normal forces."""
 
 _MDH = (
     (StepKind.ROTATE_Z, "gamma"),
@@ -65,7 +69,10 @@ class System:
         self.v = _block(g, "v", [x.name for x in mechanism.v], Role.STATE)
         self.u = _block(g, "u", list(mechanism.inputs), Role.INPUT)
         self.p = _block(g, "p", free, Role.PARAMETER)
+        self.normals = _block(g, NORMALS, [f"normal_{name}" for name in mechanism.pushing], Role.INPUT)
+        """Normal forces of contacts and rolling wheels; see `normal_forces`."""
         self.scope: dict[str, Expr] = {"t": self.t}
+        self.scope |= {normal_of(n): N for n, N in zip(mechanism.pushing, self.normals, strict=True)}
         for block in (self.q, self.v, self.u, self.p):
             self.scope |= dict(zip(block.names, block, strict=True))
         self.input_rates: dict[Expr, Expr] = {}

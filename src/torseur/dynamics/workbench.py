@@ -12,6 +12,7 @@ from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.constrained import Allowed, FewRows, ManyRows
 from torseur.dynamics.constraints import Constraints, Row
+from torseur.dynamics.contact_friction import ContactLaw, add_friction, slipping
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.loads import Forces, FrictionLaw, coulomb, forces_of
@@ -74,12 +75,14 @@ class Switching:
 
     Attributes:
         friction: the law of dry friction.
+        contact_friction: the law of friction in contacts.
         switches: owner of a constraint -> an expression that is 1 while it holds and 0 while not.
         rows: beside those of the description; `friction` may add to them while forces are built.
         ranks: of the components of the rows, then of their holonomic rows; a block of its own where none are given.
     """
 
     friction: FrictionLaw = coulomb
+    contact_friction: ContactLaw = slipping
     switches: dict[str, Expr] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     ranks: Sequence[Expr] | None = None
@@ -124,8 +127,19 @@ class Workbench:
 
     @cached_property
     def forces(self) -> Forces:
-        law = self.switching.friction
-        return forces_of(self.tree, friction=law) if self.options.loads else Forces(self.system.graph)
+        return self._forces[0]
+
+    @property
+    def contact_powers(self) -> dict[str, Expr]:
+        """The power of friction in each contact that has it."""
+        return self._forces[1]
+
+    @cached_property
+    def _forces(self) -> tuple[Forces, dict[str, Expr]]:
+        if not self.options.loads:
+            return Forces(self.system.graph), {}
+        forces = forces_of(self.tree, friction=self.switching.friction)
+        return forces, add_friction(self.tree, forces, self.switching.contact_friction)
 
     def block(self, name: str) -> Block:
         """vdot or tau: a block as long as v."""

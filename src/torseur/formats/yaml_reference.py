@@ -25,6 +25,7 @@ _SYMBOLS = {
     Symbols.SPEEDS: "speeds",
     Symbols.INPUTS: "inputs",
     Symbols.TIME: "`t`",
+    Symbols.NORMALS: "normal forces",
 }
 
 

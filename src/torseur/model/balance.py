@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,22 +60,67 @@ class Point:
     @cached_property
     def f(self) -> Array:
         """bias - tau (nv)."""
-        return np.asarray(self.search.at("bias", self.x, self.x.q, self.x.v)) - self.search.tau
+        return self._forces(self.normals)
+
+    def _forces(self, normals: Array) -> Array:
+        given = {"normals": normals} if self.reads_normals else {}
+        return np.asarray(self.search.at("bias", self.x, self.x.q, self.x.v, **given)) - self.search.tau
+
+    @property
+    def reads_normals(self) -> bool:
+        return bool(self.model.mechanism.normals_read)
+
+    @cached_property
+    def normals(self) -> Array:
+        """Normal forces, as laws see them: N = max(S lambda(f(N)), 0), by Newton's method."""
+        model = self.model
+        N = np.zeros(len(model.mechanism.pushing))
+        if not self.reads_normals:
+            return N
+        model.ranks.check_normals()
+        for _ in range(50):
+            f, slopes = self._forces(N), self._by_normals(N)
+            miss = N - np.maximum(self._pushes(f), 0.0)
+            D = np.eye(len(N)) - np.where(self._pushes(f) > 0.0, 1.0, 0.0)[:, None] * self._pushes(slopes)
+            step = np.linalg.lstsq(D, miss, rcond=None)[0]
+            N = N - step
+            if np.abs(step).max(initial=0.0) <= 1e-13 * max(1.0, np.abs(N).max(initial=0.0)):
+                break
+        return np.maximum(N, 0.0)
+
+    def _by_normals(self, normals: Array) -> Array:
+        """df/dN (nv, contacts and rolling wheels)."""
+        rest = np.zeros(self.model.nv)
+        found = self.search.at("inverse_dynamics_by_normals", self.x, self.x.q, self.x.v, rest, normals=normals)
+        return np.asarray(found)
+
+    def _pushes(self, f: Array) -> Array:
+        """The normal forces under forces (nv,), or those of each column (nv, k)."""
+        return self.model.normals_of(self._pulls @ f)
+
+    @cached_property
+    def _pulls(self) -> Array:
+        """lambda by f (rows, nv)."""
+        lam = np.linalg.pinv(self.A.T, rcond=SINGULAR)
+        return np.asarray(lam - lam @ self._holds)
+
+    @cached_property
+    def _holds(self) -> Array:
+        """What holds the held coordinates, by f (nv, nv)."""
+        if not self.search.is_clamped:
+            return np.zeros((self.model.nv, self.model.nv))
+        S = held_matrix(self.model, self.x.q, self.search.held)
+        both = np.vstack([self.A, S])
+        return np.asarray(S.T @ np.linalg.pinv(both.T, rcond=SINGULAR)[len(self.A) :])
 
     @cached_property
     def lam(self) -> Array:
-        if not len(self.A):
-            return np.zeros(0)
-        return np.asarray(np.linalg.pinv(self.A.T, rcond=SINGULAR) @ (self.f - self.holding))
+        return np.asarray(self._pulls @ self.f) if len(self.A) else np.zeros(0)
 
-    @cached_property
+    @property
     def holding(self) -> Array:
         """What holds the held coordinates."""
-        if not self.search.is_clamped:
-            return np.zeros(self.model.nv)
-        S = held_matrix(self.model, self.x.q, self.search.held)
-        both = np.vstack([self.A, S])
-        return np.asarray(S.T @ (np.linalg.pinv(both.T, rcond=SINGULAR) @ self.f)[len(self.A) :])
+        return np.asarray(self._holds @ self.f)
 
     @cached_property
     def steps(self) -> Array:
@@ -115,11 +160,23 @@ class Point:
     @cached_property
     def stiffness(self) -> tuple[Array, Array]:
         """K (nv, nv), and df/dv (nv, nv)."""
-        x, rest = self.x, np.zeros(self.model.nv)
-        by_q, by_v = map(np.asarray, self.search.at("inverse_dynamics_derivatives", x, x.q, x.v, rest))
+        by_q, by_v = map(np.asarray, self._at("inverse_dynamics_derivatives"))
         if len(self.A):
-            by_q = by_q - np.asarray(self.search.at("constraint_stiffness", x, x.q, self.lam))
-        return by_q, by_v
+            by_q = by_q - np.asarray(self.search.at("constraint_stiffness", self.x, self.x.q, self.lam))
+        return self._with_normals(by_q), self._with_normals(by_v)
+
+    def _at(self, quantity: str) -> Any:
+        """A function of q, v and vdot, at rest."""
+        given = {"normals": self.normals} if self.reads_normals else {}
+        return self.search.at(quantity, self.x, self.x.q, self.x.v, np.zeros(self.model.nv), **given)
+
+    def _with_normals(self, changes: Array) -> Array:
+        """Changes of f (nv, k), with those that come by way of the normal forces."""
+        if not self.reads_normals:
+            return changes
+        F = self._by_normals(self.normals) * np.where(self.normals > 0.0, 1.0, 0.0)
+        dN = np.linalg.lstsq(np.eye(F.shape[1]) - self._pushes(F), self._pushes(changes), rcond=None)[0]
+        return np.asarray(changes + F @ dN)
 
     def newton_step(self) -> tuple[Array, Array, Array]:
         """Displacement, speeds and inputs: the shortest change that solves the linearised equations."""
@@ -127,7 +184,7 @@ class Point:
         K, by_v = self.stiffness
         blocks = [K @ Z, by_v[:, search.free_speeds]]
         if search.free_inputs:
-            by_u = np.asarray(search.at("inverse_dynamics_by_inputs", x, x.q, x.v, np.zeros(self.model.nv)))
+            by_u = self._with_normals(np.asarray(self._at("inverse_dynamics_by_inputs")))
             blocks.append(by_u[:, search.free_inputs] * self.size)
         J = self.free.T @ np.hstack(blocks) / self.size
         if len(self.A):

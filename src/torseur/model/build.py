@@ -248,6 +248,18 @@ class Model:
         """The parameters that loops and constraints depend on."""
         return self._structure.parameters
 
+    @property
+    def normal_rows(self) -> dict[str, int]:
+        """Contact or rolling wheel -> the place of the row whose multiplier is its normal force."""
+        owners = [row.owner for row in self.constraint_rows]
+        names = [n for n in self.mechanism.pushing if f"constraints.{n}" in owners]
+        return {n: owners.index(f"constraints.{n}") for n in names}
+
+    def normals_of(self, multipliers: ArrayLike) -> NDArray[np.float64]:
+        """The normal forces (contacts and rolling wheels, ...) among multipliers (rows, ...)."""
+        lam, rows = np.asarray(multipliers, dtype=float), self.normal_rows
+        return np.array([lam[rows[n]] if n in rows else 0.0 * lam[0] for n in self.mechanism.pushing])
+
     @cached_property
     def ranks(self) -> Ranks:
         """The ranks of the constraint rows, for values of the parameters; see `torseur.model.ranks`."""

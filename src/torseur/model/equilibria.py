@@ -156,8 +156,8 @@ class Search:
         """Whether something from outside holds the held coordinates, for nothing else is free to do it."""
         return bool(self.held) and not self.free_inputs and not self.free_speeds
 
-    def at(self, quantity: str, x: State, *args: Array) -> Any:
-        return self.model.function(quantity)(*args, **self._given(x))
+    def at(self, quantity: str, x: State, *args: Array, **more: Any) -> Any:
+        return self.model.function(quantity)(*args, **self._given(x), **more)
 
     def _given(self, x: State) -> dict[str, Any]:
         return self.keywords | ({"inputs": x.u} if x.u.size else {})

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe.checks.fault import nearest
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.dynamics.system import NORMALS
 from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["ModelFunction", "array_of", "check_names"]
 
 REDUCED = ("reduction", "reduced_mass_matrix", "reduced_bias", "reduced_forward_dynamics", "actuator_efforts", "kane")
+SOLVING = ("forward_dynamics", "multipliers", "loop_wrenches", "forward_dynamics_derivatives")
+"""Functions that solve for the normal forces that loads depend on."""
+
 TOO_FAST = 1e9
 """Numbers of reduced forms beyond which it is asked whether the independent speeds are a good choice there."""
 
@@ -46,6 +50,7 @@ class ModelFunction:
         t: ArrayLike | None = None,
         inputs: ArrayLike | Mapping[str, ArrayLike] | None = None,
         parameters: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        normals: ArrayLike | Mapping[str, ArrayLike] | None = None,
         out: Any = None,
         threads: int = 1,
         **named: ArrayLike,
@@ -57,19 +62,22 @@ class ModelFunction:
             t: time, s (0 by default).
             inputs: by name, or an array (..., number of inputs).
             parameters: by name (the others keep their values), or an array of all free ones.
+            normals: normal forces by contact or rolling wheel, or an array of all, N: for functions of loads that read
+                them and do not solve for them, such as the inverse dynamics.
             out: where to write.
             threads: how many share a batch.
         """
         if named or len(args) != len(QUANTITIES[self._quantity].of):
             args = self._in_order(args, named)
-        if t is None and inputs is None and parameters is None:
+        if t is None and inputs is None and parameters is None and normals is None and not self._needs_normals:
             ready = self._ready or self._prepare()
             result = ready(*args, *self._tail, out=out, threads=threads)
         else:
-            result = self._with(args, t, inputs, parameters, out, threads)
+            result = self._with(args, t, inputs, parameters, normals, out, threads)
         first = result[0] if isinstance(result, tuple) else result
         if self._takes_ranks and not np.isfinite(first).all():
-            self._on_other_branches(args, result, {"t": t, "inputs": inputs, "parameters": parameters})
+            given = {"t": t, "inputs": inputs, "parameters": parameters, "normals": normals}
+            self._on_other_branches(args, result, given)
         if self._is_single(first) and not np.isfinite(first).all():
             keywords = {"t": t, "inputs": inputs, "parameters": parameters}
             raise not_a_number(self._model, self._quantity, QUANTITIES[self._quantity].of, args, keywords)
@@ -101,6 +109,8 @@ class ModelFunction:
         """The values of its parameters, and the ranks of constraint rows that go with them if no others are given."""
         model = self._model
         p = _whole(given, model.free_parameters, self._values)
+        if self._quantity in SOLVING and model.mechanism.normals_read:
+            model.ranks.check_normals(p)
         names = [a.name for a in native.interface.parameters]
         if ranks is None and RANK in names:
             ranks = model.ranks(p)
@@ -123,8 +133,10 @@ class ModelFunction:
             at = {name: _row(value, batch, k) for name, value in given.items()}
             if not all(np.isfinite(x).all() for x in values):
                 continue
-            ranks = self._model.ranks.around(values[0], at)
-            found = self._with(values, at.get("t"), at.get("inputs"), at.get("parameters"), None, 1, ranks)
+            ranks = self._model.ranks.around(values[0], {n: x for n, x in at.items() if n != "normals"})
+            found = self._with(
+                values, at.get("t"), at.get("inputs"), at.get("parameters"), at.get("normals"), None, 1, ranks
+            )
             for target, value in zip(results, found if isinstance(found, tuple) else (found,), strict=True):
                 target[k] = value
 
@@ -179,7 +191,40 @@ class ModelFunction:
                 model.__dict__[self._quantity] = quick
         return ready
 
-    def _with(self, args: Any, t: Any, inputs: Any, parameters: Any, out: Any, threads: int, ranks: Any = None) -> Any:
+    @cached_property
+    def _needs_normals(self) -> bool:
+        return any(a.name == NORMALS for a in self.native.interface.inputs)
+
+    def _normals(self, given: Any) -> NDArray[np.float64]:
+        """All normal forces; an error where they are needed and not given."""
+        names = list(self._model.mechanism.pushing)
+        check_names(given, names, "contact or rolling wheel")
+
+        def missing(known: Iterable[str]) -> NDArray[np.float64]:
+            read = self._model.mechanism.normals_read
+            left = [n for n in names if n in read and n not in set(known)]
+            if left:
+                raise ArgumentError(
+                    f"loads depend on normal forces, which {self._quantity} does not know",
+                    where=self._model.mechanism.name,
+                    got=", ".join(left),
+                    remedy="give them, normals={...}, such as those that `multipliers` tells",
+                )
+            return np.zeros(len(names))
+
+        return _whole(given, names, missing)
+
+    def _with(
+        self,
+        args: Any,
+        t: Any,
+        inputs: Any,
+        parameters: Any,
+        normals: Any,
+        out: Any,
+        threads: int,
+        ranks: Any = None,
+    ) -> Any:
         native, model = self.native, self._model
         check_names(inputs, list(model.mechanism.inputs), "input")
         check_names(parameters, model.free_parameters, "parameter")
@@ -187,6 +232,8 @@ class ModelFunction:
         for argument in native.interface.inputs[len(args) :]:
             if argument.role is Role.TIME:
                 values.append(np.asarray(0.0 if t is None else t, dtype=float))
+            elif argument.name == NORMALS:
+                values.append(self._normals(normals))
             elif argument.role is Role.INPUT:
                 values.append(_whole(inputs, list(model.mechanism.inputs), lambda given: model.input_values))
             elif argument.role is Role.PARAMETER:

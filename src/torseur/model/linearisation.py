@@ -279,11 +279,19 @@ class _Point:
         own = list(self.model.mechanism.inputs)
         found = np.zeros((self.model.nv, len(inputs)))
         if any(n in own for n in inputs):
-            by_u = -by_tau @ np.asarray(self.at("inverse_dynamics_by_inputs", self.q, self.v, vdot))
+            given: dict[str, Any] = {"normals": self._normals} if self.model.mechanism.normals_read else {}
+            by_inputs = self.model.function("inverse_dynamics_by_inputs")
+            by_u = -by_tau @ np.asarray(by_inputs(self.q, self.v, vdot, **given, **self.keywords))
         forces = [f"tau_{x.name}" for x in self.model.speeds]
         for k, name in enumerate(inputs):
             found[:, k] = by_u[:, own.index(name)] if name in own else by_tau[:, forces.index(name)]
         return found
+
+    @property
+    def _normals(self) -> Array:
+        """Normal forces at the state, those that laws see."""
+        lam = np.asarray(self.at("multipliers", self.q, self.v, self.tau)[0])
+        return np.maximum(self.model.normals_of(lam), 0.0)
 
     def _outputs(
         self, outputs: tuple[str, ...], inputs: tuple[str, ...], T: Array, names: tuple[str, ...]
@@ -291,14 +299,16 @@ class _Point:
         own, signals = list(self.model.mechanism.outputs), list(self.model.mechanism.inputs)
         C, D = np.zeros((len(outputs), T.shape[1])), np.zeros((len(outputs), len(inputs)))
         if any(n in own for n in outputs):
-            _, by_q, by_v, *by_u = map(np.asarray, self.at("output_derivatives", self.q, self.v))
-            direct = by_u[0] if by_u else np.zeros((len(own), 0))
+            found = map(np.asarray, self.at("output_derivatives", self.q, self.v, self.tau))
+            _, by_q, by_v, by_tau, *by_u = found
+            direct = np.hstack([*by_u, by_tau])
+            signals = [*signals, *(f"tau_{x.name}" for x in self.model.speeds)]
         for k, name in enumerate(outputs):
             if name not in own:
                 C[k] = T[names.index(name)]
                 continue
             C[k] = np.concatenate([by_q[own.index(name)], by_v[own.index(name)]]) @ T
-            D[k] = [direct[own.index(name), signals.index(u)] if u in signals else 0.0 for u in inputs]
+            D[k] = [direct[own.index(name), signals.index(u)] for u in inputs]
         return C, D
 
 

@@ -95,7 +95,13 @@ def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr
 def _accounts(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Account, ...]:
     islands = islands_of(w)
     given = [
-        [*_loads(w, x.part), *_blocks(w, forces, x), *_constraints(w, multipliers, islands, x), *_base(w)]
+        [
+            *_loads(w, x.part),
+            *_friction(w, islands, x),
+            *_blocks(w, forces, x),
+            *_constraints(w, multipliers, islands, x),
+            *_base(w),
+        ]
         for x in islands
     ]
     named = iter(_distinct([flow for flows in given for flow in flows]))
@@ -131,6 +137,19 @@ def _loads(w: Workbench, part: Part) -> list[Flow]:
             power = power + w.system.scalar(load.stiffness) * (s - w.system.scalar(load.rest)) * rate
         if power is not zero:
             found.append(Flow(f"work_{name}", "J", f"work of {name}, what a spring stores aside", power))
+    return found
+
+
+def _friction(w: Workbench, islands: Sequence[Island], island: Island) -> list[Flow]:
+    """What contacts take by friction."""
+    found, zero = [], w.system.graph.zero
+    for name, power in w.contact_powers.items():
+        rows = [
+            A for row, A in zip(w.constraints.rows, w.constraints.A, strict=True) if row.owner == f"constraints.{name}"
+        ]
+        holds = {i for A in rows for i, a in enumerate(A) if a is not zero}
+        if holds & island.part.speeds or (not holds and island is islands[0]):
+            found.append(Flow(f"work_{name}", "J", f"work of friction in {name}", power))
     return found
 
 

@@ -213,7 +213,7 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
     log = Log()
     log.note(float(time[0]), held)
     log.start = start_facts(start, simulation.study.start_from, simulation.names, states[0])
-    return simulation.result(trajectory, log)
+    return simulation.result(simulation.explained(trajectory, log), log)
 
 
 def _starts(simulation: Simulation, variants: _Variants) -> Array:

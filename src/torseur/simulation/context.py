@@ -29,6 +29,7 @@ from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.kinematics import rates
+from torseur.dynamics.system import NORMALS
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import GraphError, ModelError
@@ -383,17 +384,22 @@ class Context:
             raise ModelError.of(faults)
 
     def _check_at_once(self, parts: Parts) -> None:
-        """Forces that need accelerations or reactions of the same instant would be solved for, not evaluated."""
-        driven = {f"the force on '{name}'": e for name, e in parts.forces.items()}
-        driven |= {f"the input '{self.graph.label(u)}'": e for u, e in parts.inputs.items()}
-        driven |= {f"the start of '{s.name}'": s.start for s in parts.states}
-        driven |= {f"the start of '{h.name}'": h.start for h in parts.held}
-        for what, e in driven.items():
-            if any(x.data[0] in self._late for x in symbols_in([e])):
+        """Forces that need accelerations or reactions of the same instant would be solved for, not evaluated.
+
+        Those that need normal forces are: see `torseur.dynamics.normal_forces`.
+        """
+        late = self._late
+        driven = {f"the force on '{name}'": (e, late) for name, e in parts.forces.items()}
+        driven |= {f"the input '{self.graph.label(u)}'": (e, late) for u, e in parts.inputs.items()}
+        driven |= {f"the start of '{s.name}'": (s.start, late | {NORMALS}) for s in parts.states}
+        driven |= {f"the start of '{h.name}'": (h.start, late | {NORMALS}) for h in parts.held}
+        for what, (e, unknown) in driven.items():
+            if any(x.data[0] in unknown for x in symbols_in([e])):
                 raise ModelError(
                     f"{what} needs accelerations or reactions of the same instant: an algebraic loop",
                     where="blocks",
-                    remedy="put a filter or a sampled block between sensor and controller; give its start as a number",
+                    remedy="put a filter or a sampled block between sensor and controller; give its start as a number. "
+                    "The normal force of a contact may be used at once, as normal(NAME)",
                 )
 
 

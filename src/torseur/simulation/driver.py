@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from torseur.errors import ArgumentError, NumericalError
+from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.simulation.crossings import PRECISION, Crossing, Signs
 from torseur.simulation.fixed import Course, native_run
 from torseur.simulation.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling, Watch
@@ -140,7 +140,7 @@ class _Drive:
             outcome, blame, why = end.outcome, end.blame, end.why
         except KeyboardInterrupt:
             outcome = Outcome.INTERRUPTED
-        except NumericalError as error:  # of a handler, a review or a sampling: what there is is kept
+        except (NumericalError, ModelError) as error:  # of a handler, a review or a sampling: what there is is kept
             outcome, why = Outcome.UNDECIDED, f"{error.what}; {error.remedy}" if error.remedy else error.what
         tally, stepper = self.tally, self.stepper
         evaluations = (tally.steps + tally.rejected + tally.starts) * stepper.evaluations + tally.newton

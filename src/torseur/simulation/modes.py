@@ -17,6 +17,7 @@ from torseur.simulation.log import Log
 from torseur.simulation.plant import Plant
 from torseur.simulation.problem import Array, Held, Memory
 from torseur.simulation.result import Event
+from torseur.simulation.slip_modes import SlipModes
 from torseur.simulation.switches import HOLDS
 
 __all__ = ["Keeper", "Say"]
@@ -28,6 +29,8 @@ class Say(Enum):
     """What happened to a switch, in words."""
 
     STICKS = "sticks"
+    SLIPS = "slips"
+    SLIPS_ON = "slips on"
     SLIDES = "slides"
     REVERSES = "slides the other way"
     REBOUNDS = "hits and rebounds"
@@ -92,14 +95,14 @@ class Keeper:
         self._dry = [names.index(f"{d.name}_slides") for d in switches.dry]
         self._closed = [names.index(f"{s.name}_closed") for s in switches.sided]
         self._hit = [names.index(f"{s.name}_hit") for s in switches.sided]
-        self._first = next(
-            (k for k, e in enumerate(plant.parts.events) if e.name in (*self._labels_dry, *self._labels_sided)), 0
-        )
+        self.slips = SlipModes(plant, decide, evaluate)
+        labels = (*self._labels_dry, *self._labels_sided, *(f"{s.name}_friction" for s in switches.slips))
+        self._first = next((k for k, e in enumerate(plant.parts.events) if e.name in labels), 0)
 
     @property
     def sided(self) -> range:
         """The events of switches, which are positive while modes are right."""
-        return range(self._first, self._first + len(self._dry) + len(self._closed))
+        return range(self._first, self._first + len(self._dry) + len(self._closed) + len(self.slips.modes))
 
     @property
     def _labels_dry(self) -> list[str]:
@@ -135,6 +138,7 @@ class Keeper:
             held.m[k] = float(one.gap <= self.NEAR and abs(one.rate) <= self.NEAR)
         for k in self._dry:
             held.m[k] = 1.0
+        self.slips.slide(held)
         x = self._impact(t, x, held)
         self._face(t, x, held)
         self._settle(t, x, held)
@@ -147,12 +151,7 @@ class Keeper:
         self._settle(t, x, held)
         if np.array_equal(before, held.m):
             return None
-        for place, d in zip(self._dry, self.plant.switches.dry, strict=True):
-            if held.m[place] != before[place]:
-                self._tell(t, d.name, Say.SLIDES if held.m[place] else Say.STICKS)
-        for place, s in zip(self._closed, self.plant.switches.sided, strict=True):
-            if held.m[place] != before[place]:
-                self._tell(t, s.name, Say.OPENS)
+        self._tell_changes(t, before, held)
         return Reply(state=self._allowed(t, x, held))
 
     def _face(self, t: float, x: Array, held: Held) -> None:
@@ -163,24 +162,41 @@ class Keeper:
                 held.m[k] = np.sign(state.rate)
             elif self._slid.get(k) != t:
                 held.m[k] = 0.0
+        self.slips.face(t, x, held, [k for k, time in self._slid.items() if time == t])
 
     def _settle(self, t: float, x: Array, held: Held) -> None:
-        """Let go what cannot hold: friction above its level, contacts that would pull."""
-        for _ in range(2 * len(self._dry) + 2 * len(self._closed) + 2):
+        """Let go what cannot hold: friction above its level, contacts that would pull.
+
+        Where redundant rows share a load, only if it cannot be shared otherwise.
+        """
+        shared, turned = set[bytes](), set[int]()
+        for _ in range(4 * (len(self._dry) + len(self._closed) + len(self.slips.modes)) + 4):
             dry, sided = self._look(t, x, held)
+            closed = self._now_closed(held)
             over = [
                 (abs(s.force) / max(s.level, 1e-300), k, -np.sign(s.force))
                 for k, s in zip(self._dry, dry, strict=True)
                 if held.m[k] == 0.0 and abs(s.force) > s.level * HOLDS
             ]
-            pulling = [k for k, s in zip(self._closed, sided, strict=True) if held.m[k] > 0.5 and s.push < 0.0]
-            if over:
+            pulling = [k for k in closed if sided[k].push < 0.0]
+            broken = self.slips.broken(t, x, held)
+            if not (over or pulling or broken):
+                wrong = self.slips.reversed(t, x, held)
+                if not wrong:
+                    return
+                self.slips.turn(wrong[0], t, x, held, sticks=wrong[0] in turned)
+                turned.add(wrong[0])
+                continue
+            modes = held.m[[*self._dry, *self._closed, *self.slips.modes]].tobytes()
+            if modes not in shared and self._shared(t, x, held):
+                shared.add(modes)
+            elif over:
                 _, k, direction = max(over)
                 held.m[k] = direction
             elif pulling:
-                held.m[pulling[0]] = 0.0
+                self._let_go(pulling[0], t, x, held)
             else:
-                return
+                self._slip_away(broken[0], t, x, held)
         raise NumericalError(
             "no combination of sticking, sliding and contact fits",
             where=f"t = {t:.9g} s",
@@ -196,12 +212,14 @@ class Keeper:
     def handle(self, meeting: Encounter) -> Reply | None:
         """Change what an event says must change."""
         k = meeting.event - self._first
-        n, places = len(self._dry), [*self._dry, *self._closed]
+        n, places = len(self._dry), [*self._dry, *self._closed, *self.slips.modes]
         if meeting.is_first:
             self._modes = meeting.held.m.copy()
         if 0 <= k < len(places):
             if meeting.rising or meeting.held.m[places[k]] != self._modes[places[k]]:
                 return None  # it goes the right way, or was seen to with another event of this instant
+            if k >= n + len(self._closed):
+                return self._slip(k - n - len(self._closed), meeting)
             return self._friction(k, meeting) if k < n else self._contact(k - n, meeting)
         name = self.plant.parts.events[meeting.event].name
         if name in self.plant.switches.reports:
@@ -217,6 +235,8 @@ class Keeper:
         held, place, name = meeting.held, self._dry[k], self.plant.switches.dry[k].name
         before = held.m[place]
         dry, _ = self._look(meeting.time, meeting.state, held)
+        if before == 0.0 and self._shared(meeting.time, meeting.state, held):
+            return Reply(state=meeting.state)
         if before == 0.0:
             held.m[place] = -np.sign(dry[k].force) or 1.0
             self._slid[place] = meeting.time
@@ -229,16 +249,78 @@ class Keeper:
             self._tell(meeting.time, name, Say.STICKS if stuck else Say.REVERSES)
         return Reply(state=self._allowed(meeting.time, meeting.state, held))
 
+    def _slip(self, k: int, meeting: Encounter) -> Reply:
+        """At the event of friction in a contact: it slips, sticks, or slips along another direction."""
+        t, x, held, name = meeting.time, meeting.state, meeting.held, self.plant.switches.slips[k].name
+        place = self.slips.modes[k]
+        slipped = held.m[place] > 0.5
+        if not self.slips.meet(k, t, x, held) if slipped else self._shared(t, x, held):
+            return Reply(state=x)
+        before = held.m.copy()
+        if not slipped:
+            self._slip_away(k, t, x, held)
+        self._settle(t, x, held)
+        self._tell_changes(t, before, held, skip=place)
+        slips = held.m[place] > 0.5
+        self._tell(t, name, Say.STICKS if not slips else Say.SLIPS_ON if slipped else Say.SLIPS)
+        return Reply(state=self._allowed(t, x, held))
+
+    def _tell_changes(self, t: float, before: Array, held: Held, skip: int = -1) -> None:
+        """Tell what changed beside a mode."""
+        switches = self.plant.switches
+        for place, d in zip(self._dry, switches.dry, strict=True):
+            if held.m[place] != before[place] and place != skip:
+                self._tell(t, d.name, Say.SLIDES if held.m[place] else Say.STICKS)
+        for place, s in zip(self._closed, switches.sided, strict=True):
+            if held.m[place] != before[place] and place != skip:
+                self._tell(t, s.name, Say.OPENS)
+        for k, (place, slip) in enumerate(zip(self.slips.modes, switches.slips, strict=True)):
+            if held.m[place] != before[place] and place != skip and self.slips.is_closed(k, held):
+                self._tell(t, slip.name, Say.SLIPS if held.m[place] else Say.STICKS)
+
     def _contact(self, k: int, meeting: Encounter) -> Reply:
         t, held, x = meeting.time, meeting.held, meeting.state
+        before = held.m.copy()
         if held.m[self._closed[k]] > 0.5:
-            held.m[self._closed[k]] = 0.0
-            self._tell(t, self.plant.switches.sided[k].name, Say.OPENS)
+            if self._shared(t, x, held):
+                return Reply(state=x)
+            self._let_go(k, t, x, held)
+            self._tell_changes(t, before, held)
         else:
             x = self._impact(t, x, held)
+        before = held.m.copy()
         self._face(t, x, held)
         self._settle(t, x, held)
+        self._tell_changes(t, before, held)
         return Reply(state=x)
+
+    def _now_closed(self, held: Held) -> list[int]:
+        return [k for k, place in enumerate(self._closed) if held.m[place] > 0.5]
+
+    def _levels(self, t: float, x: Array, held: Held) -> list[tuple[int, float]]:
+        """Of dry friction that sticks: its number, and its level."""
+        dry, _ = self._look(t, x, held)
+        return [(k, s.level) for k, s in enumerate(dry) if held.m[self._dry[k]] == 0.0]
+
+    def _shared(self, t: float, x: Array, held: Held) -> bool:
+        """Whether redundant rows can share their load so that all modes stay as they are; if so, they do."""
+        return self.slips.share(t, x, held, self._now_closed(held), self._levels(t, x, held))
+
+    def _slip_away(self, k: int, t: float, x: Array, held: Held) -> None:
+        self.slips.release(k, t, x, held)
+        self._slid[self.slips.modes[k]] = t
+
+    def _let_go(self, k: int, t: float, x: Array, held: Held) -> None:
+        """Where a contact would pull: a stick that shares its load slips; if there is none, it opens, and those that
+        go with it."""
+        stick = self.slips.sharing(k, t, x, held)
+        if stick is not None:
+            self._slip_away(stick, t, x, held)
+            return
+        closed = self._now_closed(held)
+        with_it = self.slips.opening(t, x, held, closed, self._levels(t, x, held)) if len(closed) > 1 else []
+        for i in with_it or [k]:
+            held.m[self._closed[i]] = 0.0
 
     # -- impacts -------------------------------------------------------------------------------------------------------
     def _impact(self, t: float, x: Array, held: Held) -> Array:
@@ -254,13 +336,16 @@ class Keeper:
                 return x
             for k in self._dry:
                 held.m[k] = held.m[k] or 1.0
+            self.slips.slide(held)
             rebounds = {k: sided[k].restitution * -sided[k].rate for k in met}
             rebounds = {k: rate if rate > self.rest_speed else 0.0 for k, rate in rebounds.items()}
             rebounds |= {k: 0.0 for k, is_closed in enumerate(closed) if is_closed}
             found = struck(self._problem(t, x, held, rebounds))
             self.log.impact(t, *found.energies)
-            self._take_over(t, held, found.reached, rebounds, closed)
-            x = found.after
+            after = self.slips.rub(t, x, found.after, held, found.reached, rebounds)
+            reached = found.reached if after is found.after else self._reached(t, after, held, rebounds)
+            self._take_over(t, held, reached, rebounds, closed)
+            x = after
         raise NumericalError(
             "impacts follow each other without end",
             where=f"t = {t:.9g} s",
@@ -293,6 +378,12 @@ class Keeper:
             return [s.rate for s in self._look(t, state, held)[1]]
 
         return Impact(x, rebounds, solve, rates, energy)
+
+    def _reached(self, t: float, x: Array, held: Held, rebounds: Mapping[int, float]) -> frozenset[int]:
+        """The contacts that go on with no more than the rebound they asked for."""
+        rates = [s.rate for s in self._look(t, x, held)[1]]
+        near = self.NEAR * max([1.0, *map(abs, rates)])
+        return frozenset(k for k, rebound in rebounds.items() if rates[k] <= rebound + near)
 
     def _take_over(
         self, t: float, held: Held, reached: frozenset[int], rebounds: Mapping[int, float], closed: Sequence[bool]

@@ -42,6 +42,10 @@ class Outcome(Enum):
         "loops or constraints are not met any more: what follows would be wrong; take a tighter tolerance or a shorter "
         "step, or look for a singular position or rows that contradict each other there"
     )
+    JAMMED = (
+        "forces and the normal forces they depend on have no solution or several, as in Painleve's paradox: use less "
+        "friction, or a contact with compliance"
+    )
     UNDECIDED = "it cannot be said how the motion goes on from there"
 
     SINGULAR = (

@@ -15,14 +15,15 @@ from pathlib import Path
 from torseur.describe import Mechanism
 from torseur.describe.checks.fault import guess
 from torseur.describe.mechanism import Output
-from torseur.dynamics.closed_motion import corrected, motion
+from torseur.dynamics.closed_motion import Motion, corrected, moved_by
 from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.normal_forces import normal_rows, normals_read
 from torseur.dynamics.quantities import motion_derivatives
 from torseur.dynamics.reactions import reaction_of
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
-from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute
+from torseur.graph import Expr, Function, Jacobian, Role, jacobian, maximum, substitute
 from torseur.simulation.balances import Balances, balances_of
 from torseur.simulation.blocks import Block, build_blocks, number_of
 from torseur.simulation.context import Context
@@ -88,7 +89,9 @@ class Plant:
             context.where = f"outputs.{name}"
             context.define(name, context.value(output.value), output.unit or "", output.description or "")
         self._lam = list(bench.rows_block("lam")) if bench.constraints.rows else []
-        for name, value in self.switches.event_functions(bench.constraints, self._lam).items():
+        self._shares = self._install_shares(context)
+        self._judged = list(bench.rows_block("judged")) if self._shares else self._lam
+        for name, value in self.switches.event_functions(bench.constraints, self._judged).items():
             context.event(name, value)
         self.balances = self._balance(context)
         self._parts = context.parts()
@@ -100,6 +103,12 @@ class Plant:
         names = [f"{what}_{k}" for what in ("rank", "position_rank") for k in range(1, len(components) + 1)]
         self.bench.switching.ranks = [context.held(name, 0.0, is_mode=True) for name in names]
         return names
+
+    def _install_shares(self, context: Context) -> list[Expr]:
+        """Where redundant rows share a load, switches are judged by the multipliers that are nearest to held ones."""
+        rows = self.bench.constraints.rows
+        self.share_names = [f"share_{row.name}" for row in rows] if self.switches and len(rows) > 1 else []
+        return [context.held(name, 0.0, is_mode=True) for name in self.share_names]
 
     def _balance(self, context: Context) -> Balances | None:
         """Integrals of what goes into energy and momenta, as further states."""
@@ -118,11 +127,16 @@ class Plant:
         w, parts, g = self.bench, self._parts, self.system.graph
         self._forces = [parts.forces.get(x.name, g.zero) for x in self.mechanism.v]
         self._known = {**parts.symbols, **parts.inputs, **parts.rates}
-        vdot, f = motion(w, self._forces)
-        lam = w.allowed.multipliers(vdot, f) if self._lam else []
-        self.vdot, self.lam = self._in(vdot), self._in(lam)
+        found = moved_by(w, self._forces, self._known)
+        self._normals = found.normals
+        pushes = {} if found.normals is None else found.normals.pushes
+        self._pushes_of_normals = dict(zip(pushes, self._in(list(pushes.values())), strict=True))
+        lam = w.allowed.multipliers(found.vdot, found.f) if self._lam else []
+        self.vdot, self.lam, self._f = self._in(found.vdot), self._in(lam), found.f
         late: dict[Expr, Expr] = dict(zip(w.block("vdot"), self.vdot, strict=True))
         late |= dict(zip(self._lam, self.lam, strict=True))
+        late |= {N: maximum(self.lam[row], 0.0) for N, row in normal_rows(w).items()}
+        late |= dict(zip(self._judged, self._in(self._nearest(found)), strict=True)) if self._shares else {}
         late |= dict(zip(self._pushes, self._forces if self._pushes else [], strict=True))
         for name, block in parts.reactions.items():
             wrench = self._in(reaction_of(w, name, list(w.block("vdot")), self._lam))
@@ -131,6 +145,14 @@ class Plant:
             late |= self._read_multipliers(parts.multipliers)
         self._late = late
         self.parts: Parts = parts.replaced(late)
+
+    def _nearest(self, found: Motion) -> list[Expr]:
+        """The multipliers nearest to the held ones d: d + the shortest of what A' d leaves."""
+        w, g = self.bench, self.system.graph
+        columns = zip(*w.constraints.A, strict=True)
+        held = [sum((a * d for a, d in zip(column, self._shares, strict=True)), g.zero) for column in columns]
+        rest = w.allowed.multipliers(found.vdot, [f + x for f, x in zip(found.f, held, strict=True)])
+        return [d + x for d, x in zip(self._shares, rest, strict=True)]
 
     def _in(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
@@ -229,8 +251,28 @@ class Plant:
         """What decides about the switches at rest; see `Switches.resting`."""
         if not self.switches:
             return None
-        found = self.settled(self.switches.resting(self.bench.constraints, self._lam))
+        vdot = list(self.bench.block("vdot"))
+        found = self.settled(self.switches.resting(self.bench.constraints, self._judged, vdot))
         return self._function("decisions", {"found": found})
+
+    @cached_property
+    def instant(self) -> Function | None:
+        """A, b and multipliers of the rows, those that are switched off as zeros, M, and f with M vdot = f + A' lam."""
+        rows = self.bench.constraints
+        if not self.switches or not rows.rows:
+            return None
+        outputs = {"A": _flat(rows.A), "b": rows.b, "lam": self.lam, "M": _flat(self.bench.matrix), "f": self._f}
+        return self._function("instant", {n: self._in(x) for n, x in outputs.items()})
+
+    @cached_property
+    def impact(self) -> Function | None:
+        """A, as if all rows held, the rates A v + c, and M."""
+        if not self.switches.slips:
+            return None
+        rates = [row.rate for row in self.bench.constraints.rows]
+        A = jacobian(rates, list(self.system.v)).dense()
+        outputs = {"A": _flat(A), "u": rates, "M": _flat(self.bench.matrix)}
+        return self._function("impact", {n: self._in(x) for n, x in outputs.items()})
 
     def rows(self) -> Function | None:
         """A and h of the constraint rows, those that are switched off as zeros, and the length of the mechanism."""
@@ -245,6 +287,28 @@ class Plant:
         moving = [self.parts.rates.get(rates[u[n]], zero) if u[n] in rates else zero for n in names]
         return self._function("driving", {"values": values, "rates": moving})
 
+    @cached_property
+    def normals_read(self) -> dict[str, int]:
+        """The contacts and rolling wheels whose normal forces forces depend on -> the place of the row."""
+        if self._normals is None:
+            return {}
+        owners = [self.bench.constraints.rows[k].owner.split(".", 1)[1] for k in self._normals.rows]
+        return dict(zip(owners, self._normals.rows, strict=True))
+
+    @cached_property
+    def always_read(self) -> set[str]:
+        """Those of them that are read even where nothing slips."""
+        w, f = self.bench, [t - b for t, b in zip(self._forces, self.bench.inverse(self.bench.rest), strict=True)]
+        sticking = dict.fromkeys((slip.mode for slip in self.switches.slips), 0.0)
+        places = normals_read(w, substitute(substitute(f, sticking), self._known))
+        return {self.mechanism.pushing[k] for k in places}
+
+    def jamming(self) -> Function | None:
+        """D (k, k) of the normal forces that are read; see `torseur.dynamics.normal_forces`."""
+        if self._normals is None:
+            return None
+        return self._function("jamming", {"D": self._in([x for row in self._normals.D for x in row])})
+
     def samples(self) -> Function | None:
         """All values that samples read."""
         values = [x for sample in self.parts.samples for x in sample.values]
@@ -258,7 +322,7 @@ class Plant:
         for A, lam in zip(rows.A, self._lam, strict=True):
             r = [x - a * lam for x, a in zip(r, A, strict=True)]
         h = [x if p is None else p for x, p in zip(rows.r, self._positions(), strict=True)]
-        r, h = self._in(r), self._in(h)
+        r, h = self._with_normals(r), self._in(h)
         # Rates of z by the accelerations of the instant: multipliers of index 3 are off by the order of the step.
         dz = [state.rate for state in self.parts.states]
         more = [w.block("vdot"), *([w.rows_block("lam")] if self._lam else [])]
@@ -280,13 +344,19 @@ class Plant:
             tuple(row.position is not None for row in rows.rows),
         )
 
+    def _with_normals(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """Forces with the normal forces of the instant in them, solved for."""
+        known = self._in(exprs)
+        return known if self._normals is None else substitute(known, self._pushes_of_normals)
+
     def _stiffness(self, along: Callable[[Sequence[Expr]], Table], r: Sequence[Expr]) -> tuple[Table, Table]:
         """dr/dq along the speeds and dr/dv: the motion's by recursion, what is added to it differentiated.
 
-        Where inputs depend on the state, all of r is differentiated as it stands.
+        Where inputs or normal forces depend on the state, all of r is differentiated as it stands.
         """
         w, v = self.bench, list(self.system.v)
-        if any(x.data[0] in ("q", "v") for x in symbols_in(self._parts.inputs.values())):
+        follows = any(x.data[0] in ("q", "v") for x in symbols_in(self._parts.inputs.values()))
+        if follows or self._normals is not None:
             return along(r), jacobian(list(r), v).dense()
         by_q, by_v = ([self._in(row) for row in table] for table in motion_derivatives(w))
         pulls = [-f for f in self._forces]
@@ -314,3 +384,7 @@ def _along(G: Jacobian, row: Sequence[Expr], n: int, zero: Expr) -> list[Expr]:
     for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
         found[j] = found[j] + row[i] * entry
     return found
+
+
+def _flat(matrix: Table) -> list[Expr]:
+    return [x for row in matrix for x in row]

@@ -10,7 +10,9 @@ import numpy as np
 from torseur.dynamics.closing import ClosedStates, Rows
 from torseur.dynamics.sampled_rows import angle_rows, length_speeds
 from torseur.emit import NativeFunction
+from torseur.errors import ModelError
 from torseur.model import Model
+from torseur.model.ranks import undetermined
 from torseur.model.sampling import moved
 from torseur.simulation.plant import Plant
 from torseur.simulation.problem import Array, Held
@@ -34,20 +36,30 @@ class PlantRanks:
         self.plant, self.model, self._native, self._evaluate = plant, model, rows, evaluate
         names = [held.name for held in plant.parts.held]
         self._places = [names.index(name) for name in plant.rank_names]
-        self._modes = [k for k, held in enumerate(plant.parts.held) if held.is_mode and k not in self._places]
+        others = {*plant.rank_names, *plant.share_names}
+        others |= {f"{slip.name}_slip_{row.part}" for slip in plant.switches.slips for row in slip.contact.rows}
+        self._modes = [k for k, x in enumerate(plant.parts.held) if x.is_mode and x.name not in others]
+        self._slips = {slip.name: names.index(f"{slip.name}_slips") for slip in plant.switches.slips}
         parameters = model.free_parameters
         self._parameters = [k for k, n in enumerate(parameters) if n in model.row_parameters]
-        self._known: dict[bytes, Array] = {}
+        self._known: dict[bytes, tuple[Array, ModelError | None]] = {}
 
     def __call__(self, t: float, x: Array, held: Held) -> None:
         """Set them among the held numbers."""
-        if not self._places:
-            return
+        if self._places:
+            held.m[self._places] = self._of(t, x, held)[0]
+
+    def check(self, t: float, x: Array, held: Held) -> None:
+        """Refuse forces that depend on a normal force which is not determined, as things are."""
+        fault = self._of(t, x, held)[1] if self._places else None
+        if fault is not None:
+            raise fault
+
+    def _of(self, t: float, x: Array, held: Held) -> tuple[Array, ModelError | None]:
         key = held.m[self._modes].tobytes() + held.p[self._parameters].tobytes()
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._found(t, x, held)
-        held.m[self._places] = found
+        if key not in self._known:
+            self._known[key] = self._found(t, x, held)
+        return self._known[key]
 
     def of_many(self, t: float, x: Array, u: Array, p: Array) -> Array:
         """The held numbers of many states (runs, n), nothing else in them: (runs, held)."""
@@ -57,7 +69,7 @@ class PlantRanks:
                 self(t, x[k], Held(u[k], m[k], p[k]))
         return m
 
-    def _found(self, t: float, x: Array, held: Held) -> Array:
+    def _found(self, t: float, x: Array, held: Held) -> tuple[Array, ModelError | None]:
         nq, rest = self.model.nq, x[self.model.nq :]
         frozen = Held(held.u.copy(), held.m.copy(), held.p.copy())
 
@@ -77,4 +89,11 @@ class PlantRanks:
             components=constraints.components,
             L=float(at(x[None, :nq])[2][0, 0]),
         )
-        return ClosedStates(rows, x[:nq]).all_ranks([row.name for row in constraints.rows])
+        states = ClosedStates(rows, x[:nq])
+        names = [row.owner for row in constraints.rows]
+        read = {n: k for n, k in self.plant.normals_read.items() if self._is_read(n, held)}
+        return states.all_ranks([row.name for row in constraints.rows]), undetermined(states, names, read)
+
+    def _is_read(self, name: str, held: Held) -> bool:
+        """Whether forces depend on a normal force, as things are."""
+        return name in self.plant.always_read or (name in self._slips and held.m[self._slips[name]] > 0.5)

@@ -82,12 +82,26 @@ class Records:
             found.append(_Item(name, output.unit or "", output.description or "", value, Role.OUTPUT))
         for row, lam in zip(plant.bench.constraints.rows, plant.lam, strict=True):
             found.append(_Item(f"lambda_{row.name}", row.unit, f"multiplier of {row.owner}", lam, Role.MULTIPLIER))
+        found += self._frictions
         w = plant.bench
         parts = energy.kinetic_energy(w.true_tree), energy.potential_energy(w.true_tree, w.gravity)
         for name, value in zip(("kinetic", "potential"), plant.settled(parts), strict=True):
             found.append(_Item(f"{name}_energy", "J", f"{name} energy", value, Role.ENERGY))
         taken = {x.name for x in (*plant.mechanism.q, *plant.mechanism.v)} | set(plant.mechanism.inputs)
         return [item for item in found if item.name not in taken]
+
+    @property
+    def _frictions(self) -> list[_Item]:
+        """The forces of friction of contacts, whether they stick or slip."""
+        plant, found = self.plant, list[_Item]()
+        constraints = plant.bench.constraints
+        places = plant.switches.along_ground(constraints)
+        for slip, (_, rows) in zip(plant.switches.slips, places, strict=True):
+            meaning = f"friction of constraints.{slip.name}"
+            for k, force in zip(rows, plant.settled(slip.force()), strict=True):
+                name = f"friction_{constraints.rows[k].name}"
+                found.append(_Item(name, "N", meaning, force + plant.lam[k], Role.MULTIPLIER))
+        return found
 
     @cached_property
     def _momenta(self) -> list[Expr]:

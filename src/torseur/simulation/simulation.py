@@ -28,6 +28,7 @@ from torseur.simulation.changes import Changes
 from torseur.simulation.checkpoint import Checkpoint
 from torseur.simulation.driver import Encounter, Limits, Reply, integrate
 from torseur.simulation.hooks import Keep, resolution
+from torseur.simulation.jamming import jammed
 from torseur.simulation.log import Log
 from torseur.simulation.methods import method_of
 from torseur.simulation.modes import Keeper
@@ -205,6 +206,8 @@ class Simulation:
         first = np.concatenate([*wished(self.moving.model, request(np.zeros(0))), z])
         x, start = self.beginning.settled(first, held, closed), found[-1]
         self.ranks(study.begin, x, held)
+        if not self.plant.switches:
+            self.ranks.check(study.begin, x, held)
         if self._correct is not None and study.start_from != "given" and not self.plant.switches:
             for _ in range(2):
                 x = _flat(self.evaluate(self._correct, study.begin, x, held))
@@ -219,10 +222,14 @@ class Simulation:
         """Of coordinates and speeds, in order."""
         return [x.name for x in (*self.model.coordinates, *self.model.speeds)]
 
+    def rate_at(self, t: float, x: Array, held: Held) -> Array:
+        """dx/dt."""
+        return _flat(self.evaluate(self._native(self.problem.rate), t, x, held))
+
     def _check_rest(self, x: Array, held: Held) -> None:
         if self.study.start_from != "equilibrium":
             return
-        rates = _flat(self.evaluate(self._native(self.problem.rate), self.study.begin, x, held))
+        rates = self.rate_at(self.study.begin, x, held)
         q, vdot = x[self.problem.columns("q")], rates[self.problem.columns("v")]
         check_rest(self.model, q, vdot, t=self.study.begin, parameters=held.p)
 
@@ -266,6 +273,7 @@ class Simulation:
             x, held, began = self.begun(start, u, p)
             if self.plant.switches:
                 before, x = x, keeper.begin(study.begin, x, held)
+                self.ranks.check(study.begin, x, held)
                 x = x if keeper.events else still_held(began, self.names, before, x)
                 self._check_rest(x, held)
             log.note(study.begin, held)
@@ -281,7 +289,19 @@ class Simulation:
 
         left = None if memory is None else memory["drive"]
         found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
-        return found, log, keeper.events
+        return self.explained(found, log), log, keeper.events
+
+    def explained(self, found: Trajectory, log: Log) -> Trajectory:
+        """Whether a run ended because normal forces have no solution or several, and where."""
+        if found.outcome not in (Outcome.NOT_FINITE, Outcome.STEP_UNDERFLOW, Outcome.NEWTON) or self._jams is None:
+            return found
+        names = jammed(self, self._jams, found, log)
+        why = ", ".join(f"constraints.{name}" for name in names)
+        return replace(found, outcome=Outcome.JAMMED, blame=None, why=why) if names else found
+
+    @cached_property
+    def _jams(self) -> NativeFunction | None:
+        return self._native(self.plant.jamming())
 
     def _integrated(
         self,
@@ -305,7 +325,10 @@ class Simulation:
                 x = self._following(meeting.time, x, reply.held)
                 settled = keeper.review(meeting.time, x, reply.held) if self.plant.switches else None
                 reply = replace(reply, state=x if settled is None else settled.state)
-            log.note(meeting.time, meeting.held if reply is None or reply.held is None else reply.held)
+            held = meeting.held if reply is None or reply.held is None else reply.held
+            log.note(meeting.time, held)
+            if reply is not None:
+                self.ranks.check(meeting.time, meeting.state if reply.state is None else reply.state, held)
             return reply
 
         def review(t: float, x: Array, held: Held) -> Reply | None:
@@ -315,6 +338,7 @@ class Simulation:
                 log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
                 reply = reply or Reply(state=after)
             log.note(t, held)
+            self.ranks.check(t, x, held)
             return reply
 
         grid, table = self.grid, Timetable(self.plant, held.p)

@@ -12,6 +12,7 @@ import numpy as np
 from torseur.describe.checks.fault import written
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint, Contact, Rolling
+from torseur.describe.reduced import with_slipping_wheels, without_constraints
 from torseur.errors import NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing
@@ -111,7 +112,8 @@ def first_states(model: Model, request: Request) -> tuple[Array, list[int]]:
     of_q, of_v = _said(model, request)
     runs = len(request.p)
     q, v = (np.array(np.broadcast_to(said.values, (runs, len(said.variables)))) for said in (of_q, of_v))
-    if request.study.start_from != "assembled" or quaternions(model.mechanism):
+    slips = with_slipping_wheels(model.mechanism) is not model.mechanism
+    if request.study.start_from != "assembled" or quaternions(model.mechanism) or slips:
         return np.concatenate([q, v], axis=1), list(range(runs))
     if not model.constraint_rows:
         return np.concatenate([q, v], axis=1), []
@@ -309,11 +311,11 @@ def _opens(constraint: Constraint) -> bool:
 
 def _with_contacts(model: Model, study: Study, closed: Collection[str]) -> Model:
     """The model with only these of the constraints that may open."""
-    constraints = model.mechanism.constraints
-    kept = {n: c for n, c in constraints.items() if n in closed or not _opens(c)}
-    if len(kept) == len(constraints):
+    open_ = [n for n, c in model.mechanism.constraints.items() if n not in closed and _opens(c)]
+    mechanism = with_slipping_wheels(model.mechanism)
+    if not open_ and mechanism is model.mechanism:
         return model
-    return build(model.mechanism.model_copy(update={"constraints": kept}), parameters=dict(study.parameters))
+    return build(without_constraints(mechanism, open_), parameters=dict(study.parameters))
 
 
 def _contacts(model: Model, request: Request, q: Array, v: Array) -> dict[str, tuple[float, float]]:

@@ -4,7 +4,8 @@ Each switch is a held number (a mode) that stays as it is between events:
 
 - friction slides with s = +1 or -1, with the force -s level along its path, and sticks with s = 0: then a row
   "rate = 0" holds it, whose multiplier is the friction force;
-- a contact or a stop is open (0) or closed (1): its rows count while it is closed.
+- a contact or a stop is open (0) or closed (1): its rows count while it is closed;
+- friction of a contact sticks or slips: see `slips`.
 
 The event function of a switch is positive while its mode is the right one and passes zero when it is not any more:
 
@@ -32,10 +33,12 @@ from torseur.describe.bodies import Coordinate
 from torseur.describe.constraints import Contact, Rolling
 from torseur.describe.fields import Scalar
 from torseur.dynamics.constraints import Constraints, Row
+from torseur.dynamics.contact_friction import Rubbing, length_of, rubbing_of
 from torseur.dynamics.kinematics import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
 from torseur.simulation.context import Context
+from torseur.simulation.slips import Slip, slip_of
 
 __all__ = ["HOLDS", "Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
 
@@ -111,6 +114,7 @@ class Switches:
     stops: Stops = Stops()
     dry: list[Dry] = field(default_factory=list)
     sided: list[OneSided] = field(default_factory=list)
+    slips: list[Slip] = field(default_factory=list)
     reports: dict[str, Expr] = field(default_factory=dict)
     """Stops that are only reported: name -> distance."""
 
@@ -126,7 +130,38 @@ class Switches:
             if isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts):
                 restitution = form.restitution if isinstance(form, Contact) else 0.0
                 switching.switches[owner] = self._one_sided(name, owner, restitution)
+        self._install_contact_friction()
         self._install_stops()
+
+    def _install_contact_friction(self) -> None:
+        bench = self.context.bench
+        switching, one = bench.switching, bench.system.graph.one
+        for contact in rubbing_of(bench.tree):
+            owner = f"constraints.{contact.name}"
+            closed = switching.switches.get(owner, one)
+            if self.friction.model is FrictionModel.STICK and contact.rows:
+                slip = slip_of(self.context, contact, closed)
+                self.slips.append(slip)
+                sticks = slip.sticks
+            else:
+                sticks = bench.system.graph.zero
+            if self.friction.model is FrictionModel.STICK or contact.rolls:
+                switching.switches |= {f"{owner}.{row.part}": sticks for row in contact.rows}
+        switching.contact_friction = self._rubbed
+
+    def _rubbed(self, contact: Rubbing) -> Sequence[Expr] | None:
+        """The force of friction in a contact."""
+        if not contact.rows:
+            return None
+        slip = next((x for x in self.slips if x.name == contact.name), None)
+        if slip is not None:
+            return slip.force()
+        speed, bench = length_of(contact.slip), self.context.bench
+        closed = bench.switching.switches.get(f"constraints.{contact.name}", bench.system.graph.one)
+        level = closed * contact.mu * contact.N / select(speed > 0.0, speed, 1.0)
+        if self.friction.model is FrictionModel.SMOOTH:
+            level = level * tanh(speed / self._width)
+        return [-(level * s) for s in contact.slip]
 
     def _one_sided(self, name: str, owner: str, restitution: Scalar) -> Expr:
         context = self.context
@@ -155,9 +190,13 @@ class Switches:
 
     # -- friction ------------------------------------------------------------------------------------------------------
     def _smooth(self, load: str, level: Expr, rate: Expr) -> Expr:
+        return -(level * tanh(rate / self._width))
+
+    @property
+    def _width(self) -> float:
         if not self.friction.width > 0.0:
             raise ModelError("the width of smooth friction must be above zero", got=repr(self.friction.width))
-        return -(level * tanh(rate / self.friction.width))
+        return self.friction.width
 
     def _stick(self, load: str, level: Expr, rate: Expr) -> Expr:
         known = next((d for d in self.dry if d.name == load), None)
@@ -171,7 +210,7 @@ class Switches:
 
     # -- what the plant needs of them ----------------------------------------------------------------------------------
     def __bool__(self) -> bool:
-        return bool(self.dry or self.sided)
+        return bool(self.dry or self.sided or self.slips)
 
     def places(self, constraints: Constraints) -> tuple[list[int], list[int]]:
         """The rows of frictions, and the pushing rows of the one-sided."""
@@ -179,8 +218,16 @@ class Switches:
         sided = [next(k for k, row in enumerate(constraints.rows) if row.owner == s.owner) for s in self.sided]
         return dry, sided
 
+    def along_ground(self, constraints: Constraints) -> list[tuple[int, list[int]]]:
+        """For each slip the place of the row of its normal force, and of its rows along the ground."""
+        found = []
+        for slip in self.slips:
+            mine = [k for k, row in enumerate(constraints.rows) if row.owner == f"constraints.{slip.name}"]
+            found.append((mine[0], [k for k in mine if constraints.rows[k].position is None]))
+        return found
+
     def event_functions(self, constraints: Constraints, multipliers: Sequence[Expr]) -> dict[str, Expr]:
-        """One for each switch, in the order of `dry` and `sided`; then the stops that are reported."""
+        """One for each switch, in the order of `dry`, `sided` and `slips`; then the stops that are reported."""
         dry_places, sided_places = self.places(constraints)
         found: dict[str, Expr] = {}
         for d, k in zip(self.dry, dry_places, strict=True):
@@ -190,6 +237,9 @@ class Switches:
             gap = constraints.rows[k].position
             assert gap is not None
             found[s.name] = select(s.mode > 0.5, multipliers[k], gap)
+        for slip, (normal, rows) in zip(self.slips, self.along_ground(constraints), strict=True):
+            value = slip.event(multipliers[normal], [multipliers[k] for k in rows], HOLDS)
+            found[f"{slip.name}_friction"] = value
         return found | self.reports
 
     def gaps(self, constraints: Constraints) -> list[Expr]:
@@ -206,8 +256,9 @@ class Switches:
             b[k] = b[k] - s.hit * s.restitution * rate
         return b
 
-    def resting(self, constraints: Constraints, multipliers: Sequence[Expr]) -> list[Expr]:
-        """For each switch what decides at rest: rate and multiplier of frictions, level; gap, rate, multiplier."""
+    def resting(self, constraints: Constraints, multipliers: Sequence[Expr], vdot: Sequence[Expr]) -> list[Expr]:
+        """For each switch what decides at rest: rate and multiplier of frictions, level; gap, rate, multiplier; of
+        slips what `Slip.facts` gives."""
         dry_places, sided_places = self.places(constraints)
         found: list[Expr] = []
         for d, k in zip(self.dry, dry_places, strict=True):
@@ -216,6 +267,8 @@ class Switches:
             row = constraints.rows[k]
             assert row.position is not None
             found += [row.position, row.rate, multipliers[k], s.restitution]
+        for slip, (normal, rows) in zip(self.slips, self.along_ground(constraints), strict=True):
+            found += slip.facts(constraints, vdot, multipliers[normal], [multipliers[k] for k in rows])
         return found
 
 

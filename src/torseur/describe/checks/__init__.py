@@ -15,7 +15,7 @@ from itertools import islice
 from torseur.describe.checks.fault import Fault, Severity, written
 from torseur.describe.checks.masses import impossible_inertias, massless_motions
 from torseur.describe.checks.names import circles, double_names, unknown_names, unread_tables
-from torseur.describe.checks.numbers import axes, limits, orientations, sizes
+from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes
 from torseur.describe.checks.scope import Scope
 from torseur.describe.checks.tree import closures, driven_coordinates, parents
 from torseur.describe.checks.unused import unused_names
@@ -37,6 +37,7 @@ _CHECKS = (
     orientations,
     axes,
     sizes,
+    coefficients,
     impossible_inertias,
     massless_motions,
     unused_names,

@@ -19,6 +19,7 @@ _WORDS = {
     Symbols.SPEEDS: "speeds",
     Symbols.INPUTS: "inputs",
     Symbols.TIME: "t",
+    Symbols.NORMALS: "normal forces",
 }
 
 

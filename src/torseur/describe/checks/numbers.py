@@ -10,14 +10,14 @@ import numpy as np
 from torseur.describe.bodies import Coordinate, Joint, Tyre
 from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.scope import Scope
-from torseur.describe.constraints import NoSideSlip, Rolling
+from torseur.describe.constraints import Contact, NoSideSlip, Rolling
 from torseur.describe.loads import Motor
 from torseur.describe.mechanism import Variable
 from torseur.describe.place import AxisTurn, RigidPose
 from torseur.describe.solids import Box, Cone, Cylinder, Sphere, Tube
 from torseur.spatial.joints import Quantity
 
-__all__ = ["axes", "limits", "orientations", "sizes"]
+__all__ = ["axes", "coefficients", "limits", "orientations", "sizes"]
 
 UNIT_TOLERANCE = 1e-6
 
@@ -112,6 +112,36 @@ def axes(scope: Scope) -> Iterator[Fault]:
         values = scope.values(triple)
         if values is not None and not any(values):
             yield Fault((*path, field), "a direction of no length", got="[0, 0, 0]")
+
+
+def coefficients(scope: Scope) -> Iterator[Fault]:
+    """Friction is not negative, restitution between 0 and 1."""
+    bounds = ((Contact, "friction", math.inf), (Rolling, "friction", math.inf), (Contact, "restitution", 1.0))
+    for kind, field, most in bounds:
+        for path, record in scope.records(kind):
+            value = scope.value(getattr(record, field))
+            if value is not None and not 0.0 <= value <= most:
+                expected = "at least 0" if most == math.inf else f"0 to {most:g}"
+                yield Fault((*path, field), f"no coefficient of {field}", expected=expected, got=f"{value:g}")
+    yield from _without_ground(scope)
+
+
+def _without_ground(scope: Scope) -> Iterator[Fault]:
+    """Friction acts along the ground of a frame, or of a wheel that rolls."""
+    for path, contact in scope.records(Contact):
+        if contact.gap is not None and contact.friction is not None:
+            text, remedy = (
+                "a gap that is a formula does not say along what it slides",
+                "give a frame, or friction as a load",
+            )
+            yield Fault((*path, "friction"), text, remedy=remedy)
+    for path, wheel in scope.records(Rolling):
+        if wheel.slides is not False and wheel.friction is not None:
+            got, remedy = (
+                f"slides: {str(wheel.slides).lower()}",
+                "leave out slides, or give the forces of the wheel as loads",
+            )
+            yield Fault((*path, "friction"), "friction is for wheels that roll", got=got, remedy=remedy)
 
 
 def sizes(scope: Scope) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from torseur.describe.checks.fault import Fault, Path
 from torseur.describe.checks.order import ordered
 from torseur.describe.checks.walk import records
 from torseur.describe.fields import Record, Scalar
-from torseur.describe.formulas import Formula
+from torseur.describe.formulas import Formula, normal_of
 from torseur.describe.lookups import Lookup
 from torseur.describe.marks import Symbols, Thing
 from torseur.describe.mechanism import Mechanism, Variable
@@ -76,6 +76,8 @@ class Scope:
             joint: Path = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
             path = paths.get(variable.name, joint)
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
+        for name in mechanism.pushing:
+            yield Definition(normal_of(name), "a normal force", ("constraints", name), Symbols.NORMALS)
 
     def _symbols_of(self, quantity: str) -> Symbols:
         """What a named quantity uses in the end."""
@@ -86,6 +88,7 @@ class Scope:
             Symbols.INPUTS: mechanism.inputs.keys(),
             Symbols.COORDINATES: self.coordinates.keys(),
             Symbols.SPEEDS: self.speeds.keys(),
+            Symbols.NORMALS: {normal_of(name) for name in mechanism.pushing},
         }
         found = Symbols.NONE
         for symbol, names in kinds.items():
