@@ -63,6 +63,7 @@ class Keeper:
         decide, jump, weigh: native `Plant.decisions`, `Problem.jumps` and `Plant.weight`; None without switches.
         evaluate: calls them at a time, state and held numbers.
         log: is told of impacts.
+        slips: sets the modes of friction in contacts.
         rest_speed: a rebound slower than this ends an impact, m/s or rad/s.
     """
 
@@ -80,10 +81,11 @@ class Keeper:
         weigh: NativeFunction | None,
         evaluate: Evaluate,
         log: Log,
+        slips: SlipModes,
         rest_speed: float = 1e-4,
     ) -> None:
         self.plant, self.decide, self.jump, self.weigh, self.evaluate = plant, decide, jump, weigh, evaluate
-        self.log, self.rest_speed = log, rest_speed
+        self.log, self.slips, self.rest_speed = log, slips, rest_speed
         nq, nv = len(plant.system.q), len(plant.system.v)
         self.speeds = slice(nq, nq + nv)
         """Their place in a state."""
@@ -95,7 +97,6 @@ class Keeper:
         self._dry = [names.index(f"{d.name}_slides") for d in switches.dry]
         self._closed = [names.index(f"{s.name}_closed") for s in switches.sided]
         self._hit = [names.index(f"{s.name}_hit") for s in switches.sided]
-        self.slips = SlipModes(plant, decide, evaluate)
         labels = (*self._labels_dry, *self._labels_sided, *(f"{s.name}_friction" for s in switches.slips))
         self._first = next((k for k, e in enumerate(plant.parts.events) if e.name in labels), 0)
 

@@ -255,16 +255,14 @@ class Plant:
         found = self.settled(self.switches.resting(self.bench.constraints, self._judged, vdot))
         return self._function("decisions", {"found": found})
 
-    @cached_property
     def instant(self) -> Function | None:
         """A, b and multipliers of the rows, those that are switched off as zeros, M, and f with M vdot = f + A' lam."""
         rows = self.bench.constraints
-        if not self.switches or not rows.rows:
+        if not self.share_names:
             return None
         outputs = {"A": _flat(rows.A), "b": rows.b, "lam": self.lam, "M": _flat(self.bench.matrix), "f": self._f}
         return self._function("instant", {n: self._in(x) for n, x in outputs.items()})
 
-    @cached_property
     def impact(self) -> Function | None:
         """A, as if all rows held, the rates A v + c, and M."""
         if not self.switches.slips:

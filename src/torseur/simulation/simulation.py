@@ -40,6 +40,7 @@ from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.records import Records, Rows
 from torseur.simulation.result import Audit, Event, Run
 from torseur.simulation.row_audit import audit_of_rows
+from torseur.simulation.slip_modes import SlipModes
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.start_report import check_rest, start_facts, still_held
 from torseur.simulation.starting import Request, Start, first_state, wished
@@ -141,6 +142,14 @@ class Simulation:
     @cached_property
     def _decide(self) -> NativeFunction | None:
         return self._native(self.plant.decisions())
+
+    @cached_property
+    def _instant(self) -> NativeFunction | None:
+        return self._native(self.plant.instant())
+
+    @cached_property
+    def _strike(self) -> NativeFunction | None:
+        return self._native(self.plant.impact())
 
     @cached_property
     def _weigh(self) -> NativeFunction | None:
@@ -268,7 +277,8 @@ class Simulation:
         """The states of a run, what was held when, and what happened."""
         study = self.study
         log = Log()
-        keeper = Keeper(self.plant, self._decide, self._jump, self._weigh, self._at_ranks, log)
+        slips = SlipModes(self.plant, self._decide, self._instant, self._strike, self._at_ranks)
+        keeper = Keeper(self.plant, self._decide, self._jump, self._weigh, self._at_ranks, log, slips)
         if memory is None:
             x, held, began = self.begun(start, u, p)
             if self.plant.switches:

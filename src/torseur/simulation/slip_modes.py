@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from torseur.emit import NativeFunction, compile
+from torseur.emit import NativeFunction
 from torseur.simulation.admissible import Demands, Instant, admissible, opening
 from torseur.simulation.impact_friction import Rub, Struck, rubbed
 from torseur.simulation.plant import Plant
@@ -50,12 +49,19 @@ class SlipModes:
 
     Args:
         plant: whose.
-        decide: native `Plant.decisions`.
-        evaluate: calls it at a time, state and held numbers.
+        decide, instant, strike: native `Plant.decisions`, `Plant.instant` and `Plant.impact`; None where not needed.
+        evaluate: calls them at a time, state and held numbers.
     """
 
-    def __init__(self, plant: Plant, decide: NativeFunction | None, evaluate: Evaluate) -> None:
-        self.plant, self.decide, self.evaluate = plant, decide, evaluate
+    def __init__(
+        self,
+        plant: Plant,
+        decide: NativeFunction | None,
+        instant: NativeFunction | None,
+        strike: NativeFunction | None,
+        evaluate: Evaluate,
+    ) -> None:
+        self.plant, self.decide, self.instant, self.strike, self.evaluate = plant, decide, instant, strike, evaluate
         names = [held.name for held in plant.parts.held]
         switches = plant.switches
         self.slips = switches.slips
@@ -69,16 +75,6 @@ class SlipModes:
         constraints = plant.bench.constraints
         self.dry_rows, self.sided_rows = switches.places(constraints)
         self.rows = switches.along_ground(constraints)
-
-    @cached_property
-    def _instant(self) -> NativeFunction | None:
-        function = self.plant.instant
-        return None if function is None else compile(function, lanes=1)
-
-    @cached_property
-    def _impact(self) -> NativeFunction | None:
-        function = self.plant.impact
-        return None if function is None else compile(function, lanes=1)
 
     def look(self, t: float, x: Array, held: Held) -> list[Slipping]:
         if not self.slips:
@@ -175,7 +171,7 @@ class SlipModes:
 
     # -- where redundant rows share a load -----------------------------------------------------------------------------
     def _now(self, t: float, x: Array, held: Held) -> Instant:
-        A, b, lam, M, f = self.evaluate(self._instant, t, x, held)
+        A, b, lam, M, f = self.evaluate(self.instant, t, x, held)
         n = len(np.ravel(f))
         return Instant(np.reshape(A, (-1, n)), np.ravel(b), np.ravel(lam), np.reshape(M, (n, n)), np.ravel(f))
 
@@ -260,7 +256,7 @@ class SlipModes:
         v = slice(nq, nq + n)
         if not self.slips or np.array_equal(before, after):
             return after
-        A, u, M = (np.asarray(part, dtype=float) for part in self.evaluate(self._impact, t, before, held))
+        A, u, M = (np.asarray(part, dtype=float) for part in self.evaluate(self.strike, t, before, held))
         A, M = A.reshape(-1, n), M.reshape(n, n)
         found = self.look(t, after, held)
         sided = {self.sided_rows[k]: k for k in range(len(self.sided_rows))}
