@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -334,3 +335,14 @@ def test_a_run_passes_where_its_independent_speeds_are_a_bad_choice():
     assert run["a0"][-1] - run["a0"][0] > np.pi, "it does not pass a dead centre: the test shows nothing"
     good = ts.simulate(engine(n), until=1.0, every=0.05, start=start, solver=solver, independent=["da0"])
     np.testing.assert_allclose(run["x0"], good["x0"], atol=1e-7)
+
+
+def test_a_disc_that_falls_flat_ends_the_run_there():
+    """Without spin it falls like a rod about its edge; at the ground its rim touches all around."""
+    disc = ts.load(Path(__file__).parents[2] / "examples" / "rolling_disc" / "rolling_disc.yaml")
+    lean = {"qw": float(np.cos(0.15)), "qx": float(np.sin(0.15)), "qy": 0.0, "qz": 0.0}
+    run = ts.simulate(disc, until=3.0, start={**lean, "wx": 0.1, "wy": 0.0, "wz": 0.0})
+    assert not run.complete
+    assert "wheel of constraints.ground falls flat" in run.reason
+    assert run.info["steps"] < 1000
+    assert 0.4 < run.time[-1] < 0.5

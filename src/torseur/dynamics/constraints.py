@@ -101,6 +101,8 @@ class Constraints:
         self.kinematics = Kinematics(tree)
         self.rows: list[Row] = []
         self.cuts: list[Cut] = []
+        self.uprightness: dict[str, Expr] = {}
+        """Of each wheel that rolls, by owner: the sine of the angle of axle and normal, 0 where it lies flat."""
         g, system = self.system.graph, self.system
         self.seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one} | system.input_rates
         """What every coordinate, time, and every input that moves changes by in a unit of time."""
@@ -206,7 +208,7 @@ class Constraints:
         pose, V, w = _relative(ground, wheel)
         n = rotate(pose.R, identity(g)["xyz".index(form.axle)])
         radius, k = system.scalar(form.radius), identity(g)[2]
-        s = sqrt(1.0 - n[2] * n[2])
+        s = self.uprightness[owner] = sqrt(1.0 - n[2] * n[2])
         e = scale(1.0 / s, sub(k, scale(n[2], n)))
         slip = sub(V, cross(w, scale(radius, e)))
         ahead = scale(1.0 / s, cross(n, k))  # along the trace of the wheel on the ground

@@ -14,6 +14,7 @@ from torseur.errors import ModelError, NumericalError
 from torseur.simulation.driver import Encounter, Reply
 from torseur.simulation.impacts import Impact, struck
 from torseur.simulation.log import Log
+from torseur.simulation.outcome import End, Outcome
 from torseur.simulation.plant import Plant
 from torseur.simulation.problem import Array, Held, Memory
 from torseur.simulation.result import Event
@@ -223,6 +224,8 @@ class Keeper:
                 return self._slip(k - n - len(self._closed), meeting)
             return self._friction(k, meeting) if k < n else self._contact(k - n, meeting)
         name = self.plant.parts.events[meeting.event].name
+        if name in self.plant.flat:
+            raise End(Outcome.SINGULAR, why=f"the wheel of {self.plant.flat[name]} falls flat: no point touches alone")
         if name in self.plant.switches.reports:
             self._tell(meeting.time, name, Say.RETURNED if meeting.rising else Say.PASSED)
         else:

@@ -49,8 +49,8 @@ class Outcome(Enum):
     UNDECIDED = "it cannot be said how the motion goes on from there"
 
     SINGULAR = (
-        "a singular position: no choice of independent speeds describes the motion there; start on another branch, or "
-        "take out the constraint that becomes idle"
+        "a singular position, at which a constraint does not determine the motion; end the run before, or describe "
+        "what happens there by other constraints"
     )
 
     @property

@@ -37,6 +37,10 @@ __all__ = ["Plant", "Settings"]
 Table = list[list[Expr]]
 
 
+FLAT = 1e-3
+"""A wheel that rolls lies flat where the sine of the angle of its axle with the normal is below this."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a study chooses about its physics.
@@ -46,6 +50,7 @@ class Settings:
         stops: what limits of coordinates do.
         audit: whether integrals for the audit run along.
         independent: speeds by which many loops are solved; chosen where none are given.
+        watch: whether a wheel that falls flat is an event: steps by error would become ever shorter there.
         folder: where files that blocks read are looked for.
     """
 
@@ -53,6 +58,7 @@ class Settings:
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
     independent: tuple[str, ...] | None = None
+    watch: bool = False
     folder: Path | None = None
 
 
@@ -93,9 +99,20 @@ class Plant:
         self._judged = list(bench.rows_block("judged")) if self._shares else self._lam
         for name, value in self.switches.event_functions(bench.constraints, self._judged).items():
             context.event(name, value)
+        self.flat = self._watch_wheels(context) if self.settings.watch else {}
         self.balances = self._balance(context)
         self._parts = context.parts()
         self._close()
+
+    def _watch_wheels(self, context: Context) -> dict[str, str]:
+        """Events of wheels that fall flat, by name, and whose constraint it is."""
+        found = {}
+        for owner, s in self.bench.constraints.uprightness.items():
+            if not s.is_number:
+                name = f"{owner.split('.', 1)[1]}_flat"
+                context.event(name, s - FLAT)
+                found[name] = owner
+        return found
 
     def _install_ranks(self, context: Context) -> list[str]:
         """The ranks of constraint rows are held numbers: they change with the rows that are active."""

@@ -83,6 +83,7 @@ class Simulation:
             Stops(StopModel(study.stops.model), study.stops.restitution),
             audit,
             independent=study.independent or None,
+            watch=self.method.method.control is not None,
             folder=folder,
         )
         self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings, study.outputs)
