@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -454,5 +455,23 @@ def test_friction_that_follows_the_speed_gives_stick_and_slip_of_a_drawn_block()
 
 def test_coefficients_that_cannot_be_are_refused():
     wrong = point(-0.1)
-    with pytest.raises(ts.ModelError, match="no coefficient of friction"):
+    with pytest.raises(ts.ModelError, match="a coefficient of friction out of range"):
         ts.build(wrong).forward_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+
+
+# -- values that a run gives are checked like those of the file --------------------------------------------------------
+BRAKED = Path(__file__).parents[2] / "examples" / "braked_wheel" / "braked_wheel.yaml"
+
+
+@pytest.mark.parametrize("fields", [{"parameters": {"mu": -0.3}}, {"changes": [{"at": 0.2, "set": {"mu": -0.5}}]}])
+def test_a_negative_coefficient_is_refused_wherever_it_comes_from(fields):
+    with pytest.raises(ts.ModelError, match=r"coefficient of friction out of range(.|\n)*mu = -0.[35]"):
+        ts.simulate(ts.load(BRAKED), until=0.5, **fields)
+
+
+def test_a_level_of_friction_that_a_formula_makes_negative_is_none():
+    """A brake that is told to push does nothing."""
+    start = {"dx": 20.0, "dspin": 20.0 / 0.3}
+    run = ts.simulate(ts.load(BRAKED), until=0.5, start=start, inputs={"torque": "-500*t"})
+    assert run.complete, run.reason
+    assert np.ptp(run["dx"]) < 1e-9

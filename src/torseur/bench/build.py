@@ -53,7 +53,7 @@ def plate(rows: int) -> dict[str, Any]:
 
 
 def measure(tell: Callable[[str], object] = print, files: Sequence[str] = (), rows: Sequence[int] = ROWS) -> Report:
-    """The plates, and model files beside.
+    """Model files, or the plates where none are given.
 
     Args:
         tell: called with what is being measured.
@@ -65,7 +65,7 @@ def measure(tell: Callable[[str], object] = print, files: Sequence[str] = (), ro
         raise ArgumentError("no such model files", got=", ".join(missing))
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(file).absolute() for file in files]
-        for n in rows:
+        for n in () if files else rows:
             path = Path(folder) / f"plate_on_cranks_{n}_rows.yaml"
             path.write_text(json.dumps(plate(n)), encoding="utf-8")
             paths.append(path)

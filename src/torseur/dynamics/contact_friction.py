@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from torseur.describe.constraints import Rolling
 from torseur.dynamics.constraints import Constraints, Row
-from torseur.dynamics.loads import Forces
+from torseur.dynamics.loads import Forces, not_negative
 from torseur.dynamics.tree import Tree
 from torseur.graph import Expr, select, sqrt
 from torseur.spatial.vectors import scale
@@ -55,7 +55,8 @@ def rubbing_of(tree: Tree) -> list[Rubbing]:
     for name in rough:
         N = system.normals[system.mechanism.pushing.index(name)]
         form = forms[name]
-        found.append(Rubbing(name, system.scalar(form.friction), N, tuple(rows(name)), isinstance(form, Rolling)))
+        mu = not_negative(system.scalar(form.friction))
+        found.append(Rubbing(name, mu, N, tuple(rows(name)), isinstance(form, Rolling)))
     return found
 
 

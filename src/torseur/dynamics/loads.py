@@ -17,10 +17,11 @@ from torseur.dynamics.newton_euler import Wrench as LinkWrench
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.errors import ModelError
-from torseur.graph import Expr, Graph, absolute, jacobian, select, sign, sqrt
+from torseur.graph import Expr, Graph, absolute, jacobian, maximum, ops, select, sign, sqrt
+from torseur.graph.function import reachable
 from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
 
-__all__ = ["Forces", "FrictionLaw", "coulomb", "forces_of", "path_of"]
+__all__ = ["Forces", "FrictionLaw", "coulomb", "forces_of", "not_negative", "path_of"]
 
 
 FrictionLaw = Callable[[str, Expr, Expr], Expr]
@@ -32,14 +33,27 @@ def coulomb(load: str, level: Expr, rate: Expr) -> Expr:
     return -(level * sign(rate))
 
 
+def not_negative(level: Expr) -> Expr:
+    """A level or coefficient of friction; where a formula of more than parameters makes it negative there is none.
+
+    Those of parameters alone are checked with their values.
+    """
+    used = {node.data[0] for node in reachable([level]) if node.op is ops.SYMBOL}
+    return maximum(level, 0.0) if used - {"p"} else level
+
+
 @dataclass
 class Forces:
     """Generalised forces by place in v, and wrenches on links (at their origins, in their axes)."""
 
     graph: Graph
-    friction: FrictionLaw = coulomb
+    law: FrictionLaw = coulomb
     Q: dict[int, Expr] = field(default_factory=dict)
     wrenches: dict[int, LinkWrench] = field(default_factory=dict)
+
+    def friction(self, load: str, level: Expr, rate: Expr) -> Expr:
+        """Dry friction along a path."""
+        return self.law(load, not_negative(level), rate)
 
     def push(self, speed: int, force: Expr) -> None:
         self.Q[speed] = self.Q.get(speed, self.graph.zero) + force

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from torseur.describe import Mechanism
 from torseur.describe.checks import Severity, faults, written
 from torseur.errors import ModelError
@@ -9,17 +11,25 @@ from torseur.errors import ModelError
 __all__ = ["checked"]
 
 
-def checked(mechanism: Mechanism) -> Mechanism:
-    """The mechanism itself; all its errors at once if it has any."""
+def checked(mechanism: Mechanism, values: Mapping[str, float] | None = None) -> Mechanism:
+    """The mechanism itself; all its errors at once if it has any.
+
+    Args:
+        mechanism: the description.
+        values: numbers for parameters, in place of its own.
+    """
+    given = {n: mechanism.parameters[n].model_copy(update={"value": x}) for n, x in (values or {}).items()}
+    tried = mechanism.model_copy(update={"parameters": {**mechanism.parameters, **given}}) if given else mechanism
+    said = f" with {', '.join(f'{n} = {x:g}' for n, x in (values or {}).items())}" if given else ""
     errors = [
         ModelError(
             fault.what,
-            where=f"{mechanism.name}: {written(fault.path)}",
+            where=f"{mechanism.name}: {written(fault.path)}{said}",
             expected=fault.expected,
             got=fault.got,
             remedy=fault.remedy,
         )
-        for fault in faults(mechanism)
+        for fault in faults(tried)
         if fault.severity is Severity.ERROR
     ]
     if errors:

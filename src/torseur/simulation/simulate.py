@@ -92,8 +92,7 @@ def resume(
     """Go on with a run from the checkpoint it left; the run is, to the last bit, what it would have been.
 
     Only its wall time is not. The same version of Torseur and the same kind of processor are taken for granted, and
-    that files which blocks read have not changed. After independent speeds were chosen anew nothing more is left: the
-    run goes on from before that.
+    that files which blocks read have not changed.
 
     Args:
         path: the file; the run goes on leaving checkpoints there.

@@ -22,6 +22,7 @@ from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError, NumericalError, UnseenWarning
 from torseur.graph import Function
 from torseur.model import build
+from torseur.model.checked import checked
 from torseur.simulation.audit import CLOSURE, Margins
 from torseur.simulation.beginning import Beginning
 from torseur.simulation.changes import Changes
@@ -77,6 +78,8 @@ class Simulation:
         self.study = study
         self.method = method_of(study.solver.method, study.solver.numbers)
         self.model = build(study.model, parameters=dict(study.parameters))
+        for change in study.changes:
+            checked(study.model, {**study.parameters, **change.set})
         self.moving = MovingInputs(self.model)
         settings = Settings(
             Friction(FrictionModel(study.friction.model), study.friction.width),

@@ -138,7 +138,7 @@ class Study(Record):
     stops: StopChoice = Field(StopChoice(), description="limits of coordinates")
     independent: tuple[str, ...] = Field(
         (),
-        description="speeds by which many loops are solved; where none are given they are chosen, and anew on the way",
+        description="speeds by which many loops are solved; chosen where none are given",
     )
     outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
     changes: tuple[Change, ...] = Field((), description="parameters that change on the way")

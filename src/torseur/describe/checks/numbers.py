@@ -111,7 +111,9 @@ def axes(scope: Scope) -> Iterator[Fault]:
     for path, field, triple in found:
         values = scope.values(triple)
         if values is not None and not any(values):
-            yield Fault((*path, field), "a direction of no length", got="[0, 0, 0]")
+            yield Fault(
+                (*path, field), "a direction of no length", expected="a vector other than zero", got="[0, 0, 0]"
+            )
 
 
 def coefficients(scope: Scope) -> Iterator[Fault]:
@@ -122,7 +124,9 @@ def coefficients(scope: Scope) -> Iterator[Fault]:
             value = scope.value(getattr(record, field))
             if value is not None and not 0.0 <= value <= most:
                 expected = "at least 0" if most == math.inf else f"0 to {most:g}"
-                yield Fault((*path, field), f"no coefficient of {field}", expected=expected, got=f"{value:g}")
+                yield Fault(
+                    (*path, field), f"a coefficient of {field} out of range", expected=expected, got=f"{value:g}"
+                )
     yield from _without_ground(scope)
 
 
