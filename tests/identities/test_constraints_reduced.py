@@ -11,7 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from closing import CUTS, FORMS, closed
-from evaluated import Evaluated, assert_same
+from evaluated import Evaluated, assert_same, ranks_around
 from example_files import Example
 from mechanisms import MOVING, BodyPlan, Plan
 from plain import Plain, parameter_values
@@ -23,7 +23,8 @@ from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.formats import load
-from torseur.graph import Function, evaluate
+from torseur.graph import Function, evaluate, ops
+from torseur.graph.function import reachable
 from torseur.spatial.joints import KINDS
 
 BASES = ("fixed", "fixed", "planar", "floating", "floating_rpy", "carrier")
@@ -148,11 +149,13 @@ def test_kane_recovers_the_reactions(seed, cuts, forms):
     r = Reduced(seed, cuts, forms)
     w = Workbench(r.mechanism, r.options)
     found = kane(w, symbols=False)
-    blocks = [b for b in (w.system.q, w.system.v, w.block("vdot"), *w.system.graph.blocks.values()) if b.size]
-    function = Function("reactions", list(dict.fromkeys(blocks)), {"lam": found.reactions})
+    read = {node.data[0] for node in reachable(found.reactions) if node.op is ops.SYMBOL}
+    blocks = [b for b in w.system.graph.blocks.values() if b.name in read]
+    function = Function("reactions", blocks, {"lam": found.reactions})
     vdot = r("forward_dynamics", r.q, r.v, 0 * r.tau, **r.given)
     values = {"q": r.q, "v": r.v, "vdot": vdot, "t": r.given["t"], "u": r.given["u"]}
     values["p"] = [parameter_values(r.mechanism)[n] for n in w.system.p.names]
+    values["rank"] = ranks_around(r.mechanism, r.q)
     (lam,) = evaluate(function, *(values[b.name] for b in function.inputs))
     expected, _ = r("multipliers", r.q, r.v, 0 * r.tau, **r.given)
     assert_same(lam, expected, tolerance=1e-8)

@@ -76,6 +76,8 @@ def test_a_report_that_is_asked_for_is_told_in_one_line(listing):
 
 @pytest.mark.parametrize("flags", [(0, 0), (1, 0), (0, 1)])
 def test_plot_and_anim_decide_about_figures_and_playback(listing, tmp_path, flags, capsys):
+    if flags[1]:
+        pytest.importorskip("viser")
     file = listing(f"FinalTime := 0.1: StepSave := 0.01: PLOT := {flags[0]}: ANIM := {flags[1]}: LATEX_EN := 1:")
     assert main(["simulate", str(file), "-o", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "figures").exists() == bool(flags[0])
