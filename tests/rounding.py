@@ -313,7 +313,7 @@ def _pseudo_inverse(callee: Any, value: Any, args: list[Any], errs: list[Any]) -
     columns = []
     for i, unit in enumerate(np.eye(m)):
         column = [value[j * m + i] for j in range(n)]
-        columns.append(_minimum_norm(callee, [*column, value[-1]], [*args[:-1], *unit], [*errs[:-1], *np.zeros(m)]))
+        columns.append(_minimum_norm(callee, [*column, value[-1]], [*args[:-2], *unit], [*errs[:-2], *np.zeros(m)]))
     return [columns[i][j] for j in range(n) for i in range(m)] + [columns[0][n]]
 
 

@@ -116,7 +116,7 @@ def test_nothing_jumps_where_the_pivots_change():
         A = case["A"]
         tables = [[float(k) for k in side] for side in np.indices(A.shape).reshape(2, -1)]
         lower = [[float(k) for k in side] for side in np.tril_indices(3)]
-        given = [*tables, *lower, [1.0], [2.0], [1.0] * 4, [1.0] * 3, A.ravel(), case["M"][np.tril_indices(3)]]
+        given = [*tables, *lower, [1.0], [2.0], [0.0], [1.0] * 4, [1.0] * 3, A.ravel(), case["M"][np.tril_indices(3)]]
         factors = routines.FACTORS((4, 3, 12, 6), given)
         orders[tuple(factors[3:10])] += 1
     assert len(orders) > 3  # other pivots, several times
@@ -396,7 +396,18 @@ def test_counts_are_the_most_that_is_done(m, n, monkeypatch):
         calls = [
             (
                 routines.FACTORS,
-                (*whole, *tables, one, [Counted(rank)], *scales, numbers(case["A"]), lower, E, room[:n]),
+                (
+                    *whole,
+                    *tables,
+                    one,
+                    [Counted(rank)],
+                    [Counted(0.0)],
+                    *scales,
+                    numbers(case["A"]),
+                    lower,
+                    E,
+                    room[:n],
+                ),
             ),
             (routines.SOLUTION, (m, n, one, *scales, E, f, b, room[:n], room[:m], room[:n])),
             (routines.MULTIPLIERS, (m, n, one, *scales, E, f, room[:m], room[:m])),

@@ -78,7 +78,7 @@ def test_the_limit_of_rounding_is_written_once():
     """In the routine and in the reference evaluator, from the rounding unit of the numbers."""
     assert pytest.approx(1e-13, rel=1e-2) == ROUNDING
     assert sys.float_info.epsilon == EPSILON
-    assert f"{ROUNDING / EPSILON} * EPSILON * first" in ast.unparse(FACTORS.tree)
+    assert f"floor = {ROUNDING / EPSILON} * EPSILON" in ast.unparse(FACTORS.tree)
 
 
 @pytest.mark.parametrize("routine", [FACTORS, SOLUTION, MULTIPLIERS], ids=lambda r: r.name)

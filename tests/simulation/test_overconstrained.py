@@ -234,3 +234,62 @@ def test_the_reduced_form_gives_the_same_accelerations_over_the_whole_path(name)
     full = model.forward_dynamics(q, v, tau)
     _, reduced = model.function("reduced_forward_dynamics", independent=[f"d{first}"])(q, v, tau)
     assert np.abs(reduced - full).max() < 1e-9 * np.abs(full).max()
+
+
+# -- change points and scales ------------------------------------------------------------------------------------------
+def four_bar(crank, coupler, rocker, ground, start, near, unit=1.0, tag=""):
+    """The bodies and the loop of a planar four-bar linkage, all of mass one."""
+    rod = {"mass": 1.0, "centre": [0, 0, 0], "tensor": [0.1 * unit**2] * 3}
+
+    def turning(name, guess):
+        return {"kind": "revolute", "coordinate": f"{name}{tag}", **guess}
+
+    bodies = {
+        f"crank{tag}": {"joint": turning("q1", {"start": start}), "inertia": rod},
+        f"coupler{tag}": {
+            "parent": f"crank{tag}",
+            "steps": [{"tx": crank * unit}],
+            "joint": turning("q2", {"guess": near[0]}),
+            "inertia": rod,
+            "frames": {f"coupler_end{tag}": [coupler * unit, 0, 0]},
+        },
+        f"rocker{tag}": {
+            "steps": [{"tx": ground * unit}],
+            "joint": turning("q3", {"guess": near[1]}),
+            "inertia": rod,
+            "frames": {f"rocker_end{tag}": [rocker * unit, 0, 0]},
+        },
+    }
+    return bodies, {f"pin{tag}": {"joint": "revolute", "between": [f"coupler_end{tag}", f"rocker_end{tag}"]}}
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4", "rodas"])
+@pytest.mark.parametrize(
+    ("lengths", "near"),
+    [
+        ((0.6, 1.0, 0.6, 1.0), (-0.7, 0.7)),  # parallelogram
+        ((0.6, 1.0, 0.6, 1.0), (-1.2, -1.0)),  # antiparallelogram
+        ((1.0, 0.6, 0.6, 1.0), (2.0, 1.0)),  # kite
+        ((0.5, 1.2, 0.7, 1.0), (0.5, 1.6)),  # Grashof-neutral
+    ],
+)
+def test_change_points_are_passed_with_the_energy_kept(lengths, near, method):
+    """Step control leads into the singular position, where a pivot that is nothing but noise must not count."""
+    bodies, loops = four_bar(*lengths, 0.7, near)
+    mechanism = described({"name": "change", "gravity": [0, 0, 0], "bodies": bodies, "loops": loops})
+    run = ts.simulate(mechanism, until=4.0, every=0.02, start={"q1": 0.7, "dq1": 2.0}, solver={"method": method})
+    assert run.complete, run.reason
+    assert run.audit().holds, run.audit()
+    steps = np.abs(np.diff(np.stack([run["dq1"], run["dq2"], run["dq3"]]), axis=1)).max()
+    assert steps < 1.0, "speeds jump"
+
+
+def test_a_small_loop_moves_alike_beside_a_large_one():
+    """Two similar linkages, of metres and of micrometres, that share nothing: their angles are the same."""
+    parts = [four_bar(0.5, 1.5, 1.2, 1.4, 0.4, (0.9, 1.8), unit, tag) for unit, tag in ((1.0, "a"), (1e-6, "b"))]
+    bodies, loops = ({**parts[0][k], **parts[1][k]} for k in (0, 1))
+    mechanism = described({"name": "both", "gravity": [0, 0, 0], "bodies": bodies, "loops": loops})
+    run = ts.simulate(mechanism, until=3.0, every=0.05, start={"q1a": 0.4, "q1b": 0.4, "dq1a": 2.0, "dq1b": 2.0})
+    assert run.complete, run.reason
+    for name in ("q1", "q2", "q3"):
+        assert np.abs(run[f"{name}a"] - run[f"{name}b"]).max() < 1e-8

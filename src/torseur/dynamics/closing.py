@@ -55,6 +55,10 @@ meet a singular one to the square root of that only."""
 CLEAR = 1e2
 """How much wider than any other the gap between singular values must be, or the rank is in doubt."""
 
+WEAK = 1e-4
+"""The last pivot is lost for an instant where it is below this part of its usual size: near a singular position it
+would divide what is off closure by ever less. Passing it, the motion has one freedom more for a moment."""
+
 FLOOR = 0.05
 """Rows shorter than this, scaled, are not lengthened to one: they may hold nothing but rounding, or vanish where the
 mechanism is stuck in a singular position."""
@@ -401,7 +405,7 @@ class ClosedStates:
         return []
 
     def all_ranks(self, names: Sequence[str]) -> Array:
-        """Of the components of all rows, then of their holonomic rows; a warning where one is in doubt.
+        """Ranks of the components, of their holonomic rows, and weak pivots; a warning where a rank is in doubt.
 
         Args:
             names: of the rows, for the warning.
@@ -418,7 +422,16 @@ class ClosedStates:
                     TorseurWarning,
                     stacklevel=2,
                 )
-        return np.array([rank.rank for rank in found], dtype=float)
+        pairs = zip(self.rows.components, found, strict=False)
+        weak = [WEAK * self._usual(rows, speeds, rank) for (rows, speeds), rank in pairs]
+        return np.array([*(rank.rank for rank in found), *weak], dtype=float)
+
+    def _usual(self, rows: Sequence[int], speeds: Sequence[int], rank: Rank) -> float:
+        """The smallest singular value that counts beside the largest, where it is largest: away from singularities."""
+        if not rank.rank or not rank.is_clear:
+            return 0.0
+        s = np.linalg.svd(self.A[:, list(rows)][:, :, list(speeds)], compute_uv=False)
+        return float((s[:, rank.rank - 1] / np.maximum(s[:, 0], 1e-300)).max())
 
 
 def most_ranks(rows: Rows) -> Array:
@@ -426,4 +439,4 @@ def most_ranks(rows: Rows) -> Array:
     sizes = [(some, len(speeds)) for some, speeds in rows.components]
     most = [min(len(some), n) for some, n in sizes]
     position = [min(sum(k in rows.holonomic for k in some), n) for some, n in sizes]
-    return np.array([*most, *position], dtype=float)
+    return np.array([*most, *position, *([0.0] * len(most))], dtype=float)

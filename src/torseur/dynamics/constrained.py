@@ -31,7 +31,7 @@ from typing import Protocol
 from torseur.dynamics.constraints import Constraints
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.matrices import Matrix, dot
-from torseur.graph import ConstrainedSystem, Expr, Graph, pseudo_inverse, select
+from torseur.graph import ConstrainedSystem, Expr, Graph, minimum, pseudo_inverse, select
 from torseur.graph.rank import LEFT_OVER
 
 __all__ = ["Allowed", "FewRows", "ManyRows", "Projection", "project"]
@@ -81,6 +81,7 @@ def project(
     graph: Graph,
     n: int,
     *,
+    weak: Sequence[Expr],
     checked: bool = True,
 ) -> Projection:
     """A^+, P and rank, each component by itself.
@@ -92,16 +93,17 @@ def project(
         scales: of the rows, which give them one unit.
         graph: of the expressions.
         n: how many columns there are.
+        weak: of each component, the part of its first pivot below which the last one is lost for an instant.
         checked: whether a rank that is too small gives nan; off closure, rows have more rank than on it.
     """
     zero, one = graph.zero, graph.one
     inverse = [[zero] * len(A) for _ in range(n)]
     P = [[one if i == j else zero for j in range(n)] for i in range(n)]
     total = zero
-    for (rows, speeds), rank in zip(components, ranks, strict=True):
+    for (rows, speeds), rank, least in zip(components, ranks, weak, strict=True):
         scaled = len({scales[i] for i in rows}) > 1  # rows of one unit need none
         part = [[A[i][j] * scales[i] if scaled else A[i][j] for j in speeds] for i in rows]
-        X, live = _inverse(part, rank, checked)
+        X, live = _inverse(part, rank, least, checked)
         total = total + live
         for a, j in enumerate(speeds):
             for c, i in enumerate(rows):
@@ -111,10 +113,10 @@ def project(
     return Projection(inverse, P, total)
 
 
-def _inverse(part: Matrix, rank: Expr, checked: bool) -> tuple[Matrix, Expr]:
+def _inverse(part: Matrix, rank: Expr, weak: Expr, checked: bool) -> tuple[Matrix, Expr]:
     """A^+ and the rank; of one row without any decomposition."""
     if len(part) > 1:
-        return pseudo_inverse(part, tolerance=SMALLEST_PIVOT, floor=FLOOR, rank=rank, checked=checked)
+        return pseudo_inverse(part, tolerance=SMALLEST_PIVOT, floor=FLOOR, rank=rank, weak=weak, checked=checked)
     row = part[0]
     g, square = row[0].graph, dot(row, row)
     if any(x.is_number and abs(float(x)) > FLOOR for x in row):  # it cannot vanish
@@ -132,6 +134,7 @@ class FewRows:
         M: inertia matrix (nv, nv).
         ranks: of the components of the rows.
         position_ranks: of the holonomic rows of each component.
+        weak: of each component, the part of its first pivot below which the last one is lost for an instant.
         length: of the mechanism.
     """
 
@@ -141,12 +144,16 @@ class FewRows:
         M: Matrix,
         ranks: Sequence[Expr],
         position_ranks: Sequence[Expr],
+        weak: Sequence[Expr],
         length: Expr,
     ) -> None:
         self.constraints, self.M, self._position_ranks = constraints, M, position_ranks
+        self._weak = _without_lengths(constraints, weak)
         tree = constraints.tree
         self._graph, self._scales = tree.system.graph, row_scales(constraints, length)
-        self.projection = project(constraints.A, constraints.components, ranks, self._scales, self._graph, tree.nv)
+        self.projection = project(
+            constraints.A, constraints.components, ranks, self._scales, self._graph, tree.nv, weak=self._weak
+        )
         self._order = tree.order
         self._below = dict(zip(self._order, [-1, *self._order], strict=False))
 
@@ -156,18 +163,28 @@ class FewRows:
         g = self.projection.rank.graph
         if not n:
             return [], []
-        level = sum((M[i][i] for i in range(n)), g.zero) / float(n)
-        level = g.one if level is g.zero else level
+        level = self._levels
         MP = [[dot(M[i], [P[k][j] for k in range(n)]) for j in range(n)] for i in range(n)]
         K = [[g.zero] * n for _ in range(n)]
         for i in range(n):
             for j in range(i + 1):
                 off = (g.one if i == j else g.zero) - P[i][j]
-                K[i][j] = K[j][i] = dot(P[i], [MP[k][j] for k in range(n)]) + level * off
+                K[i][j] = K[j][i] = dot(P[i], [MP[k][j] for k in range(n)]) + level[i] * off
         try:
             return factorise(K, self._order, [self._below[k] for k in range(n)])
         except ZeroPivot as pivot:
             raise self.constraints.tree.without_mass(pivot.place) from None
+
+    @property
+    def _levels(self) -> list[Expr]:
+        """a for each speed: the mean inertia of its component, since components may differ by many orders."""
+        g, n = self._graph, len(self.M)
+        found = [g.one] * n
+        for _, speeds in self.constraints.components:
+            level = sum((self.M[i][i] for i in speeds), g.zero) / float(len(speeds))
+            for i in speeds:
+                found[i] = g.one if level is g.zero else level
+        return found
 
     @property
     def rank(self) -> Expr:
@@ -189,10 +206,10 @@ class FewRows:
         rows = self.constraints
         places = {k: i for i, k in enumerate(rows.holonomic)}
         groups = [([places[k] for k in some if k in places], speeds) for some, speeds in rows.components]
-        kept = [(group, rank) for group, rank in zip(groups, self._position_ranks, strict=True) if group[0]]
-        some, ranks = [group for group, _ in kept], [rank for _, rank in kept]
+        given = zip(groups, self._position_ranks, self._weak, strict=True)
+        some, ranks, weak = zip(*((group, r, w) for group, r, w in given if group[0]), strict=True)
         A, scales = ([table[k] for k in rows.holonomic] for table in (rows.A, self._scales))
-        found = project(A, some, ranks, scales, self._graph, len(self.M), checked=False)  # type: ignore[arg-type]
+        found = project(A, some, ranks, scales, self._graph, len(self.M), weak=weak, checked=False)  # type: ignore[arg-type]
         return found.met([misses[k] for k in rows.holonomic])
 
 
@@ -209,6 +226,7 @@ class ManyRows:
         M: Matrix,
         ranks: Sequence[Expr],
         position_ranks: Sequence[Expr],
+        weak: Sequence[Expr],
         length: Expr,
         wanted: Expr | None = None,
     ) -> None:
@@ -218,7 +236,10 @@ class ManyRows:
         self._rows = row_scales(constraints, length)
         lengths = [x.unit == "m/s" for x in constraints.system.mechanism.v]
         self._columns = [length if is_length else g.one for is_length in lengths]
-        self._system = ConstrainedSystem(M, constraints.A, sum(ranks, g.zero), self._rows, self._columns, wanted)
+        self._least = smallest(weak) if weak else g.zero
+        self._system = ConstrainedSystem(
+            M, constraints.A, sum(ranks, g.zero), self._rows, self._columns, wanted, self._least
+        )
 
     @property
     def rank(self) -> Expr:
@@ -237,8 +258,22 @@ class ManyRows:
         g, rows, n = self._graph, self.constraints, len(self.M)
         metric = [[1.0 / (c * c) if i == j else g.zero for j in range(n)] for i, c in enumerate(self._columns)]
         A, scales = [rows.A[k] for k in rows.holonomic], [self._rows[k] for k in rows.holonomic]
-        system = ConstrainedSystem(metric, A, self._position_rank, scales, self._columns, self._wanted)
+        system = ConstrainedSystem(metric, A, self._position_rank, scales, self._columns, self._wanted, self._least)
         return system.solve([g.zero] * n, [misses[k] for k in rows.holonomic])
+
+
+def _without_lengths(constraints: Constraints, weak: Sequence[Expr]) -> list[Expr]:
+    """Zero for components with speeds of lengths: their columns are not in one unit here, and pivots not comparable."""
+    v, zero = constraints.system.mechanism.v, constraints.system.graph.zero
+    pairs = zip(constraints.components, weak, strict=True)
+    return [zero if any(v[k].unit == "m/s" for k in speeds) else x for (_, speeds), x in pairs]
+
+
+def smallest(values: Sequence[Expr]) -> Expr:
+    least = values[0]
+    for value in values[1:]:
+        least = minimum(least, value)
+    return least
 
 
 def row_scales(constraints: Constraints, length: Expr) -> list[Expr]:

@@ -48,7 +48,7 @@ class Partitioned:
         rows = g.number(float(len(w.constraints.rows)))
         self._good = equal(sum(w.ranks, g.zero), rows) & (self._growth < LARGEST_GROWTH)
         bad = select(self._good, 0.0, 1.0)
-        self._together = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.length, bad)
+        self._together = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.weak_pivots, w.length, bad)
 
     @property
     def is_complete(self) -> bool:

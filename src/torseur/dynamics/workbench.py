@@ -24,7 +24,7 @@ from torseur.graph import Block, Expr, Function, Role, count, ops, select, sqrt
 from torseur.graph.function import reachable
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["FEW", "MANY", "RANK", "Options", "Switching", "Workbench", "collect", "operations"]
+__all__ = ["FEW", "MANY", "RANK", "RANK_NAMES", "Options", "Switching", "Workbench", "collect", "operations"]
 
 FEW_ROWS, MANY_ROWS = 6, 12
 """Coupled rows up to which their solution is written out, and beyond which they are solved along the loops
@@ -32,6 +32,9 @@ if they are independent."""
 
 RANK = "rank"
 """The block of the ranks of constraint rows."""
+
+RANK_NAMES = "rank", "position_rank", "weak_pivot"
+"""What it holds for each component of the rows, one after the other."""
 
 FEW, MANY = 8, 40
 """Speeds up to which factors of the inertia matrix, and beyond which articulated bodies, are not even doubted."""
@@ -197,13 +200,13 @@ class Workbench:
         return Constraints(self.tree, self.switching.switches, self.switching.rows)
 
     @cached_property
-    def _all_ranks(self) -> tuple[list[Expr], list[Expr]]:
+    def _all_ranks(self) -> tuple[list[Expr], list[Expr], list[Expr]]:
         n = len(self.constraints.components)
         found = self.switching.ranks
         if found is None:
-            names = [f"rank{k}" for k in range(1, n + 1)] + [f"position_rank{k}" for k in range(1, n + 1)]
+            names = [f"{what}{k}" for what in RANK_NAMES for k in range(1, n + 1)]
             found = list(self._block(RANK, names, Role.PARAMETER))
-        return list(found[:n]), list(found[n:])
+        return list(found[:n]), list(found[n : 2 * n]), list(found[2 * n :])
 
     @property
     def ranks(self) -> list[Expr]:
@@ -214,6 +217,11 @@ class Workbench:
     def position_ranks(self) -> list[Expr]:
         """Of the holonomic rows of each component."""
         return self._all_ranks[1]
+
+    @property
+    def weak_pivots(self) -> list[Expr]:
+        """Of each component, the part of its first pivot below which the last one is lost for an instant."""
+        return self._all_ranks[2]
 
     @cached_property
     def length(self) -> Expr:
@@ -242,7 +250,7 @@ class Workbench:
         """
         rows = self.constraints
         most = max((len(some) for some, _ in rows.components), default=0)
-        given = rows, self.matrix, self.ranks, self.position_ranks, self.length
+        given = rows, self.matrix, self.ranks, self.position_ranks, self.weak_pivots, self.length
         if most <= FEW_ROWS:
             return FewRows(*given)
         if most > MANY_ROWS and all(row.switch is None for row in rows.rows):

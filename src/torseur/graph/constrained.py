@@ -47,6 +47,7 @@ class ConstrainedSystem:
         rows: a factor for each row that gives all of them one unit.
         columns: a factor for each column, likewise; x in the unit of its column is the factor times a plain number.
         wanted: where this is 0 nothing is computed and all results are 0.
+        least: a pivot below this part of the first ends the elimination.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ConstrainedSystem:
         rows: Sequence[Expr] | None = None,
         columns: Sequence[Expr] | None = None,
         wanted: Expr | None = None,
+        least: Expr | float = 0.0,
     ) -> None:
         g = rank.graph
         self.m, self.n = len(A), len(M)
@@ -65,7 +67,8 @@ class ConstrainedSystem:
         self.wanted = g.one if wanted is None else wanted
         pattern = _Pattern.of(self.M, self.A, g.zero)
         entries = [self.A[i][j] for i, j in pattern.A] + [self.M[i][j] for i, j in pattern.M]
-        head = [self.wanted, rank, *self.rows, *self.columns]
+        self.least = g.expr(least)
+        head = [self.wanted, rank, self.least, *self.rows, *self.columns]
         self._factors = g.call(_factors(pattern), [*head, *entries])
         self._head = [self.wanted, *self.rows, *self.columns]
 
@@ -144,8 +147,8 @@ class _Factors(Callee):
             f"a factor for each row and each column, A ({m} x {n}) row by row, the lower triangle of M row by row"
             f"{'; what is always zero is left out' * sparse}"
         )
-        self.skipped = 2 + m + n
-        blocks = _blocks(wanted=1, rank=1, s=m, c=n, A=len(pattern.A), M=len(pattern.M))
+        self.skipped = 3 + m + n
+        blocks = _blocks(wanted=1, rank=1, least=1, s=m, c=n, A=len(pattern.A), M=len(pattern.M))
         self._lowering = Loops(FACTORS, (m, n, len(pattern.A), len(pattern.M)), blocks, pattern.tables)
 
     @property
@@ -213,9 +216,9 @@ class _FromFactors(Callee):
         """The system that the factors are those of."""
         factors = bundle.args[self.at]
         callee: _Factors = factors.data
-        wanted, rank, *rest = factors.args[: callee.skipped]
+        wanted, rank, least, *rest = factors.args[: callee.skipped]
         M, A = callee.matrices(factors.args, bundle.graph.zero)
-        return ConstrainedSystem(M, A, rank, rest[: self.m], rest[self.m :], wanted), callee
+        return ConstrainedSystem(M, A, rank, rest[: self.m], rest[self.m :], wanted, least), callee
 
     def changes(self, bundle: Bundle, tangents: Sequence[Tangent]) -> tuple[Matrix, Matrix, list[Expr]]:
         """dM, dA and the derivatives of the right-hand sides."""
@@ -289,7 +292,9 @@ class _Multipliers(_FromFactors):
         # (I - A'^+ A') dA A^+ lambda, in the scaled rows
         one = bundle.graph.one
         metric = [[one / (c * c) if i == j else zero for j in range(self.n)] for i, c in enumerate(system.columns)]
-        plain = ConstrainedSystem(metric, system.A, system.rank, system.rows, system.columns, system.wanted)
+        plain = ConstrainedSystem(
+            metric, system.A, system.rank, system.rows, system.columns, system.wanted, system.least
+        )
         x = plain.solve([zero] * self.n, [y / (s * s) for y, s in zip(lam, system.rows, strict=True)])
         v = [s * s * dot(row, x, zero) for s, row in zip(system.rows, dA, strict=True)]
         back = system.multipliers([dot([row[j] for row in system.A], v, zero) for j in range(self.n)])
@@ -301,7 +306,9 @@ class _Multipliers(_FromFactors):
         g, lam = bundle.graph, list(bundle)
         zero = g.zero
         metric = [[g.one / (c * c) if i == j else zero for j in range(self.n)] for i, c in enumerate(system.columns)]
-        plain = ConstrainedSystem(metric, system.A, system.rank, system.rows, system.columns, system.wanted)
+        plain = ConstrainedSystem(
+            metric, system.A, system.rank, system.rows, system.columns, system.wanted, system.least
+        )
         nothing = [zero] * self.n
 
         def met(y: Sequence[Expr]) -> list[Expr]:
@@ -349,8 +356,9 @@ class _Reference:
         self.batch = batch
         self.right = np.stack([np.broadcast_to(x, batch).ravel() for x in rest], axis=-1)
         self.wanted, self.rank = ~(given[:, 0] < 0.5), given[:, 1] + 0.0 * given[:, 0]
-        self.s, self.c = given[:, 2 : 2 + m], given[:, 2 + m : 2 + m + n]
-        entries = given[:, 2 + m + n :]
+        self.least = given[:, 2]
+        self.s, self.c = given[:, 3 : 3 + m], given[:, 3 + m : 3 + m + n]
+        entries = given[:, 3 + m + n :]
         self.A, self.M = np.zeros((len(given), m, n)), np.zeros((len(given), n, n))
         for k, (i, j) in enumerate(pattern.A):
             self.A[:, i, j] = self.s[:, i] * self.c[:, j] * entries[:, k]
@@ -366,7 +374,10 @@ class _Reference:
         if not (np.isfinite(A).all() and np.isfinite(self.M[k]).all() and np.isfinite(self.rank[k])):
             return None
         U, s, Vt = np.linalg.svd(A)
-        r = min(max(int(self.rank[k]), 0), int(np.count_nonzero(s > ROUNDING * max(s.max(initial=0.0), 1e-300))))
+        r = min(
+            max(int(self.rank[k]), 0),
+            int(np.count_nonzero(s > max(ROUNDING, self.least[k]) * max(s.max(initial=0.0), 1e-300))),
+        )
         return U[:, :r], s[:r], Vt[:r], Vt[r:]
 
     def solution(self, f: Any, b: Any) -> Any:

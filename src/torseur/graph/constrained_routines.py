@@ -35,6 +35,7 @@ def constrained_factors(
     right: In,
     wanted: In,
     rank: In,
+    least: In,
     s: In,
     c: In,
     A: In,
@@ -77,6 +78,9 @@ def constrained_factors(
     best = 0.0
     r = 0
     going = 1
+    floor = _UNITS * EPSILON
+    if least[0] > floor:
+        floor = least[0]
     while going > 0:
         best = 0.0
         best_column = r
@@ -86,7 +90,7 @@ def constrained_factors(
                 best_column = j
         if r == 0:
             first = best
-        if r >= top or not best > _UNITS * EPSILON * first:
+        if r >= top or not best > floor * first:
             going = 0
         else:
             last = best

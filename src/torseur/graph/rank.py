@@ -59,6 +59,7 @@ def pseudo_inverse(
     tolerance: float = 1e-10,
     floor: float = 0.0,
     rank: Expr | None = None,
+    weak: Expr | None = None,
     checked: bool = True,
 ) -> tuple[Matrix, Expr]:
     """A^+ (n, m), Moore and Penrose's inverse, and the rank of A (m, n); what `minimum_norm_solve` says holds here too.
@@ -68,6 +69,7 @@ def pseudo_inverse(
         tolerance: pivots below this fraction of the largest count as zero.
         floor: pivots below this count as zero as well, for matrices that may hold nothing but rounding.
         rank: how many pivots count at most, whatever their size; all of them by default.
+        weak: a tolerance that is known at run time only; where it is larger than the other, it counts.
         checked: where a pivot beyond the rank is not small beside the first (`LEFT_OVER`), the results are nan.
     """
     g, rows = matrix_of(A, [])
@@ -78,7 +80,8 @@ def pseudo_inverse(
         )
     top = g.number(float(min(m, n))) if rank is None else rank
     limit = LEFT_OVER if checked and rank is not None else math.inf
-    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor, limit), [*(e for row in rows for e in row), top])
+    given = [*(e for row in rows for e in row), top, g.zero if weak is None else weak]
+    bundle = g.call(_pseudo_inverse(m, n, tolerance, floor, limit), given)
     return cut_in_rows([bundle[k] for k in range(n * m)], m), bundle[n * m]
 
 
@@ -172,6 +175,7 @@ def _shortest(
     floor: float = 0.0,
     top: Expr | None = None,
     limit: float = math.inf,
+    weak: Expr | None = None,
 ) -> tuple[Matrix, Expr]:
     """For each b in `right` the shortest x that minimises |A x - b|; and the rank.
 
@@ -198,7 +202,8 @@ def _shortest(
         alive = pivot > threshold if k else pivot > least
         live.append(alive if top is None else alive & (top > k + 0.5))
         if k == 0:
-            threshold, first = maximum(tolerance * pivot, least) if floor else tolerance * pivot, pivot
+            part = tolerance if weak is None else maximum(weak, tolerance)
+            threshold, first = maximum(part * pivot, least) if floor else part * pivot, pivot
         if top is not None and limit < math.inf:
             beyond = maximum(beyond, select(top > k + 0.5, 0.0, pivot))
         others = [*columns[k + 1 :], *right]
@@ -239,14 +244,14 @@ class _PseudoInverse(Callee):
     def _parts(self, bundle: Bundle) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """A, X = A^+, I - A X, I - X A."""
         g = bundle.graph
-        A, X = cut_in_rows(bundle.args[:-1], self.n), cut_in_rows([bundle[k] for k in range(self.n * self.m)], self.m)
+        A, X = cut_in_rows(bundle.args[:-2], self.n), cut_in_rows([bundle[k] for k in range(self.n * self.m)], self.m)
         return A, X, _from_one(g, _product(A, X)), _from_one(g, _product(X, A))
 
     def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
         """Golub & Pereyra 1973, rank constant: dX = -X dA X + X X' dA' (I - A X) + (I - X A) dA' X' X."""
         g = bundle.graph
         _, X, beyond, free = self._parts(bundle)
-        dA = cut_in_rows([t if isinstance(t, Expr) else g.zero for t in tangents[:-1]], self.n)
+        dA = cut_in_rows([t if isinstance(t, Expr) else g.zero for t in tangents[:-2]], self.n)
         dAt, Xt = _transposed(dA), _transposed(X)
         first = _product(_product(X, dA), X)
         second = _product(X, _product(Xt, _product(dAt, beyond)))
@@ -262,17 +267,18 @@ class _PseudoInverse(Callee):
         second = _product(_product(beyond, Wt), _product(X, Xt))
         third = _product(_product(Xt, X), _product(Wt, free))
         flat = [b + c - a for i in range(self.m) for a, b, c in zip(first[i], second[i], third[i], strict=True)]
-        return [*flat, None]
+        return [*flat, None, None]
 
     def reference(self, args: Sequence[Any]) -> Any:
         flat = np.stack(np.broadcast_arrays(*args), axis=-1)
-        A, top = flat[..., :-1].reshape(*flat.shape[:-1], self.m, self.n), flat[..., -1:]
+        A, top, weak = flat[..., :-2].reshape(*flat.shape[:-1], self.m, self.n), flat[..., -2:-1], flat[..., -1:]
         good = np.isfinite((A * A).sum(axis=(-1, -2)))
         U, s, Vt = np.linalg.svd(np.where(good[..., None, None], A, 0.0), full_matrices=False)
         beyond = np.where(np.arange(s.shape[-1]) < top, 0.0, s).max(axis=-1, initial=0.0)
         most = np.inf if self.limit == math.inf else np.maximum(self.limit * s[..., 0], self.floor)
         good &= (beyond <= most) | (top[..., 0] < 0.5)
-        live = (s > np.maximum(self.tolerance * s[..., :1], self.floor)) & (np.arange(s.shape[-1]) < top)
+        least = np.maximum(np.maximum(self.tolerance, weak) * s[..., :1], self.floor)
+        live = (s > least) & (np.arange(s.shape[-1]) < top)
         inverse = np.where(live, 1.0 / np.where(live, s, 1.0), 0.0)
         X = np.einsum("...kj,...k,...ik->...ji", Vt, inverse, U).reshape(*flat.shape[:-1], -1)
         X = np.where(good[..., None], X, np.nan)
@@ -287,10 +293,12 @@ def _pseudo_inverse(m: int, n: int, tolerance: float, floor: float, limit: float
 @cache
 def _pseudo_inverse_function(m: int, n: int, tolerance: float, floor: float, limit: float) -> Function:
     g = Graph()
-    block, top = g.block("A", (m, n)), g.symbol("top")
+    block, top, weak = g.block("A", (m, n)), g.symbol("top"), g.symbol("weak")
     units = [[g.one if i == j else g.zero for i in range(m)] for j in range(m)]
-    columns, rank = _shortest(list(block), n, units, tolerance, floor, top, limit)
-    return Function(f"pseudo_inverse{m}_{n}", [block, g.blocks["top"]], {"X": _transposed(columns), "rank": rank})
+    columns, rank = _shortest(list(block), n, units, tolerance, floor, top, limit, weak)
+    return Function(
+        f"pseudo_inverse{m}_{n}", [block, g.blocks["top"], g.blocks["weak"]], {"X": _transposed(columns), "rank": rank}
+    )
 
 
 def _transposed(A: Matrix) -> Matrix:

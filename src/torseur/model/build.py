@@ -64,8 +64,6 @@ def build(
     derived = [n for n in given if isinstance(known[n].value, Formula)]
     if derived:
         raise ArgumentError("parameters that follow from others cannot be set", got=", ".join(derived))
-    if given:
-        checked(mechanism, given)
     return Model(mechanism, given, Options(base_parameters=base_parameters))
 
 

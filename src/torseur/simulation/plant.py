@@ -20,7 +20,7 @@ from torseur.dynamics.kinematics import displaced, rates
 from torseur.dynamics.normal_forces import normal_rows, normals_read
 from torseur.dynamics.quantities import motion_derivatives
 from torseur.dynamics.reactions import reaction_of
-from torseur.dynamics.workbench import Options, Workbench
+from torseur.dynamics.workbench import RANK_NAMES, Options, Workbench
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
 from torseur.graph import Expr, Function, Jacobian, Role, jacobian, maximum, substitute
@@ -117,7 +117,7 @@ class Plant:
     def _install_ranks(self, context: Context) -> list[str]:
         """The ranks of constraint rows are held numbers: they change with the rows that are active."""
         components = self.bench.constraints.components
-        names = [f"{what}_{k}" for what in ("rank", "position_rank") for k in range(1, len(components) + 1)]
+        names = [f"{what}_{k}" for what in RANK_NAMES for k in range(1, len(components) + 1)]
         self.bench.switching.ranks = [context.held(name, 0.0, is_mode=True) for name in names]
         return names
 

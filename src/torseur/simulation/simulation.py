@@ -78,8 +78,8 @@ class Simulation:
         self.study = study
         self.method = method_of(study.solver.method, study.solver.numbers)
         self.model = build(study.model, parameters=dict(study.parameters))
-        for change in study.changes:
-            checked(study.model, {**study.parameters, **change.set})
+        for values in (study.parameters, *({**study.parameters, **change.set} for change in study.changes)):
+            checked(study.model, values)
         self.moving = MovingInputs(self.model)
         settings = Settings(
             Friction(FrictionModel(study.friction.model), study.friction.width),
