@@ -181,7 +181,9 @@ STUDIES_ALIKE = {
 }
 
 
-@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4", "rodas", "newmark"])
+@pytest.mark.parametrize(
+    "method", ["dopri5", "rk4", *(pytest.param(m, marks=pytest.mark.slow) for m in ("dop853", "rodas", "newmark"))]
+)
 @pytest.mark.parametrize("name", STUDIES_ALIKE)
 def test_the_audit_does_not_steer_the_steps(name, method):
     """The same steps and, but for the rounding of fused products, the same states."""

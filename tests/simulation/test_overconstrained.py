@@ -15,6 +15,13 @@ from torseur.emit import integrate, native
 from torseur.errors import NumericalError
 from torseur.simulation.methods import METHODS
 
+QUICK = "dopri5", "rk4", "newmark"
+"""One method of each kind; the others, which compile for longer, go with the slow tests."""
+
+
+def each(methods):
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in methods]
+
 
 def difference(linkage, q):
     """How far the coordinates are from the closed form at the run's own crank angle, whole turns aside."""
@@ -30,7 +37,7 @@ def moved(linkage, until, **options):
 
 
 @pytest.mark.parametrize("name", LINKAGES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", each(METHODS))
 def test_every_method_keeps_the_linkage_on_its_closed_form(name, method):
     linkage = LINKAGES[name]
     run, q = moved(linkage, linkage.time, solver={"method": method})
@@ -263,7 +270,7 @@ def four_bar(crank, coupler, rocker, ground, start, near, unit=1.0, tag=""):
     return bodies, {f"pin{tag}": {"joint": "revolute", "between": [f"coupler_end{tag}", f"rocker_end{tag}"]}}
 
 
-@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4", "rodas"])
+@pytest.mark.parametrize("method", each(("dopri5", "dop853", "rk4", "rodas")))
 @pytest.mark.parametrize(
     ("lengths", "near"),
     [
