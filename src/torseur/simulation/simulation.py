@@ -79,7 +79,8 @@ class Simulation:
         self.method = method_of(study.solver.method, study.solver.numbers)
         self.model = build(study.model, parameters=dict(study.parameters))
         for values in (study.parameters, *({**study.parameters, **change.set} for change in study.changes)):
-            checked(study.model, values)
+            if values:
+                checked(study.model, values)
         self.moving = MovingInputs(self.model)
         settings = Settings(
             Friction(FrictionModel(study.friction.model), study.friction.width),
