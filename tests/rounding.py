@@ -234,9 +234,8 @@ def _piecewise(curve: Any, x: Any, e: Any) -> tuple[Any, Any]:
         size = size * u + rows[..., i]
     size = np.where(np.isinf(u), np.abs(value), size)
     steepest = np.maximum(np.abs(slope(x)), np.maximum(np.abs(slope(x - e)), np.abs(slope(x + e))))
-    largest = np.abs(np.asarray(curve.coefficients)[:, 0]).max()  # ends are held at what rounding left of their points
-    err = _spread(curve, x, e, value) + _times(2 * e, steepest) + 8 * EPS * _finite_or_inf(size + largest)
-    return value, np.maximum(_settled(value, [x], [e], err), np.where(np.isfinite(value), 2 * EPS * largest, 0.0))
+    err = _spread(curve, x, e, value) + _times(2 * e, steepest) + 8 * EPS * _finite_or_inf(size)
+    return value, _settled(value, [x], [e], err)
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------

@@ -279,6 +279,7 @@ def _tabulated(x: Any, xs: Any, ys: Any, kind: Interpolation, outside: Outside) 
     else:
         curve = PchipInterpolator(xs, ys)
         inside, slopes = curve(np.clip(x, xs[0], xs[-1])), curve([xs[0], xs[-1]], 1)
+        inside = np.where(np.asarray(x) >= xs[-1], ys[-1], inside)  # scipy leaves the rounding of the last cubic there
     if outside is Outside.HOLD:
         return inside
     beyond = np.minimum(x - xs[0], 0) * slopes[0] + np.maximum(x - xs[-1], 0) * slopes[1]

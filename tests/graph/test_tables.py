@@ -13,6 +13,7 @@ from scipy.interpolate import PchipInterpolator
 import torseur.graph as tg
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, Interpolation, Outside, Piecewise, evaluate, ops
+from torseur.graph.piecewise import interpolation
 
 XS, YS = [-1.0, 0.0, 0.5, 2.0], [0.0, 1.0, 3.0, -1.0]
 CUBIC = Interpolation.MONOTONE_CUBIC
@@ -200,3 +201,9 @@ def test_a_piecewise_polynomial_can_be_read_on_its_own():
     assert p(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])).tolist() == [1.0, 1.0, 2.0, 3.0, 3.0]
     assert p.derivative()(np.array([-1.0, 0.0, 0.5, 1.0])).tolist() == [0.0, 2.0, 2.0, 0.0]
     assert p.degree == 1
+
+
+@pytest.mark.parametrize("kind", Interpolation)
+def test_beyond_the_ends_the_last_points_are_held_exactly(kind):
+    curve = interpolation([-1.0, -0.5, -0.38], [0.0, 1.0, 0.0], kind, Outside.HOLD)
+    assert curve(np.array([-2.0, -1.0, -0.38, 0.0, 7.0])).tolist() == [0.0] * 5
