@@ -222,3 +222,12 @@ def test_vectors_of_one_wrong_length_are_one_fault(tmp_path):
     (tmp_path / "rx90.par").write_text(text)
     with pytest.raises(ModelError, match="the vectors XX, XY, IA have a wrong length"):
         ts.load(tmp_path / "rx90.par")
+
+
+def test_what_makes_another_mechanism_of_it_is_told_apart(tmp_path, capsys):
+    """A closed linkage without its loop is an open chain."""
+    source = EXAMPLES / "four_bar" / "four_bar.yaml"
+    assert main(["convert", str(source), str(tmp_path / "four_bar.urdf"), "--lossy"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "note: left out, so that it moves otherwise: URDF cannot hold loops (loops.pin)"
+    assert sum("moves otherwise" in line for line in lines) == 1

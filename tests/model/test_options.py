@@ -105,3 +105,11 @@ def test_results_may_be_written_over_the_arguments():
     np.testing.assert_array_equal(place, expected)
     line = np.vstack([np.zeros((1, 2)), a])
     np.testing.assert_array_equal(MODEL.inverse_dynamics(q, v, line[1:], out=line[:-1], threads=2), expected)
+
+
+@pytest.mark.parametrize("option", ["actuated", "independent"])
+def test_joint_forces_of_a_tree_take_no_option_of_closed_mechanisms(option):
+    arm, linkage = (ts.load(EXAMPLES / name / f"{name}.yaml") for name in ("planar_2r", "four_bar"))
+    with pytest.raises(TorseurError, match=f"does not depend on what was asked(.|\n)*{option}"):
+        ts.equations(arm, "joint_forces", **{option: ["theta1"]})
+    ts.equations(linkage, "joint_forces", **{option: ["q1"]})

@@ -104,3 +104,9 @@ def test_settings_that_cannot_be_are_told_with_their_line(listing, settings, wha
     with pytest.raises(ModelError, match=what) as told:
         ts.load(listing(settings))
     assert ":7:" in told.value.where
+
+
+def test_a_setting_that_is_misspelt_is_told(listing):
+    with pytest.warns(TorseurWarning, match="'FinlTime' is taken as a constant(.*)did you mean the setting FinalTime"):
+        study = ts.load_study(listing("FinlTime := 5:"))
+    assert study.until == 10.0

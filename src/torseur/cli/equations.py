@@ -63,7 +63,12 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
     multiple=True,
     help="For kane and reduced forms: a speed, or a quasi-speed 'name = formula'; once for each freedom.",
 )
-@click.option("--actuated", metavar="COORDINATE", multiple=True, help="For actuator_efforts; once for each actuator.")
+@click.option(
+    "--actuated",
+    metavar="COORDINATE",
+    multiple=True,
+    help="For actuator_efforts, and joint_forces with loops; once for each actuator.",
+)
 @click.option("--steps", is_flag=True, help="With --of kane or lagrange: the method step by step (text or latex).")
 @click.option("--count", "counting", is_flag=True, help="Print the number of operations instead.")
 @base_option

@@ -361,7 +361,8 @@ def options_of(
         actuated=_names(actuated),
     )
     entry, plain = QUANTITIES[quantity], Options()
-    known_options = (*(["frame"] if entry.needs_frame else []), *entry.takes)
+    closed_only = {"independent", "actuated"} if entry.of_every_body and mechanism.is_tree else set[str]()
+    known_options = (*(["frame"] if entry.needs_frame else []), *(n for n in entry.takes if n not in closed_only))
     asked = [n for n in ("frame", "axes", "task", "independent", "actuated") if getattr(found, n) != getattr(plain, n)]
     idle = [n for n in asked if n not in known_options]
     if idle:

@@ -29,14 +29,14 @@ class Losses:
     """
 
     lossy: bool = False
-    _left_out: dict[str, list[str]] = field(default_factory=dict)
+    _left_out: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
     _refused: dict[tuple[str, str | None], list[str]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
-    def add(self, where: str, what: str, remedy: str | None = None) -> None:
-        """Something that may be left out."""
+    def add(self, where: str, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
+        """Something that may be left out; `moves`: without it the mechanism moves otherwise."""
         if self.lossy:
-            self._left_out.setdefault(what, []).append(where)
+            self._left_out.setdefault((what, moves), []).append(where)
         else:
             self.refuse(where, what, remedy or _REMEDY)
 
@@ -57,5 +57,8 @@ class Losses:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One line a kind."""
-        return (*self._notes, *(f"left out: {what} ({listed(places)})" for what, places in self._left_out.items()))
+        """One line a kind; first what is written otherwise, last what makes another mechanism of it."""
+        lines = list(self._notes)
+        for (what, moves), places in sorted(self._left_out.items(), key=lambda item: item[0][1]):
+            lines.append(f"left out{', so that it moves otherwise' * moves}: {what} ({listed(places)})")
+        return tuple(lines)

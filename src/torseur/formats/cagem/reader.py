@@ -8,6 +8,8 @@ Ixy = ∫xy dm; ours are entries of the tensor, the opposite.
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,7 +21,7 @@ from torseur.describe.inertia import CentralInertia, Tensor
 from torseur.describe.loads import Effort
 from torseur.describe.mechanism import Input, Mechanism
 from torseur.describe.place import Place
-from torseur.errors import ModelError, TorseurError
+from torseur.errors import ModelError, TorseurError, TorseurWarning
 from torseur.formats.cagem.listing import Listing, parse
 from torseur.formats.cagem.poses import Poses
 from torseur.formats.cagem.scope import Scope
@@ -158,6 +160,10 @@ def _settings(listing: Listing, scope: Scope) -> Settings:
             listing.source.fault(f"'{key}' is not a time", value.place, key, expected="more than 0 s", got=got)
         else:
             found[key] = number
+    for key in listing.values:
+        if key not in (*_SETTINGS, *_COUNTS) and (near := difflib.get_close_matches(key, _SETTINGS, 1, 0.8)):
+            text = f"'{key}' is taken as a constant of the model: did you mean the setting {near[0]}?"
+            warnings.warn(text, TorseurWarning, stacklevel=2)
     return found
 
 

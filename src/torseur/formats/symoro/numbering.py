@@ -147,7 +147,7 @@ def _loop_items(mechanism: Mechanism, losses: Losses) -> tuple[list[Item], list[
     first, second = list[Item](), list[Item]()
     for name, loop in mechanism.loops.items():
         if loop.joint not in _SIGMA:
-            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held")
+            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held", moves=True)
             continue
         a, b = (_loop_end(mechanism, end, f"loops.{name}", losses) for end in loop.between)
         first.append(replace(a, sigma=_SIGMA[loop.joint]))

@@ -67,7 +67,7 @@ def _check_rest(mechanism: Mechanism, losses: Losses) -> None:
         losses.refuse("bodies", "a mechanism without bodies cannot be held: such a file lists its frames", "add a body")
     for kind in ("constraints", "outputs"):
         for name in getattr(mechanism, kind):
-            losses.add(f"{kind}.{name}", f"{kind} cannot be held")
+            losses.add(f"{kind}.{name}", f"{kind} cannot be held", moves=kind == "constraints")
     for name in mechanism.coordinates:
         losses.refuse(f"coordinates.{name}", "free-form kinematics cannot be held")
     base = mechanism.base
@@ -217,7 +217,7 @@ class _Page:
         coordinate = getattr(load, "coordinate", None)
         j = self.owners.get(coordinate) if coordinate is not None else None
         if j is None or not isinstance(load, (SpringDamper, Effort, Transmission)):
-            self.losses.add(where, f"a load of kind '{load.kind}' as it is here cannot be held")
+            self.losses.add(where, f"a load of kind '{load.kind}' as it is here cannot be held", moves=True)
         elif isinstance(load, SpringDamper):
             self._spring(load, j, where)
         elif isinstance(load, Effort):
@@ -233,7 +233,7 @@ class _Page:
         self.put("FV", j, load.damping, f"{where}.damping")
         self.put("FS", j, load.friction, f"{where}.friction")
         if load.rest != 0.0 and load.stiffness != 0.0:
-            self.losses.add(f"{where}.rest", "a spring at rest anywhere but at zero cannot be held")
+            self.losses.add(f"{where}.rest", "a spring at rest anywhere but at zero cannot be held", moves=True)
         elif load.stiffness != 0.0:
             self.put("k", j, load.stiffness, f"{where}.stiffness")
             self.cells["eta"][j] = "1"
@@ -242,7 +242,7 @@ class _Page:
         j = self.numbers.get(load.frame)
         if load.axes != "frame" or j is None or j > self.links or (j == 0 and not (self.is_floating or self.is_mobile)):
             remedy = "give it at a frame of the tree, in the axes of that frame"
-            self.losses.add(where, "this wrench cannot be held", remedy)
+            self.losses.add(where, "this wrench cannot be held", remedy, moves=True)
             return
         for key, value in zip(WRENCH, (*load.force, *load.torque), strict=True):
             self.put(key, j, minus(value), where)

@@ -117,7 +117,7 @@ class _Writer:
     def _check_rest(self) -> None:
         mechanism, losses = self.mechanism, self.losses
         for name in mechanism.loops:
-            losses.add(f"loops.{name}", "URDF cannot hold loops")
+            losses.add(f"loops.{name}", "URDF cannot hold loops", moves=True)
         for name in mechanism.coordinates:
             losses.refuse(f"coordinates.{name}", "URDF cannot hold free-form kinematics")
         if mechanism.base.kind is BaseKind.MOVING:
@@ -137,7 +137,7 @@ class _Writer:
             mimic = None if coupling is None else self._mimic_of(coupling.equals)
             if coupling is None or mimic is None:
                 text = "URDF holds no constraints but joints that follow one other in a straight line"
-                self.losses.add(f"constraints.{name}", text)
+                self.losses.add(f"constraints.{name}", text, moves=True)
             else:
                 self.mimics[coupling.coordinate] = mimic
 
@@ -158,10 +158,12 @@ class _Writer:
                 self.driven.add(coordinate)
                 continue
             if not isinstance(load, SpringDamper) or coordinate is None:
-                self.losses.add(f"loads.{name}", f"URDF cannot hold loads of kind '{load.kind}' as they are here")
+                self.losses.add(
+                    f"loads.{name}", f"URDF cannot hold loads of kind '{load.kind}' as they are", moves=True
+                )
                 continue
             if load.stiffness != 0.0:
-                self.losses.add(f"loads.{name}", "URDF cannot hold springs")
+                self.losses.add(f"loads.{name}", "URDF cannot hold springs", moves=True)
             with self._in_numbers(f"loads.{name}"):
                 damping, friction = self.friction.get(coordinate, (0.0, 0.0))
                 more = self.numbers.scalar(load.damping), self.numbers.scalar(load.friction)
