@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from markdown_code import run_markdown
+from support.markdown_code import run_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]

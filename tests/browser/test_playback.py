@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from example_files import EXAMPLES
+from support.example_files import EXAMPLES
 from torseur.formats import load
 from torseur.simulation.result import Channel, Role, Run
 from torseur.views.scene import Arrow, view

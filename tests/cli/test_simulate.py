@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import torseur as ts
+from support.processes import start
 from torseur.cli import main, results, simulate
 from torseur.emit import native
 from torseur.errors import MissingExtra
@@ -354,8 +355,6 @@ def test_without_optional_packages_it_says_so_and_goes_on(here):
 
         sys.exit(main(["simulate", "push.yaml", "-o", "a"]))
         """
-    from processes import start
-
     process = start(code)
     out, err = process.communicate()
     assert process.returncode == 0, err

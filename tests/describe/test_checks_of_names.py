@@ -2,7 +2,7 @@
 
 import pytest
 
-from found_faults import ARM, found, mechanism, only
+from support.model_faults import ARM, found, mechanism, only
 from torseur.describe.checks import Severity, faults, written
 from torseur.describe.checks.order import ordered
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from found_faults import ARM, body, found, mechanism, only
-from random_mechanisms import anything
+from support.model_faults import ARM, body, found, mechanism, only
+from support.random_descriptions import anything
 from torseur.describe.checks import Severity, faults
 from torseur.formats.yaml_format import read_document
 

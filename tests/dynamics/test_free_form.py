@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import torseur
-from evaluated import Evaluated, arguments_of, assert_same
-from lagrangian import by_lagrange
-from mechanisms import state_of
-from plain import Plain
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.lagrangian import by_lagrange
+from support.plain import Plain
+from support.random_mechanisms import state_of
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.dynamics import lagrange

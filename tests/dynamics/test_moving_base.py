@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, state_of
+from support.evaluated import Evaluated, assert_same
+from support.plain import Plain
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
 from torseur.describe import BASE
 from torseur.errors import ModelError
 
@@ -85,8 +86,6 @@ def test_energies_of_what_is_carried_are_those_of_the_chain():
 
 
 def test_derivatives_on_a_moving_base_are_limits_of_differences():
-    from plain import Plain
-
     s, t, step = state_of(MOVING, 3), 0.3, 1e-6
     ours, plain = Evaluated(MOVING), Plain(ARM)
     by_q, by_v = ours("inverse_dynamics_derivatives", s.q, s.v, s.vdot, t=t)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, state_of
+from support.evaluated import Evaluated, assert_same
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
 from torseur.describe import BASE, WORLD, Effort, Mechanism, Motor, SpringDamper
 from torseur.dynamics.quantities import Options, function_of
 from torseur.dynamics.system import System

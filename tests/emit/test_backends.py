@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import processes
-from rounding import assert_agrees
-from strategies import arguments, functions, showcase
+from support import processes
+from support.random_functions import arguments, functions, showcase
+from support.rounding import assert_agrees
 from torseur.emit import Backend, compile, compile_keyed
 
 SHOWCASE = showcase()

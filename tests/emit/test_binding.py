@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from rounding import assert_agrees
+from support.rounding import assert_agrees
 from torseur.emit import Backend, compile
 from torseur.emit.staged import carry
 from torseur.errors import ArgumentError

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rounding import assert_agrees
+from support.rounding import assert_agrees
 from torseur.emit import compile
 from torseur.graph import Function, Graph, Role, cos, evaluate, sin
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import processes
+from support import processes
 from torseur.emit import cache, compile, compile_keyed, integrator, native
 from torseur.errors import CacheWarning
 from torseur.graph import Function, Graph, sin

@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-import processes
+from support import processes
 from torseur.emit import Backend, compile, compile_keyed, direct
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, cos, sin, solve

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from rounding import assert_agrees
+from support.rounding import assert_agrees
 from torseur.emit import Tier, compile, loop
 from torseur.emit.ir import Lanes
 from torseur.emit.native import module_text

@@ -10,9 +10,9 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-import processes
-from rounding import assert_agrees
-from strategies import showcase
+from support import processes
+from support.random_functions import showcase
+from support.rounding import assert_agrees
 from torseur.emit import Backend, Tier, compile, integrator
 from torseur.errors import TorseurError
 from torseur.graph import Function, Graph, Role, sin

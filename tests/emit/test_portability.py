@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from strategies import showcase
+from support.random_functions import showcase
 from torseur.emit import HEUN, float_flags
 from torseur.emit.ir import Lanes
 from torseur.emit.jit import Machine, Tier, assemble, assembly, host

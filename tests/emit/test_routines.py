@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from constrained_by_hand import constrained, random_case
-from lowered import evaluate_lowered
+from support.constrained_minima import constrained, random_case
+from support.lowered import evaluate_lowered
 from torseur.emit import RK4, compile, integrator
 from torseur.emit import routines as native_routines
 from torseur.emit.routines import ROUTINES, routine_imports, symbol_of

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluated import assert_same
-from example_files import Example, par_twin
+from support.evaluated import assert_same
+from support.example_files import Example, par_twin
 from torseur.describe import Motor
 from torseur.describe.fields import FrozenDict
 from torseur.formats.cagem import read_mu

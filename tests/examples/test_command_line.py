@@ -6,7 +6,7 @@ import json
 import pytest
 
 import torseur as ts
-from example_files import FILES, STUDIES
+from support.example_files import FILES, STUDIES
 from torseur.cli import main
 
 QUICK = ("double_pendulum/swing", "rolling_disc/fast", "tractor_trailer/reversing")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from example_files import EXAMPLES, FILES, Example
+from support.example_files import EXAMPLES, FILES, Example
 from torseur.cli.check import command as check
 from torseur.describe import BaseKind, Mechanism
 from torseur.describe.checks import Severity

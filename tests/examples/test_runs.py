@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import torseur as ts
-from example_files import DATA, EXAMPLES, FILES, STUDIES
+from support.example_files import DATA, EXAMPLES, FILES, STUDIES
 from torseur.describe.constraints import Constraint
 from torseur.describe.fields import FrozenDict
 from torseur.describe.mechanism import Input

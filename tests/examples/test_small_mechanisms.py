@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from evaluated import assert_same
-from example_files import EXAMPLES, Example
+from support.evaluated import assert_same
+from support.example_files import EXAMPLES, Example
 from torseur.graph import evaluate
 
 

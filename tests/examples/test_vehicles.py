@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluated import assert_same
-from example_files import Example, par_twin
+from support.evaluated import assert_same
+from support.example_files import Example, par_twin
 
 G = 9.81
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from listings_by_hand import Rx, Ry, Rz, listed_poses, move, posed
-from mutations import mutated
+from support.listings_by_hand import Rx, Ry, Rz, listed_poses, move, posed
+from support.mutated_files import mutated
 from torseur.describe import CentralInertia, Formula, Mechanism, Tensor
 from torseur.describe.fields import names_in
 from torseur.errors import ModelError, TorseurError

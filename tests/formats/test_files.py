@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import torseur
-from example_files import FILES
+from support.example_files import FILES
 from torseur.describe import Mechanism
 from torseur.describe.checks import Severity
 from torseur.errors import ModelError

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from listings_by_hand import Rx, Ry, Rz, frames, move, posed, symbols, vectors
+from support.listings_by_hand import Rx, Ry, Rz, frames, move, posed, symbols, vectors
 from torseur.describe import BaseKind, Effort, Formula, Mechanism, SpringDamper, Transmission, Wrench
 from torseur.errors import ModelError
 from torseur.formats.symoro import read_par, write_par

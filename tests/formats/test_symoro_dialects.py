@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from listings_by_hand import posed
+from support.listings_by_hand import posed
 from torseur.describe import BaseKind, Formula, SpringDamper
 from torseur.formats.symoro import read_par
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mutations import mutated
+from support.mutated_files import mutated
 from torseur.describe import Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.symoro import read_par

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from listings_by_hand import posed
-from mutations import mutated
+from support.listings_by_hand import posed
+from support.mutated_files import mutated
 from torseur.describe import Formula, Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.symoro import read_par, write_par

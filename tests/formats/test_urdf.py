@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.urdf_by_hand import frame_poses as poses
+from support.urdf_by_hand import link_poses, lumps, lumps_of, turn
 from torseur.describe import Effort, Formula, Mechanism
 from torseur.dynamics.system import System
 from torseur.formats.urdf import read_urdf
-from urdf_by_hand import frame_poses as poses
-from urdf_by_hand import link_poses, lumps, lumps_of, turn
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
 FILES = sorted(DATA.glob("*.urdf"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.urdf_by_hand import frame_poses, link_poses, lumps_of
 from torseur.describe import (
     Base,
     Body,
@@ -35,7 +36,6 @@ from torseur.describe import (
 )
 from torseur.errors import ModelError
 from torseur.formats.urdf import read_urdf, write_urdf
-from urdf_by_hand import frame_poses, link_poses, lumps_of
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
 

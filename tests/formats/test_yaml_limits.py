@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processes import run
-from random_mechanisms import texts
+from support.processes import run
+from support.random_descriptions import texts
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.yaml_format import read_document, read_yaml
 from torseur.formats.yaml_nodes import LARGEST_FILE, MOST_NODES

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from random_mechanisms import HARD_TEXTS, anything, formulas, numbers, texts
+from support.random_descriptions import HARD_TEXTS, anything, formulas, numbers, texts
+from support.yaml_short_forms import SAME
 from torseur.describe import Body, Formula, Load, Mechanism, Parameter
 from torseur.describe.fields import Scalar
 from torseur.describe.loads import KINDS, kinds
 from torseur.formats.yaml_format import read_document, read_yaml
 from torseur.formats.yaml_text import flow
 from torseur.formats.yaml_writer import write_yaml
-from yaml_short_forms import SAME
 
 COUNT = int(os.environ.get("TORSEUR_FUZZ", "60"))
 HEAD = "torseur: 1\nname: arm\n"

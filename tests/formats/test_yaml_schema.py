@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from json_schema import fits
-from random_mechanisms import anything
+from support.json_schema import fits
+from support.random_descriptions import anything
+from support.yaml_short_forms import SAME
 from torseur.formats.yaml_format import read_document
 from torseur.formats.yaml_nodes import Source, parse, plain
 from torseur.formats.yaml_reference import reference
 from torseur.formats.yaml_schema import schema
 from torseur.formats.yaml_writer import write_yaml
-from yaml_short_forms import SAME
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = schema()

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from lowered import evaluate_lowered
-from rounding import assert_agrees
-from strategies import arguments, functions, showcase
+from support.lowered import evaluate_lowered
+from support.random_functions import arguments, functions, showcase
+from support.rounding import assert_agrees
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, Role, evaluate, ops
 

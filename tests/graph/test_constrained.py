@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constrained_by_hand import constrained, plainly, random_case
-from lowered import evaluate_lowered
-from matrices import sixth_order
+from support.constrained_minima import constrained, plainly, random_case
+from support.lowered import evaluate_lowered
+from support.random_matrices import sixth_order
 from torseur.graph import ConstrainedSystem, Function, Graph, Mode, count, evaluate, jacobian
 from torseur.graph import constrained_routines as routines
 from torseur.graph.linear import dot

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from exact import DIGITS, FUNCTIONS, exact_slope
-from rounding import assert_close, evaluate_with_bounds
-from strategies import BINARY, KINDS, UNARY, Recipe, Step, arguments, build, recipes
+from support.fifty_digits import DIGITS, FUNCTIONS, exact_slope
+from support.random_functions import BINARY, KINDS, UNARY, Recipe, Step, arguments, build, recipes
+from support.rounding import assert_close, evaluate_with_bounds
 from torseur.graph import (
     Function,
     Graph,

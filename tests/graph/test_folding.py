@@ -12,9 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from exact import exact
-from rounding import assert_close, evaluate_with_bounds
-from strategies import BINARY, COMPARISONS, KINDS, UNARY, arguments, build, build_raw, plain, recipes, showcase
+from support.fifty_digits import exact
+from support.random_functions import (
+    BINARY,
+    COMPARISONS,
+    KINDS,
+    UNARY,
+    arguments,
+    build,
+    build_raw,
+    plain,
+    recipes,
+    showcase,
+)
+from support.rounding import assert_close, evaluate_with_bounds
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, Role, evaluate, ops
 

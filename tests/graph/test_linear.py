@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from lowered import evaluate_lowered
-from matrices import both_ways, matrix
-from rounding import assert_agrees, assert_close, evaluate_with_bounds
+from support.lowered import evaluate_lowered
+from support.random_matrices import both_ways, matrix
+from support.rounding import assert_agrees, assert_close, evaluate_with_bounds
 from torseur.emit import compile
 from torseur.graph import Function, Graph, Mode, Role, Stage, evaluate, jacobian, ops
 from torseur.graph.linear import WRITTEN_OUT

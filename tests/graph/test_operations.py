@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from exact import DIGITS, FUNCTIONS
-from strategies import BINARY, COMPARISONS, UNARY
+from support.fifty_digits import DIGITS, FUNCTIONS
+from support.random_functions import BINARY, COMPARISONS, UNARY
 from torseur.graph import Function, Graph, Truth, evaluate, ops
 
 INF, NAN = math.inf, math.nan

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from lowered import evaluate_lowered
-from matrices import both_ways, matrix, sixth_order
+from support.lowered import evaluate_lowered
+from support.random_matrices import both_ways, matrix, sixth_order
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, Mode, evaluate, jacobian
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from lowered import evaluate_lowered
-from rounding import assert_agrees
-from strategies import RESIDUALS
+from support.lowered import evaluate_lowered
+from support.random_functions import RESIDUALS
+from support.rounding import assert_agrees
 from torseur.graph import Function, Graph, Mode, evaluate, jacobian, ops
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import arguments_of, assert_same
-from mechanisms import BASES, MOVING, mechanism_of, plans, random_plan, state_of
+from support.evaluated import arguments_of, assert_same
+from support.random_mechanisms import BASES, MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import BaseKind, Mechanism, Transmission
 from torseur.dynamics.base_parameters import BaseParameters, base_parameters
 from torseur.dynamics.quantities import Options, Workbench

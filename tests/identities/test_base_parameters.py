@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, assert_same
-from mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
+from support.evaluated import Evaluated, assert_same
+from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import Mechanism
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.system import System

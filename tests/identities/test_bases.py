@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluated import Evaluated, assert_same
-from mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, State, mechanism_of, plans, state_of
-from plain import Plain
+from support.evaluated import Evaluated, assert_same
+from support.plain import Plain
+from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, State, mechanism_of, plans, state_of
 from torseur.describe import BASE, Base, Place, RigidPose
 
 FREE = ("floating", "floating_rpy", "carrier")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
-from closing import CUTS, FORMS, closed
-from evaluated import Evaluated, assert_same
-from mechanisms import MOVING, BodyPlan, Plan, mechanism_of, without_dry_friction
-from plain_closed import sixth_order_slope
+from support.closed_mechanisms import CUTS, FORMS, closed
+from support.evaluated import Evaluated, assert_same
+from support.plain_closed import sixth_order_slope
+from support.random_mechanisms import MOVING, BodyPlan, Plan, mechanism_of, without_dry_friction
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.model import build

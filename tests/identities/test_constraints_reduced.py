@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from closing import CUTS, FORMS, closed
-from evaluated import Evaluated, assert_same, ranks_around
-from example_files import Example
-from mechanisms import MOVING, BodyPlan, Plan
-from plain import Plain, parameter_values
+from support.closed_mechanisms import CUTS, FORMS, closed
+from support.evaluated import Evaluated, assert_same, ranks_around
+from support.example_files import Example
+from support.plain import Plain, parameter_values
+from support.random_mechanisms import MOVING, BodyPlan, Plan
 from torseur.describe import Effort, Mechanism, Transmission
 from torseur.dynamics.independent import actuated_coordinates, independent_speeds
 from torseur.dynamics.kane import kane

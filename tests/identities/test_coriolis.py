@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ArgumentError

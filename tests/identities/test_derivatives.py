@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import (
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.plain import Plain
+from support.random_mechanisms import (
     LOAD_FORMS,
     MOVING,
     BodyPlan,
@@ -16,7 +17,6 @@ from mechanisms import (
     state_of,
     without_dry_friction,
 )
-from plain import Plain
 from torseur.describe import Drag
 from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.quantities import Options, Workbench

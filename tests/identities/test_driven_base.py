@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import BASE, BaseKind, Mechanism
 from torseur.describe.fields import names_in
 from torseur.dynamics.lagrange import energies, equations

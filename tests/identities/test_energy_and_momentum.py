@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given, settings
 
-from along_motion import rate_along_motion
-from evaluated import Evaluated, assert_same
-from mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
-from plain import Plain
+from support.evaluated import Evaluated, assert_same
+from support.plain import Plain
+from support.random_mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
+from support.rates_along_motion import rate_along_motion
 from torseur.describe import BASE, SpringDamper, Transmission, Wrench
 
 

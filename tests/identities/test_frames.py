@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import mechanism_of, plans, state_of
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.random_mechanisms import mechanism_of, plans, state_of
 from torseur.describe import Wrench
 from torseur.dynamics.jacobians import Axes, frame_jacobian
 from torseur.dynamics.kinematics import rates

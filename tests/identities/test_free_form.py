@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from along_motion import rate_along_motion
-from evaluated import Evaluated, assert_same
-from lagrangian import by_lagrange
-from mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
-from plain import Plain
+from support.evaluated import Evaluated, assert_same
+from support.lagrangian import by_lagrange
+from support.plain import Plain
+from support.random_mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
+from support.rates_along_motion import rate_along_motion
 from torseur.describe import Mechanism, Motor
 from torseur.dynamics.quantities import function_of
 from torseur.graph import count

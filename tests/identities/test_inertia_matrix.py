@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
 from torseur.describe import Motor, Transmission
 from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.quantities import Options, Workbench

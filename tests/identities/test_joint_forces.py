@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from closing import CUTS, closed
-from evaluated import Evaluated, assert_same
-from example_files import EXAMPLES
-from mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
-from plain_joints import joint_force
+from support.closed_mechanisms import CUTS, closed
+from support.evaluated import Evaluated, assert_same
+from support.example_files import EXAMPLES
+from support.plain_joints import joint_force
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.errors import ArgumentError, ModelError

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, assert_same
-from example_files import EXAMPLES
-from lagrangian import by_lagrange
-from mechanisms import BASES, LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
-from plain_closed import sixth_order_slope
+from support.evaluated import Evaluated, assert_same
+from support.example_files import EXAMPLES
+from support.lagrangian import by_lagrange
+from support.plain_closed import sixth_order_slope
+from support.random_mechanisms import BASES, LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
 from torseur.formats import load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluated import Evaluated, assert_same
+from support.evaluated import Evaluated, assert_same
 from torseur.describe import Mechanism
 from torseur.dynamics.constrained import FewRows, ManyRows
 from torseur.dynamics.partitioned import Partitioned

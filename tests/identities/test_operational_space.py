@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluated import Evaluated, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, state_of
-from plain import Plain
+from support.evaluated import Evaluated, assert_same
+from support.plain import Plain
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
 from torseur.dynamics.jacobians import Axes
 
 LOADS = ("spring", "friction", "strut", "wrench", "transmission", "motor", "drag")

@@ -1,12 +1,22 @@
-"""Every quantity of a mechanism is that of its point masses under Newton's law (`plain.py`)."""
+"""Every quantity of a mechanism is that of its point masses under Newton's law (`support.plain`)."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, assert_same
-from mechanisms import BASES, LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
-from plain import Plain
+from support.evaluated import Evaluated, assert_same
+from support.plain import Plain
+from support.random_mechanisms import (
+    BASES,
+    LOAD_FORMS,
+    MOVING,
+    BodyPlan,
+    Plan,
+    mechanism_of,
+    plans,
+    random_plan,
+    state_of,
+)
 from torseur.describe import Motor
 
 

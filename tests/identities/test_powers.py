@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, assert_same
-from mechanisms import LOAD_FORMS, BodyPlan, Plan, mechanism_of, plans, state_of
-from plain import Plain
+from support.evaluated import Evaluated, assert_same
+from support.plain import Plain
+from support.random_mechanisms import LOAD_FORMS, BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.errors import ArgumentError
 
 

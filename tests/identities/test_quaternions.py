@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, state_of
+from support.evaluated import Evaluated, assert_same
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
 from torseur.describe import Mechanism
 from torseur.errors import NumericalError
 from torseur.model import build

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same, ranks_around
-from overconstrained import described
-from rings import Ring
+from support.evaluated import Evaluated, assert_same, ranks_around
+from support.overconstrained_linkages import described
+from support.ring_mechanisms import Ring
 from torseur.describe import Mechanism
 from torseur.dynamics.kane import kane
 from torseur.dynamics.workbench import Workbench

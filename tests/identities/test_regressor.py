@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import LOAD_FORMS, MOVING, mechanism_of, plans, random_plan, state_of
-from plain import Plain
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.plain import Plain
+from support.random_mechanisms import LOAD_FORMS, MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import Mechanism, SpringDamper, Transmission
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.dynamics.regressor import TEN, standard_parameters

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evaluated import Evaluated, assert_same
-from rings import Ring
+from support.evaluated import Evaluated, assert_same
+from support.ring_mechanisms import Ring
 from torseur.spatial.joints import KINDS
 
 CUTS = tuple(name for name, kind in KINDS.items() if kind.nv < 6)

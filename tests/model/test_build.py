@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-import processes
-from evaluated import Evaluated, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, random_plan, state_of
+from support import processes
+from support.evaluated import Evaluated, assert_same
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, random_plan, state_of
 from torseur.describe import Effort, Formula, Mechanism, Motor, SpringDamper, Transmission
 from torseur.emit import direct
 from torseur.errors import ArgumentError, ModelError, NumericalError, TorseurError

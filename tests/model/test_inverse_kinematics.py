@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mechanisms import BodyPlan, Plan, mechanism_of, state_of
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load

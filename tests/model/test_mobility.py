@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from example_files import FILES
+from support.example_files import FILES
 from torseur.describe import Mechanism
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

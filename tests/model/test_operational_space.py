@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluated import assert_same
+from support.evaluated import assert_same
 from torseur.describe import Mechanism
 from torseur.dynamics.jacobians import Axes, Task
 from torseur.errors import ArgumentError, NumericalError

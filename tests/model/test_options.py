@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from example_files import EXAMPLES
+from support.example_files import EXAMPLES
 from torseur.dynamics.jacobians import Axes, Task
 from torseur.emit import compile, integrator
 from torseur.emit.text import to_c

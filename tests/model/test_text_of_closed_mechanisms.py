@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from emitted import CFunction, run_python
+from support.emitted_code import CFunction, run_python
 from torseur.graph import Role
 from torseur.model.sampling import start_of
 

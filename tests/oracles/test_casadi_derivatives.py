@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, arguments_of, assert_same
-from mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
-from plain import Plain
+from support.evaluated import Evaluated, arguments_of, assert_same
+from support.plain import Plain
+from support.random_mechanisms import LOAD_FORMS, mechanism_of, plans, state_of
 from torseur.emit.bridges import to_casadi
 
 pytestmark = pytest.mark.oracle

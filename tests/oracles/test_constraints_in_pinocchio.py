@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from closing import closed
-from evaluated import Evaluated, assert_same
-from mechanisms import BodyPlan, Plan
-from peers import InPinocchio
+from support.closed_mechanisms import closed
+from support.evaluated import Evaluated, assert_same
+from support.pinocchio_peer import InPinocchio
+from support.random_mechanisms import BodyPlan, Plan
 
 pytestmark = pytest.mark.oracle
 

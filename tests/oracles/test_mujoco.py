@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same
-from mechanisms import state_of
+from support.evaluated import Evaluated, assert_same
+from support.random_mechanisms import state_of
 from torseur.formats import load
 from torseur.model import build
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import Evaluated, assert_same
-from mechanisms import MOVING, mechanism_of, plans, random_plan, state_of
-from peers import InPinocchio
+from support.evaluated import Evaluated, assert_same
+from support.pinocchio_peer import InPinocchio
+from support.random_mechanisms import MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import Base
 from torseur.formats import load
 from torseur.model import build

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluated import Evaluated
+from support.evaluated import Evaluated
 from torseur.describe import Mechanism, Transmission
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.workbench import Workbench

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evaluated import arguments_of, assert_same
-from mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
+from support.evaluated import arguments_of, assert_same
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import Mechanism, SpringDamper
 from torseur.dynamics.quantities import Options, function_of
 from torseur.errors import ArgumentError, MissingExtra

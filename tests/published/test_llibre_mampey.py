@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from evaluated import Evaluated, assert_same
-from lagrangian import by_lagrange
-from mechanisms import State
+from support.evaluated import Evaluated, assert_same
+from support.lagrangian import by_lagrange
+from support.random_mechanisms import State
 from torseur.describe import Mechanism, Motor
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.quantities import Workbench

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from example_files import FILES
+from support.example_files import FILES
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.simulation.audit import CLOSURE, FEW, PROMISED, UNITS, Balance, Gap, Margins, audit_of, energy_balance
 from torseur.simulation.plant import Plant

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import signal as dsp
 
-from block_runs import Blocks
-from markdown_code import run_markdown
-from mechanisms import BodyPlan, Plan, mechanism_of
+from support.markdown_code import run_markdown
+from support.plain_blocks import Blocks
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of
 from torseur.describe import Effort, Mechanism
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from block_runs import Blocks
-from example_files import EXAMPLES, Example
+from support.example_files import EXAMPLES, Example
+from support.plain_blocks import Blocks
 from torseur.simulation.blocks import KINDS
 
 ARM = ts.load(EXAMPLES / "planar_2r" / "planar_2r.yaml")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from block_runs import Blocks
-from evaluated import assert_same
-from example_files import EXAMPLES, Example
-from mechanisms import BodyPlan, Plan, mechanism_of, plans
+from support.evaluated import assert_same
+from support.example_files import EXAMPLES, Example
+from support.plain_blocks import Blocks
+from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans
 from torseur import load
 from torseur.describe import Effort, Mechanism, Motor, SpringDamper
 from torseur.dynamics.jacobians import frame_jacobian

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems_by_hand import ball, driven, driven_exact, kepler, kepler_start, pendulum, second_order
+from support.known_problems import ball, driven, driven_exact, kepler, kepler_start, pendulum, second_order
 from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function, Graph, Role, cos, exp, select, sin, sqrt
 from torseur.simulation.crossings import bracketed_zero

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from example_files import FILES
+from support.example_files import FILES
 from torseur.describe import Mechanism, SpringDamper
 from torseur.simulation.driver import Limits, integrate
 from torseur.simulation.methods import METHODS

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from problems_by_hand import kepler, kepler_start
+from support.known_problems import kepler, kepler_start
 from torseur.simulation.driver import Limits, integrate
 from torseur.simulation.kept import kept
 from torseur.simulation.methods import METHODS

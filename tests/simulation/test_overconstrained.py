@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from overconstrained import LINKAGES, bennett, cranks, described
+from support.overconstrained_linkages import LINKAGES, bennett, cranks, described
 from torseur.bench.build import plate as plate_of
 from torseur.dynamics.quantities import function_of
 from torseur.emit import integrate, native

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import processes
 import torseur.simulation.result_files as files
+from support import processes
 from torseur.describe import Effort, Mechanism
 from torseur.errors import ArgumentError
 from torseur.simulation.comparison import compare

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 from scipy.signal import chirp
 
-from block_runs import Blocks, signal
+from support.plain_blocks import Blocks, signal
 from torseur.describe import Mechanism
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import torseur as ts
-from example_files import FILES
-from mechanisms import mechanism_of, random_plan
+from support.example_files import FILES
+from support.random_mechanisms import mechanism_of, random_plan
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.simulation.batch import simulate_many
 from torseur.simulation.blocks import PythonBlock

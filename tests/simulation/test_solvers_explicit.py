@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import DOP853 as PUBLISHED
 
-from problems_by_hand import driven, driven_exact, kepler, kepler_start, pendulum_in_the_plane
+from support.known_problems import driven, driven_exact, kepler, kepler_start, pendulum_in_the_plane
 from torseur.emit import RK4 as CLASSICAL
 from torseur.emit import Tableau, compile, integrator
 from torseur.errors import ArgumentError

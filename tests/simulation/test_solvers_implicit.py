@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from example_files import EXAMPLES
-from problems_by_hand import (
+from support.example_files import EXAMPLES
+from support.known_problems import (
     driven,
     free_top,
     kepler,

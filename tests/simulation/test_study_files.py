@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import torseur as ts
-from example_files import STUDIES
-from json_schema import fits
+from support.example_files import STUDIES
+from support.json_schema import fits
 from torseur.describe.fields import FrozenDict
 from torseur.errors import ModelError, NumericalError
 from torseur.formats.yaml_nodes import Source, parse, plain

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from example_files import EXAMPLES
+from support.example_files import EXAMPLES
 from torseur.describe import Mechanism, SpringDamper
 from torseur.errors import ArgumentError, TorseurWarning
 from torseur.formats import load

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from example_files import FILES as EXAMPLES
+from support.example_files import FILES as EXAMPLES
 from torseur.describe import (
     Base,
     Body,

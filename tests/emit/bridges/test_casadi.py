@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planar import planar_inertia
-from strategies import arguments, assert_agrees, functions, showcase
+from support.planar_arm import planar_inertia
+from support.random_functions import arguments, assert_agrees, functions, showcase
 from torseur.emit.bridges import to_casadi
 from torseur.errors import ArgumentError, CompileError, MissingExtra
 from torseur.graph import (

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from planar import planar_inertia
-from strategies import KINDS, arguments, assert_close, evaluate_with_bounds, functions
+from support.planar_arm import planar_inertia
+from support.random_functions import KINDS, arguments, assert_close, evaluate_with_bounds, functions
 from torseur.emit.bridges import from_sympy, to_sympy, to_sympy_statements
 from torseur.errors import ArgumentError, CompileError, GraphError, MissingExtra
 from torseur.graph import Function, Graph, evaluate

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from emitted import CFunction, run_python
-from planar import planar_inertia
-from strategies import assert_close, evaluate_with_bounds, showcase
+from support.emitted_code import CFunction, run_python
+from support.planar_arm import planar_inertia
+from support.random_functions import assert_close, evaluate_with_bounds, showcase
 from torseur.emit import compile
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emitted import CFunction, compiled
-from strategies import KINDS, arguments, assert_agrees, functions, showcase
+from support.emitted_code import CFunction, compiled
+from support.random_functions import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import Precision, to_c, to_c_header
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from emitted import run_python
+from support.emitted_code import run_python
 from torseur.emit.text import to_c, to_c_header, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, evaluate, minimum, select, sin

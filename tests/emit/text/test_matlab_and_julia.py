@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from planar import planar_inertia
-from strategies import assert_agrees, showcase
+from support.planar_arm import planar_inertia
+from support.random_functions import assert_agrees, showcase
 from torseur.emit.text import to_julia, to_matlab
 from torseur.graph import Function, Graph, Role, maximum, minimum, select, solve, sqrt, table
 

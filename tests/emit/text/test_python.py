@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emitted import run_python
-from strategies import KINDS, arguments, assert_agrees, functions, showcase
+from support.emitted_code import run_python
+from support.random_functions import KINDS, arguments, assert_agrees, functions, showcase
 from torseur.emit.text import to_python
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, sin, sqrt
 

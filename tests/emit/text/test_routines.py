@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from constrained_by_hand import constrained, random_case
-from emitted import CFunction, compiled, run_python
+from support.constrained_minima import constrained, random_case
+from support.emitted_code import CFunction, compiled, run_python
 from torseur.emit import compile
 from torseur.emit.text import Precision, to_c, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.graph import Function, Graph, call

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import torseur.graph as tg
-from exact import exact
-from rounding import EPS, assert_agrees, assert_close, evaluate_with_bounds
-from strategies import Recipe, Step, build, showcase
+from support.fifty_digits import exact
+from support.random_functions import Recipe, Step, build, showcase
+from support.rounding import EPS, assert_agrees, assert_close, evaluate_with_bounds
 from torseur.graph import Function, Graph, Role, evaluate
 
 

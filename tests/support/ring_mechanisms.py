@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms import _tensor
-from plain import _hat, _joint_motion, _skew
+from support.plain import _hat, _joint_motion, _skew
+from support.random_mechanisms import _tensor
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.spatial.joints import KINDS

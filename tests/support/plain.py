@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jets import Jet, jet_of
+from support.jets import Jet, jet_of
 from torseur.describe import (
     BASE,
     WORLD,

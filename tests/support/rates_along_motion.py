@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluated import arguments_of
-from mechanisms import State
+from support.evaluated import arguments_of
+from support.random_mechanisms import State
 from torseur.describe import Mechanism
 from torseur.dynamics import energy
 from torseur.dynamics.kinematics import rates

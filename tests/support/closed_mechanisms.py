@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms import Plan, State, mechanism_of, state_of
-from plain import Plain, _joint_motion
-from plain_closed import PlainClosed
+from support.plain import Plain, _joint_motion
+from support.plain_closed import PlainClosed
+from support.random_mechanisms import Plan, State, mechanism_of, state_of
 from torseur.describe import BASE, Loop, Mechanism
 from torseur.spatial.joints import KINDS
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plain import Plain
+from support.plain import Plain
 from torseur.describe import BASE, WORLD, CentralInertia, Mechanism, StandardInertia
 
 __all__ = ["InPinocchio"]

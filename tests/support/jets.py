@@ -1,4 +1,4 @@
-"""Numbers that move: value, rate and second rate, carried through formulas. For `plain.py`: nothing is differenced."""
+"""Numbers that move: value, rate and second rate, carried through formulas. For `plain`: nothing is differenced."""
 
 from __future__ import annotations
 

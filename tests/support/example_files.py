@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluated import Evaluated, arguments_of
-from plain import parameter_values
+from support.evaluated import Evaluated, arguments_of
+from support.plain import parameter_values
 from torseur.describe import BASE, CentralInertia, Constraint, Formula, Loop, Mechanism, Parameter, StandardInertia
 from torseur.describe.fields import FrozenDict, Scalar
 from torseur.dynamics.jacobians import Axes
@@ -29,7 +29,7 @@ __all__ = ["EXAMPLES", "FILES", "STUDIES", "Example", "par_twin", "standard_para
 
 Array = NDArray[np.float64]
 
-DATA = Path(__file__).resolve().parent / "data"
+DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLES = DATA.parent.parent / "examples"
 _EVERY = sorted(EXAMPLES.glob("*/*.yaml"))
 STUDIES = {f"{p.parent.name}/{p.stem}": p for p in _EVERY if f"\n{STUDY_KEY}:" in f"\n{p.read_text(encoding='utf-8')}"}

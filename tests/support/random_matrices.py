@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lowered import evaluate_lowered
-from rounding import assert_agrees
+from support.lowered import evaluate_lowered
+from support.rounding import assert_agrees
 from torseur.graph import Function, evaluate
 
 __all__ = ["both_ways", "matrix", "sixth_order"]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jets import Jet, jet_of
-from plain import Moving, Plain
+from support.jets import Jet, jet_of
+from support.plain import Moving, Plain
 from torseur.describe import Mechanism
 from torseur.describe.constraints import Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
 

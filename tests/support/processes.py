@@ -10,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["run", "start"]
 
-_TESTS = Path(__file__).resolve().parent
+_TESTS = Path(__file__).resolve().parent.parent
 
 
 def start(code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from matrices import matrix
+from support.random_matrices import matrix
 from torseur.graph import ConstrainedSystem, Function, Graph, Role
 from torseur.graph.linear import dot
 

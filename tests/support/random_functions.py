@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import torseur.graph as tg
-from rounding import assert_agrees, assert_close, evaluate_with_bounds
+from support.rounding import assert_agrees, assert_close, evaluate_with_bounds
 from torseur.graph import Expr, Function, Graph, Interpolation, Outside, Role, Truth, ops
 
 __all__ = [

@@ -22,7 +22,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from plain import Plain
+from support.plain import Plain
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.spatial.joints import KINDS

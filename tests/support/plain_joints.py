@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from mechanisms import State
-from plain import Plain, _unskew
+from support.plain import Plain, _unskew
+from support.random_mechanisms import State
 from torseur.describe import Joint, Mechanism, Place
 
 __all__ = ["joint_force"]
