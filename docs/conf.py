@@ -27,7 +27,7 @@ exclude_patterns = ["_build", "_static"]
 def draw_schemes(app: object) -> None:
     """The kinematic schemes of the examples, from the files as they are now."""
     from torseur.formats import load
-    from torseur.formats.yaml_format import STUDY_KEY
+    from torseur.formats.yaml.reader import STUDY_KEY
     from torseur.views.scheme import draw_scheme
 
     here = Path(__file__).resolve().parent

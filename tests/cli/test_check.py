@@ -10,8 +10,8 @@ import pytest
 
 import torseur
 from torseur.cli import main
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_schema import schema
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.schema import schema
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "yaml"
 EVERYTHING = DATA / "everything.yaml"

@@ -4,7 +4,7 @@ import pytest
 
 from support.model_faults import ARM, found, mechanism, only
 from torseur.describe.checks import Severity, faults, written
-from torseur.describe.checks.order import ordered
+from torseur.describe.evaluation import ordered
 
 # -- names -------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from support.model_faults import ARM, body, found, mechanism, only
 from support.random_descriptions import anything
 from torseur.describe.checks import Severity, faults
-from torseur.formats.yaml_format import read_document
+from torseur.formats.yaml.reader import read_document
 
 COUNT = int(os.environ.get("TORSEUR_FUZZ", "60"))
 EVERYTHING = Path(__file__).resolve().parent.parent / "data" / "yaml" / "everything.yaml"

@@ -5,8 +5,8 @@ import pytest
 
 import torseur as ts
 from torseur.errors import ModelError
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 
 MODEL = """
 torseur: 1

@@ -8,8 +8,8 @@ import pytest
 import torseur as ts
 from torseur.describe import Mechanism
 from torseur.errors import ModelError
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 
 N = 60
 GRID = (np.arange(N) + 0.5) / N

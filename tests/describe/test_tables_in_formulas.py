@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import torseur as ts
 from torseur.describe import Formula
-from torseur.describe.lookups import Lookup
+from torseur.describe.interpolation import Lookup
 from torseur.errors import ModelError
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 
 
 # -- the language ------------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import pytest
 import torseur as ts
 from torseur.describe import Mechanism
 from torseur.errors import ModelError
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 
 INERTIA = {"mass": 2.0, "centre": (0.1, -0.2, 0.3), "tensor": {"xx": 1.0, "yy": 1.5, "zz": 2.0, "xy": 0.1, "yz": -0.2}}
 AXES = ["x", "y", "z", (-1, 0, 0), (0, -2, 0), (0, 0, -1), (1, 2, 3), (0.3, -0.4, -1), ("a", "2*a", 1)]

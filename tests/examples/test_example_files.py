@@ -13,8 +13,8 @@ from torseur.describe import BaseKind, Mechanism
 from torseur.describe.checks import Severity
 from torseur.describe.fields import names_in
 from torseur.formats import load, read, save
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 
 FAULTY = "welding_arm_printed"
 

@@ -10,8 +10,8 @@ import torseur as ts
 from torseur.cli import main
 from torseur.describe import Effort, Mechanism
 from torseur.describe.loads import SpringDamper, Wrench
+from torseur.describe.substitution import in_numbers
 from torseur.errors import ModelError
-from torseur.formats.in_numbers import in_numbers
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 ARMS = ["rx90", "sr400", "stanford", "planar_2r", "arm_3r"]

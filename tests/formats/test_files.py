@@ -10,7 +10,7 @@ from torseur.describe import Mechanism
 from torseur.describe.checks import Severity
 from torseur.errors import ModelError
 from torseur.formats import LARGEST_FILE, READABLE, WRITABLE, load, read, save
-from torseur.formats.yaml_format import read_yaml
+from torseur.formats.yaml.reader import read_yaml
 
 GOOD = """\
 torseur: 1
@@ -94,7 +94,7 @@ def test_another_ending_is_refused(tmp_path, name):
 
 
 def test_the_limit_is_the_same_for_files_and_for_text():
-    from torseur.formats import yaml_nodes
+    from torseur.formats.yaml import nodes as yaml_nodes
 
     assert yaml_nodes.LARGEST_FILE == LARGEST_FILE
 

@@ -7,7 +7,7 @@ import torseur as ts
 from torseur.cli import main
 from torseur.describe import Mechanism
 from torseur.errors import MissingValue, ModelError
-from torseur.formats.yaml_format import read_yaml
+from torseur.formats.yaml.reader import read_yaml
 
 FOUR_BAR = """
 torseur: 1

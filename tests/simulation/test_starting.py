@@ -12,7 +12,7 @@ import torseur as ts
 from torseur.cli import main
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.errors import ModelError, NumericalError
-from torseur.formats.yaml_format import read_yaml
+from torseur.formats.yaml.reader import read_yaml
 
 R, L = 0.3, 1.0
 CRANK = f"""\

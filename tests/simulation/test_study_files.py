@@ -12,7 +12,7 @@ from support.example_files import STUDIES
 from support.json_schema import fits
 from torseur.describe.fields import FrozenDict
 from torseur.errors import ModelError, NumericalError
-from torseur.formats.yaml_nodes import Source, parse, plain
+from torseur.formats.yaml.nodes import Source, parse, plain
 from torseur.simulation.blocks import KINDS, Constant, FormulaSignal, PythonBlock, Recorded, block_of
 from torseur.simulation.methods import METHODS
 from torseur.simulation.study import Study

@@ -22,7 +22,7 @@ from torseur.dynamics.kinematics import body_poses, frame_pose
 from torseur.dynamics.system import System
 from torseur.formats import read
 from torseur.formats.symoro import read_par
-from torseur.formats.yaml_format import STUDY_KEY
+from torseur.formats.yaml.reader import STUDY_KEY
 from torseur.graph import Function, evaluate
 
 __all__ = ["EXAMPLES", "FILES", "STUDIES", "Example", "par_twin", "standard_parameters", "with_values"]

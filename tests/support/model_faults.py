@@ -2,7 +2,7 @@
 
 from torseur.describe import Mechanism
 from torseur.describe.checks import Severity, faults, written
-from torseur.formats.yaml_format import read_document
+from torseur.formats.yaml.reader import read_document
 
 __all__ = ["ARM", "body", "found", "mechanism", "only"]
 

@@ -17,8 +17,8 @@ import yaml
 from numpy.typing import NDArray
 
 from torseur.describe import Mechanism
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 
 __all__ = ["LINKAGES", "Linkage", "bennett", "cranks", "described", "locomotive", "sarrus", "scissors"]
 

@@ -19,11 +19,11 @@ from torseur.describe.bodies import Base, BaseKind, Coordinate, Joint, Shape
 from torseur.describe.constraints import Constraint, Contact, Loop
 from torseur.describe.fields import Record
 from torseur.describe.formulas import CONSTANTS, FUNCTIONS, RESERVED, Formula
+from torseur.describe.inertia import Solid
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load, PathLoad
+from torseur.describe.lookup_tables import LookupTable
 from torseur.describe.place import Elementary, Place, RigidPose
-from torseur.describe.solids import Solid
-from torseur.describe.tables import LookupTable
 from torseur.spatial.joints import KINDS as JOINTS
 
 __all__ = ["anything", "formulas", "names", "numbers", "scalars", "texts"]

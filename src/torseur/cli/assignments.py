@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.describe.formulas import Formula
 from torseur.errors import ArgumentError, GraphError, ModelError
 from torseur.simulation.study import Study

@@ -13,7 +13,7 @@ import click
 from torseur.cli.options import base_option
 from torseur.cli.summary import summary
 from torseur.describe.checks import Severity
-from torseur.describe.overview import overview
+from torseur.describe.plain_data import plain_data
 from torseur.errors import ModelError
 from torseur.formats import Reading, read
 from torseur.formats.faults import printable
@@ -46,7 +46,7 @@ def command(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
         reading = replace(reading, faults=(*reading.faults, *found.faults))
     if as_json:
         faults = [{"severity": fault.severity.value, **_parts(reading.error(fault))} for fault in reading.faults]
-        data = {"file": str(file), "mechanism": overview(reading.mechanism), "mobility": _mobility(found)}
+        data = {"file": str(file), "mechanism": plain_data(reading.mechanism), "mobility": _mobility(found)}
         _print_json({**data, "faults": faults})
     else:
         lines = [*summary(reading.mechanism), *_freedom(found)]

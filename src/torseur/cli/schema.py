@@ -28,8 +28,8 @@ def command(what: str, output: Path | None, markdown: bool) -> None:
 
 
 def _model(markdown: bool) -> str:
-    from torseur.formats.yaml_reference import reference
-    from torseur.formats.yaml_schema import schema
+    from torseur.formats.yaml.reference import reference
+    from torseur.formats.yaml.schema import schema
 
     return reference() if markdown else json.dumps(schema(), indent=2) + "\n"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torseur.describe.bodies import BASE, WORLD
 from torseur.describe.mechanism import Mechanism
-from torseur.describe.overview import branches, overview
+from torseur.describe.plain_data import branches, plain_data
 
 __all__ = ["summary"]
 
@@ -16,7 +16,7 @@ WIDEST_TREE = 60
 
 def summary(mechanism: Mechanism) -> Iterator[str]:
     """The lines that describe a mechanism; headings begin at the margin."""
-    data = overview(mechanism)
+    data = plain_data(mechanism)
     yield f"{data['name']}: {data['title']}" if data["title"] else data["name"]
     yield ""
     yield "tree"

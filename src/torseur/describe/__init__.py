@@ -3,12 +3,11 @@
 from torseur.describe.bodies import BASE, WORLD, Base, BaseKind, Body, Coordinate, Frame, Joint, Shape
 from torseur.describe.constraints import Constraint, Coupling, Loop, NoSideSlip, Prescribed, Rolling, SpeedRow
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, CompositeInertia, StandardInertia, Tensor
+from torseur.describe.inertia import CentralInertia, CompositeInertia, Solid, StandardInertia, Tensor
 from torseur.describe.loads import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
+from torseur.describe.lookup_tables import LookupTable
 from torseur.describe.mechanism import Input, Mechanism, NamedQuantity, Output, Parameter, Variable
 from torseur.describe.place import AxisTurn, Dh, Elementary, Mdh, Place, RigidPose
-from torseur.describe.solids import Solid
-from torseur.describe.tables import LookupTable
 
 __all__ = [
     "BASE",

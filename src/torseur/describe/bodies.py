@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from torseur.describe.annotations import BodyName, Symbols, Uses
 from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
-from torseur.describe.inertia import Inertia
-from torseur.describe.marks import BodyName, Symbols, Uses
+from torseur.describe.inertia import Box, Cone, Cylinder, Inertia, Sphere
 from torseur.describe.place import Place
-from torseur.describe.solids import Box, Cone, Cylinder, Sphere
 from torseur.spatial.joints import KINDS, JointKind
 
 __all__ = [

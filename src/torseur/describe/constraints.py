@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StrictBool, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from torseur.describe.bodies import WORLD
-from torseur.describe.fields import FrozenDict, Record, Scalar
-from torseur.describe.marks import (
+from torseur.describe.annotations import (
     Anything,
     CoordinateName,
     Driven,
@@ -19,6 +17,8 @@ from torseur.describe.marks import (
     Signal,
     SpeedName,
 )
+from torseur.describe.bodies import WORLD
+from torseur.describe.fields import FrozenDict, Record, Scalar
 from torseur.describe.place import exactly_one
 from torseur.spatial.joints import KINDS, JointKind
 

@@ -11,7 +11,7 @@ from typing import Any
 from torseur.describe.formula_words import COMPARISONS as _COMPARISONS
 from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, RESERVED, TABLE, normal_of
 from torseur.describe.formula_words import WORDS as _WORDS
-from torseur.describe.lookups import Lookup
+from torseur.describe.interpolation import Lookup
 from torseur.errors import ModelError, TorseurError
 
 __all__ = ["DEEPEST", "LONGEST", "Parser", "Program", "Token"]

@@ -30,7 +30,7 @@ from typing import Any
 
 from torseur.describe.formula_parser import DEEPEST, Parser, Program
 from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, OPERATORS, RESERVED, normal_of
-from torseur.describe.lookups import Lookup
+from torseur.describe.interpolation import Lookup
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, select
 

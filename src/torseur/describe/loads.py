@@ -13,8 +13,8 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from torseur.describe.annotations import Anything, AnyTriple, BodyName, CoordinateName, FrameName, Signal, SignalTriple
 from torseur.describe.fields import FrozenDict, Record, Scalar, Triple
-from torseur.describe.marks import Anything, AnyTriple, BodyName, CoordinateName, FrameName, Signal, SignalTriple
 
 __all__ = ["KINDS", "Drag", "Effort", "Load", "Motor", "SpringDamper", "Transmission", "Wrench", "kinds"]
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torseur.describe.fields import Scalar
-from torseur.describe.inertia import CompositeInertia
+from torseur.describe.inertia import CompositeInertia, Solid
 from torseur.describe.place import Place, RigidPose
-from torseur.describe.solids import Solid
 from torseur.graph import Expr, Graph, sqrt
 from torseur.spatial.inertia import Inertia, central
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product

@@ -24,9 +24,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from torseur.describe import BASE, WORLD, BaseKind, Motor, StandardInertia, Transmission
-from torseur.describe.inertia import CompositeInertia
+from torseur.describe.inertia import CompositeInertia, Solid
 from torseur.describe.inertia import Inertia as DescribedInertia
-from torseur.describe.solids import Solid
 from torseur.describe.values import Values
 from torseur.dynamics.free_form import Gearing, Move, cut, geared
 from torseur.dynamics.kinematics import carrier_steps, coordinates_of, velocity_of

@@ -103,7 +103,7 @@ def _read(path: str | os.PathLike[str], loads: Mapping[str, type[Load]]) -> Read
         )
     data = contents(file)
     if ending in (".yaml", ".yml"):
-        from torseur.formats.yaml_format import read_document
+        from torseur.formats.yaml.reader import read_document
 
         document = read_document(data, where, loads=loads, folder=file.parent)
         return Reading(document.mechanism, document.faults, document.place)
@@ -155,7 +155,7 @@ def _text(mechanism: Mechanism, ending: str, losses: Losses) -> str:
         from torseur.formats.urdf import write_urdf
 
         return write_urdf(mechanism, losses)
-    from torseur.formats.yaml_writer import write_yaml
+    from torseur.formats.yaml.writer import write_yaml
 
     return write_yaml(mechanism)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torseur.describe.checks.fault import nearest
+from torseur.describe.faults import nearest
 from torseur.errors import ModelError
 
 __all__ = ["FileFault", "nearest", "printable", "shown"]

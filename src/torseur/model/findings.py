@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torseur.describe import Mechanism
 from torseur.describe.checks import Fault, Severity
-from torseur.describe.checks.fault import Path
+from torseur.describe.faults import Path
 from torseur.errors import MissingValue, ModelError, NumericalError, TorseurError
 from torseur.model.build import build
 from torseur.model.mobility import Mobility

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.describe.checks.fault import nearest
+from torseur.describe.faults import nearest
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.dynamics.system import NORMALS
 from torseur.dynamics.workbench import RANK

@@ -24,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.dynamics.constraints import Constraints

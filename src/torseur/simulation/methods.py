@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.errors import ArgumentError
 from torseur.simulation.solvers.rosenbrock import RODAS4
 from torseur.simulation.solvers.second_order import EASYDYN, NEWMARK, generalised_alpha, hht, newmark

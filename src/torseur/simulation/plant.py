@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from torseur.describe import Mechanism
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.describe.mechanism import Output
 from torseur.dynamics.closed_motion import Motion, corrected, moved_by
 from torseur.dynamics.kinematics import displaced, rates

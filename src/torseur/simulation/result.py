@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Mechanism, Variable
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.errors import ArgumentError
 from torseur.simulation.interpolation import interpolated
 

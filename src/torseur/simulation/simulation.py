@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from torseur import __version__
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError, NumericalError, UnseenWarning
 from torseur.graph import Function

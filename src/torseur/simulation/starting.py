@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from torseur.describe.checks.fault import written
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint, Contact, Rolling
-from torseur.describe.reduced import with_slipping_wheels, without_constraints
+from torseur.describe.faults import written
+from torseur.describe.substitution import with_slipping_wheels, without_constraints
 from torseur.errors import NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing

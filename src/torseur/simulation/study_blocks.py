@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.describe.formulas import Formula
 from torseur.errors import ModelError
-from torseur.formats.yaml_forms import shape
-from torseur.formats.yaml_nodes import Node, Source
-from torseur.formats.yaml_writer import plain
+from torseur.formats.yaml.nodes import Node, Source
+from torseur.formats.yaml.short_forms import shape
+from torseur.formats.yaml.writer import plain
 from torseur.simulation.blocks import Block, Constant, FormulaSignal, PythonBlock
 
 __all__ = ["shape_block", "short_block"]

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from torseur.describe.checks.fault import Fault, Path, guess, written
+from torseur.describe.annotations import FoundFormula, FoundName, walk
 from torseur.describe.checks.scope import Scope
-from torseur.describe.checks.walk import FoundFormula, FoundName, walk
+from torseur.describe.faults import Fault, Path, guess, written
 from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism

@@ -39,10 +39,10 @@ from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError, TorseurError, TorseurWarning
 from torseur.formats import contents, read, with_base
 from torseur.formats.faults import FileFault
-from torseur.formats.yaml_format import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
-from torseur.formats.yaml_format import VERSION as MODEL_VERSION
-from torseur.formats.yaml_forms import shape
-from torseur.formats.yaml_nodes import Node, Source, parse, plain
+from torseur.formats.yaml.nodes import Node, Source, parse, plain
+from torseur.formats.yaml.reader import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
+from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
+from torseur.formats.yaml.short_forms import shape
 from torseur.simulation.blocks import KINDS, Block
 from torseur.simulation.blocks.recorded import Recorded
 from torseur.simulation.study import Study

@@ -8,9 +8,9 @@ from typing import Any, get_args
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
-from torseur.formats.yaml_format import STUDY_KEY
-from torseur.formats.yaml_reference import section
-from torseur.formats.yaml_schema import schema, tidied
+from torseur.formats.yaml.reader import STUDY_KEY
+from torseur.formats.yaml.reference import section
+from torseur.formats.yaml.schema import schema, tidied
 from torseur.simulation.blocks import KINDS, Block, PythonBlock
 from torseur.simulation.methods import METHODS
 from torseur.simulation.study import Change, FrictionChoice, Solver, StopChoice, Study

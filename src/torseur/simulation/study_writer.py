@@ -9,9 +9,8 @@ from typing import Any
 
 from torseur.errors import ModelError
 from torseur.formats import replace_file
-from torseur.formats.yaml_format import STUDY_KEY
-from torseur.formats.yaml_text import block
-from torseur.formats.yaml_writer import plain
+from torseur.formats.yaml.reader import STUDY_KEY
+from torseur.formats.yaml.writer import block, plain
 from torseur.simulation.blocks import Block
 from torseur.simulation.study import Study
 from torseur.simulation.study_blocks import short_block

@@ -9,16 +9,15 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from torseur.describe.bodies import BASE, Body, Frame
-from torseur.describe.checks.fault import Fault, Path, Severity
-from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
+from torseur.describe.evaluation import ordered
+from torseur.describe.faults import Fault, Path, Severity
 from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, StandardInertia, Tensor
+from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, Solid, StandardInertia, Tensor
 from torseur.describe.loads import Motor, Transmission
 from torseur.describe.mechanism import Variable
-from torseur.describe.solids import Solid
 from torseur.describe.values import Values
 from torseur.errors import TorseurError
 from torseur.graph import Graph

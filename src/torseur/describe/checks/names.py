@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torseur.describe.annotations import FoundFormula, FoundName, Symbols, Thing, walk
 from torseur.describe.bodies import BASE, WORLD, BaseKind, Frame
-from torseur.describe.checks.fault import Fault, Path, guess
-from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope, fault_without_value
-from torseur.describe.checks.walk import FoundFormula, FoundName, walk
+from torseur.describe.evaluation import ordered
+from torseur.describe.faults import Fault, Path, guess
 from torseur.describe.formulas import Formula
-from torseur.describe.marks import Symbols, Thing
 
 __all__ = ["circles", "double_names", "unknown_names", "unread_tables"]
 

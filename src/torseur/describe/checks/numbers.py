@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from torseur.describe.bodies import Coordinate, Joint, Tyre
-from torseur.describe.checks.fault import Fault, Path, Severity
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Contact, NoSideSlip, Rolling
+from torseur.describe.faults import Fault, Path, Severity
+from torseur.describe.inertia import Box, Cone, Cylinder, Sphere, Tube
 from torseur.describe.loads import Motor
 from torseur.describe.mechanism import Variable
 from torseur.describe.place import AxisTurn, RigidPose
-from torseur.describe.solids import Box, Cone, Cylinder, Sphere, Tube
 from torseur.spatial.joints import Quantity
 
 __all__ = ["axes", "coefficients", "limits", "orientations", "sizes"]

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from torseur.describe.annotations import Symbols, Thing, records
 from torseur.describe.bodies import BASE, WORLD
-from torseur.describe.checks.fault import Fault, Path
-from torseur.describe.checks.order import ordered
-from torseur.describe.checks.walk import records
+from torseur.describe.evaluation import ordered
+from torseur.describe.faults import Fault, Path
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula, normal_of
-from torseur.describe.lookups import Lookup
-from torseur.describe.marks import Symbols, Thing
+from torseur.describe.interpolation import Lookup
 from torseur.describe.mechanism import Mechanism, Variable
 from torseur.errors import TorseurError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torseur.describe.bodies import BASE, WORLD, BaseKind
-from torseur.describe.checks.fault import Fault, Path, Severity
-from torseur.describe.checks.order import ordered
 from torseur.describe.checks.scope import Scope
+from torseur.describe.evaluation import ordered
+from torseur.describe.faults import Fault, Path, Severity
 from torseur.describe.loads import Motor, PathLoad, Transmission
 from torseur.spatial.joints import Quantity
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torseur.describe.checks.fault import Fault, Severity
+from torseur.describe.annotations import FoundFormula, walk
 from torseur.describe.checks.scope import Scope
-from torseur.describe.checks.walk import FoundFormula, walk
+from torseur.describe.faults import Fault, Severity
 from torseur.describe.fields import names_in
 
 __all__ = ["unused_names"]

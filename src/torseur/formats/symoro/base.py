@@ -9,7 +9,7 @@ from torseur.describe.fields import Scalar, Triple
 from torseur.describe.formulas import Formula
 from torseur.describe.place import Place, RigidPose
 from torseur.formats.expressions import minus
-from torseur.formats.symoro.sizes import Sheet
+from torseur.formats.symoro.sheet import Sheet
 from torseur.formats.symoro.symbols import Symbols
 
 __all__ = ["EARTH", "base_motion", "read_gravity", "read_place", "turned"]

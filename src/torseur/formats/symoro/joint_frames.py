@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from torseur.describe.annotations import FoundName, Thing, walk
 from torseur.describe.bodies import Body, Frame, Joint
-from torseur.describe.checks.walk import FoundName, walk
 from torseur.describe.fields import FrozenDict, Record, names_in
 from torseur.describe.inertia import Inertia as DescribedInertia
 from torseur.describe.inertia import StandardInertia
-from torseur.describe.marks import Thing
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Place, RigidPose
 from torseur.formats.expressions import legal_name

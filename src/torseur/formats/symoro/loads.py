@@ -11,7 +11,7 @@ from torseur.describe.formulas import Formula
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.formats.expressions import Value, minus
 from torseur.formats.symoro.rows import Role, Row
-from torseur.formats.symoro.sizes import Sheet
+from torseur.formats.symoro.sheet import Sheet
 from torseur.formats.symoro.symbols import Symbols
 from torseur.formats.symoro.text import INERTIA
 

@@ -17,7 +17,7 @@ from torseur.formats.expressions import Source, legal_name
 from torseur.formats.symoro.base import base_motion, read_gravity, read_place
 from torseur.formats.symoro.loads import read_loads
 from torseur.formats.symoro.rows import Role, Row, read_rows
-from torseur.formats.symoro.sizes import Sheet, measure
+from torseur.formats.symoro.sheet import Sheet, measure
 from torseur.formats.symoro.symbols import Symbols
 from torseur.formats.symoro.text import INERTIA, parse
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torseur.formats.expressions import Value
-from torseur.formats.symoro.sizes import Sheet
+from torseur.formats.symoro.sheet import Sheet
 
 __all__ = ["COORDINATE", "PLACE_KEYS", "Role", "Row", "read_rows"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from torseur.describe.checks.fault import nearest
+from torseur.describe.faults import nearest
 from torseur.formats.expressions import LONGEST_VALUE, Kind, Source, Token, Value, tokenize
 
 __all__ = [

@@ -19,8 +19,8 @@ from torseur.describe.formulas import Formula
 from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.describe.mechanism import Mechanism
+from torseur.describe.substitution import in_numbers
 from torseur.formats.expressions import minus, spelled, tokenize
-from torseur.formats.in_numbers import in_numbers
 from torseur.formats.losses import Losses, listed
 from torseur.formats.symoro.base import IDENTITY, turned
 from torseur.formats.symoro.fitting import fitted

@@ -8,8 +8,7 @@ from functools import cached_property
 
 from torseur.describe import Formula, Mechanism, Place, StandardInertia
 from torseur.describe.fields import Scalar, names_in
-from torseur.describe.inertia import CompositeInertia, Inertia
-from torseur.describe.solids import Solid
+from torseur.describe.inertia import CompositeInertia, Inertia, Solid
 from torseur.describe.values import Values
 from torseur.errors import TorseurError
 from torseur.formats.losses import listed

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.describe.fields import FrozenDict, Name, Scalar
 from torseur.errors import ModelError
 from torseur.graph import Expr, jacobian, maximum, minimum, minimum_norm_solve, ops, substitute

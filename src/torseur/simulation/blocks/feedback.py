@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
-from torseur.describe.marks import Anything
 from torseur.errors import ModelError
 from torseur.graph import Expr, maximum, minimum
 from torseur.simulation.blocks.base import Block

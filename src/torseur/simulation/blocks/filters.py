@@ -10,8 +10,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
-from torseur.describe.marks import Anything
 from torseur.graph import Expr
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context

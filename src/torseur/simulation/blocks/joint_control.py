@@ -13,9 +13,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.annotations import Anything, CoordinateName
+from torseur.describe.faults import guess
 from torseur.describe.fields import FrozenDict
-from torseur.describe.marks import Anything, CoordinateName
 from torseur.errors import ModelError
 from torseur.graph import Expr, sqrt, substitute
 from torseur.simulation.blocks.actuation import Controller, Gains, gain

@@ -7,8 +7,8 @@ from typing import Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
-from torseur.describe.marks import Anything
 from torseur.graph import Expr, maximum, minimum
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.context import Context

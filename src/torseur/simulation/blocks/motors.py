@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
-from torseur.describe.marks import Anything
 from torseur.graph import Expr, maximum, minimum, select
 from torseur.simulation.blocks.actuation import force_unit
 from torseur.simulation.blocks.base import Block

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import Number, Scalar
 from torseur.errors import ModelError
-from torseur.formats.columns import columns_of, lines_of
+from torseur.formats.csv_tables import columns_of, lines_of
 from torseur.graph import Expr, Interpolation, Outside, Piecewise, table
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from torseur.describe.annotations import Anything
 from torseur.describe.fields import Name, Scalar
-from torseur.describe.marks import Anything
 from torseur.errors import ModelError
 from torseur.graph import Expr
 from torseur.simulation.blocks.base import Block

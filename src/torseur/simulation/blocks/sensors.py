@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from torseur.describe.annotations import FrameName
 from torseur.describe.fields import Scalar, Triple
-from torseur.describe.marks import FrameName
 from torseur.dynamics.jacobians import Axes, acceleration
 from torseur.graph import Expr, atan2, sqrt
 from torseur.simulation.blocks.base import Block

@@ -13,9 +13,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from torseur.describe.annotations import Anything
 from torseur.describe.fields import Number, Scalar
 from torseur.describe.formulas import Formula
-from torseur.describe.marks import Anything
 from torseur.graph import Expr, Piecewise, exp, log, maximum, minimum, select, sin
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.errors import ModelError
 from torseur.simulation.blocks.base import Block, kinds
 from torseur.simulation.blocks.feedback import Pd, Pid

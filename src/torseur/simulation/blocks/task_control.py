@@ -20,8 +20,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from torseur.describe.annotations import Anything, AnyTriple, FrameName
 from torseur.describe.fields import FrozenDict, Scalar
-from torseur.describe.marks import Anything, AnyTriple, FrameName
 from torseur.dynamics.jacobians import Axes, acceleration, frame_jacobian
 from torseur.errors import ModelError
 from torseur.graph import Expr, minimum_norm_solve, sqrt

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from torseur.describe.loads import KINDS, Load
 from torseur.errors import ArgumentError
-from torseur.formats.yaml_format import read_yaml
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_yaml
+from torseur.formats.yaml.writer import write_yaml
 from torseur.simulation.result import Audit, Channel, Event, Role, Run
 
 __all__ = ["AUDIT", "labels", "recorded", "regrouped", "restored"]

@@ -10,7 +10,7 @@ from torseur.errors import ModelError, TorseurError
 from torseur.formats.urdf import read_urdf
 from torseur.formats.urdf.markup import DEEPEST, LARGEST
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
+DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"
 
 
 def fault_of(data: str | bytes) -> str:

@@ -11,14 +11,13 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from torseur.describe.bodies import Base, Body, Coordinate, Frame, Joint, Line, Mesh, Shape
-from torseur.describe.checks.fault import guess, nearest
+from torseur.describe.faults import guess, nearest
 from torseur.describe.fields import Record
-from torseur.describe.inertia import Tensor
+from torseur.describe.inertia import Box, Solid, Sphere, Tensor
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Input, NamedQuantity, Output, Parameter
 from torseur.describe.place import Place, RigidPose
-from torseur.describe.solids import Box, Solid, Sphere
-from torseur.formats.yaml_nodes import Node, Source
+from torseur.formats.yaml.nodes import Node, Source
 
 __all__ = ["HOISTED", "LISTED", "NAMED", "shape", "shape_load"]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
-from torseur.describe.checks.fault import Path, written
+from torseur.describe.faults import Path, written
 from torseur.errors import ModelError
 from torseur.formats.faults import FileFault, shown
 

@@ -28,7 +28,7 @@ from torseur.describe import (
 )
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import Inertia
-from torseur.formats.in_numbers import in_numbers
+from torseur.describe.substitution import in_numbers
 from torseur.formats.losses import Losses
 from torseur.formats.urdf.elements import JointType, Mimic
 from torseur.formats.urdf.names import Names

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from support.processes import run
 from support.random_descriptions import texts
 from torseur.errors import ModelError, TorseurError
-from torseur.formats.yaml_format import read_document, read_yaml
-from torseur.formats.yaml_nodes import LARGEST_FILE, MOST_NODES
+from torseur.formats.yaml.nodes import LARGEST_FILE, MOST_NODES
+from torseur.formats.yaml.reader import read_document, read_yaml
 
 COUNT = int(os.environ.get("TORSEUR_FUZZ", "300"))
 HEAD = "torseur: 1\nname: arm\n"
 
-RICH = (Path(__file__).resolve().parent.parent / "data" / "yaml" / "everything.yaml").read_bytes()
+RICH = (Path(__file__).resolve().parents[2] / "data" / "yaml" / "everything.yaml").read_bytes()
 
 
 OUTCOMES = {"read", "refused"}
@@ -184,7 +184,7 @@ _FIELDS = [
 @settings(max_examples=min(COUNT, 5000))
 @given(st.dictionaries(st.sampled_from(_FIELDS), _plain, max_size=4))
 def test_any_tree_of_values_gives_a_mechanism_or_our_error(tree):
-    from torseur.formats.yaml_text import block
+    from torseur.formats.yaml.writer import block
 
     try:
         text = "\n".join(block(tree)) + "\n"
@@ -209,7 +209,7 @@ def test_reading_runs_nothing_and_opens_nothing(tmp_path):
         """
         import sys
         from torseur.errors import ModelError
-        from torseur.formats.yaml_format import read_yaml
+        from torseur.formats.yaml.reader import read_yaml
 
         rich, hostile = (open(path, "rb").read() for path in sys.argv[1:])
         read_yaml(rich)  # imports whatever it needs
@@ -229,7 +229,7 @@ def test_reading_runs_nothing_and_opens_nothing(tmp_path):
         allowed = {"object.__getattr__", "sys._getframe", "object.__setattr__", "object.__delattr__"}
         assert not set(seen) - allowed, sorted(set(seen))
         """,
-        str(Path(__file__).resolve().parent.parent / "data" / "yaml" / "everything.yaml"),
+        str(Path(__file__).resolve().parents[2] / "data" / "yaml" / "everything.yaml"),
         str(hostile),
     )
     assert [path.name for path in tmp_path.iterdir()] == ["hostile.yaml"]

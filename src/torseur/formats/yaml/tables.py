@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from torseur.errors import ModelError
-from torseur.formats.columns import columns_of, grid_of, lines_of
+from torseur.formats.csv_tables import columns_of, grid_of, lines_of
 from torseur.formats.files import contents
-from torseur.formats.yaml_nodes import Node, Source, plain
+from torseur.formats.yaml.nodes import Node, Source, plain
 
 __all__ = ["put_tables_in"]
 

@@ -24,14 +24,14 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from torseur.describe.checks import Fault, Severity, faults
-from torseur.describe.checks.fault import Path
+from torseur.describe.faults import Path
 from torseur.describe.fields import Record
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.formats.yaml_forms import shape, shape_load
-from torseur.formats.yaml_messages import message
-from torseur.formats.yaml_nodes import Mark, Node, Source, parse, plain
-from torseur.formats.yaml_tables import put_tables_in
+from torseur.formats.yaml.messages import message
+from torseur.formats.yaml.nodes import Mark, Node, Source, parse, plain
+from torseur.formats.yaml.short_forms import shape, shape_load
+from torseur.formats.yaml.tables import put_tables_in
 
 __all__ = [
     "STUDY_KEY",

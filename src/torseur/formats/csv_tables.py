@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from torseur.describe.checks.fault import guess
+from torseur.describe.faults import guess
 from torseur.errors import ModelError
 
 __all__ = ["columns_of", "grid_of", "lines_of"]

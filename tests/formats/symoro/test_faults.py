@@ -14,7 +14,7 @@ from torseur.describe import Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.symoro import read_par
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 SEEDS = [path.read_bytes() for path in sorted([*DATA.glob("par/*.par"), *DATA.glob("symoro/*.par")])]
 
 GOOD = {

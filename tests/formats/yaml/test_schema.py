@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from support.json_schema import fits
 from support.random_descriptions import anything
 from support.yaml_short_forms import SAME
-from torseur.formats.yaml_format import read_document
-from torseur.formats.yaml_nodes import Source, parse, plain
-from torseur.formats.yaml_reference import reference
-from torseur.formats.yaml_schema import schema
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.nodes import Source, parse, plain
+from torseur.formats.yaml.reader import read_document
+from torseur.formats.yaml.reference import reference
+from torseur.formats.yaml.schema import schema
+from torseur.formats.yaml.writer import write_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = schema()
 
 

@@ -9,7 +9,7 @@ from support.listings_by_hand import posed
 from torseur.describe import BaseKind, Formula, SpringDamper
 from torseur.formats.symoro import read_par
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def text_of(name: str) -> str:

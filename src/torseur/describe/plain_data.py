@@ -1,6 +1,6 @@
 """What is in a mechanism, as plain data: the same for people, programs and tests.
 
-The keys of `overview` are stable: they may be added to, not changed.
+The keys of `plain_data` are stable: they may be added to, not changed.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, StandardInertia
 from torseur.describe.loads import Load
+from torseur.describe.lookup_tables import LookupTable
 from torseur.describe.mechanism import Mechanism, NamedQuantity, Output, Variable
-from torseur.describe.tables import LookupTable
 
-__all__ = ["Branch", "branches", "overview"]
+__all__ = ["Branch", "branches", "plain_data"]
 
 Data = dict[str, Any]
 Branch = tuple[int, str]
 """How deep a body is in the tree, and its name."""
 
 
-def overview(mechanism: Mechanism) -> Data:
+def plain_data(mechanism: Mechanism) -> Data:
     """Everything a reader wants to know first."""
     scope = Scope(mechanism)
     return {

@@ -13,9 +13,8 @@ from support.yaml_short_forms import SAME
 from torseur.describe import Body, Formula, Load, Mechanism, Parameter
 from torseur.describe.fields import Scalar
 from torseur.describe.loads import KINDS, kinds
-from torseur.formats.yaml_format import read_document, read_yaml
-from torseur.formats.yaml_text import flow
-from torseur.formats.yaml_writer import write_yaml
+from torseur.formats.yaml.reader import read_document, read_yaml
+from torseur.formats.yaml.writer import flow, write_yaml
 
 COUNT = int(os.environ.get("TORSEUR_FUZZ", "60"))
 HEAD = "torseur: 1\nname: arm\n"

@@ -14,7 +14,7 @@ from torseur.describe import Formula, Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.symoro import read_par, write_par
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 FILES = {path.stem: path for path in [*DATA.glob("par/*.par"), *DATA.glob("symoro/*.par")]}
 
 SEEDS = [path.read_bytes() for path in sorted(FILES.values())]

@@ -9,14 +9,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from torseur.describe.annotations import Refers, Symbols, Thing, Uses
 from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.loads import KINDS, Load
-from torseur.describe.marks import Refers, Symbols, Thing, Uses
 from torseur.describe.mechanism import Mechanism
-from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
-from torseur.formats.yaml_text import flow
-from torseur.formats.yaml_writer import plain
+from torseur.formats.yaml.short_forms import HOISTED, LISTED, NAMED
+from torseur.formats.yaml.writer import flow, plain
 
 __all__ = ["reference", "section"]
 

@@ -11,7 +11,7 @@ from torseur.describe import BaseKind, Effort, Formula, Mechanism, SpringDamper,
 from torseur.errors import ModelError
 from torseur.formats.symoro import read_par, write_par
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 FILES = {path.stem: path for path in [*DATA.glob("par/*.par"), *DATA.glob("symoro/*.par")]}
 VEHICLES = ["bicilacet_3ddl", "modele11ddl", "modele16ddl", "modele16ddl_table35", "smera_rebuilt"]
 

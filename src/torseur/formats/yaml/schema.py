@@ -12,8 +12,8 @@ from torseur.describe.inertia import Tensor
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Input, Mechanism, Parameter
 from torseur.describe.place import Place
-from torseur.formats.yaml_format import VERSION, VERSION_KEY
-from torseur.formats.yaml_forms import HOISTED, LISTED, NAMED
+from torseur.formats.yaml.reader import VERSION, VERSION_KEY
+from torseur.formats.yaml.short_forms import HOISTED, LISTED, NAMED
 
 __all__ = ["schema", "tidied"]
 

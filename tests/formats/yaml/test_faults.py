@@ -3,7 +3,7 @@
 import pytest
 
 from torseur.errors import ModelError
-from torseur.formats.yaml_format import read_yaml
+from torseur.formats.yaml.reader import read_yaml
 
 HEAD = "torseur: 1\nname: arm\n"
 

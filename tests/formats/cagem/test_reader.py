@@ -17,7 +17,7 @@ from torseur.describe.fields import names_in
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.cagem import read_mu, read_mu_study
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "cagem"
+DATA = Path(__file__).resolve().parents[2] / "data" / "cagem"
 PRINTED, REBUILT = "welder_cagem_printed_clean", "welder_cagem_spatial_rebuilt"
 BOTH = [PRINTED, REBUILT]
 

@@ -15,7 +15,7 @@ from torseur.describe import Effort, Formula, Mechanism
 from torseur.dynamics.system import System
 from torseur.formats.urdf import read_urdf
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
+DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"
 FILES = sorted(DATA.glob("*.urdf"))
 
 MIXED = """<?xml version="1.0" encoding="utf-8"?>

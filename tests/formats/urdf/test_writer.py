@@ -37,7 +37,7 @@ from torseur.describe import (
 from torseur.errors import ModelError
 from torseur.formats.urdf import read_urdf, write_urdf
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
+DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"
 
 
 def again(mechanism: Mechanism) -> Mechanism:
