@@ -9,7 +9,7 @@ import pytest
 
 from support.evaluated import Evaluated, arguments_of, assert_same
 from support.example_files import EXAMPLES
-from support.plain import parameter_values
+from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
 from torseur.dynamics.allowed_motions import AllowedMotions
 from torseur.dynamics.closed_parameters import closed_base_parameters

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from support.closed_mechanisms import CUTS, FORMS, closed
 from support.evaluated import Evaluated, assert_same, ranks_around
 from support.example_files import Example
-from support.plain import Plain, parameter_values
+from support.plain import Plain
+from support.plain_motion import parameter_values
 from support.random_mechanisms import MOVING, BodyPlan, Plan
 from torseur.describe import Effort, Mechanism, Transmission
 from torseur.dynamics.independent import actuated_coordinates, independent_speeds

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from support.plain import Plain, _joint_motion
+from support.moving_poses import joint_motion
+from support.plain import Plain
 from support.plain_closed import PlainClosed
 from support.random_mechanisms import Plan, State, mechanism_of, state_of
 from torseur.describe import BASE, Loop, Mechanism
@@ -124,7 +125,7 @@ class _Closer:
         if kind == "spherical":
             q /= np.linalg.norm(q)
         still = np.zeros(algebra.nv)
-        motion = np.eye(4) if kind == "fixed" else _joint_motion(kind, q, still, still, pitch).T
+        motion = np.eye(4) if kind == "fixed" else joint_motion(kind, q, still, still, pitch).T
         at_b = self.places[b] @ self._pose()
         ends = self._frame(a, at_b @ np.linalg.inv(motion)), self._frame(b, at_b)
         loop = Loop(joint=kind, between=ends, pitch=pitch if kind == "screw" else None)

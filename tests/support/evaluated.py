@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from support.plain import parameter_values
+from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
 from torseur.dynamics.jacobians import Axes
 from torseur.dynamics.quantities import Options, function_of

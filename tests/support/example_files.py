@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from support.evaluated import Evaluated, arguments_of
-from support.plain import parameter_values
+from support.plain_motion import parameter_values
 from torseur.describe import BASE, CentralInertia, Constraint, Formula, Loop, Mechanism, Parameter, StandardInertia
 from torseur.describe.fields import FrozenDict, Scalar
 from torseur.dynamics.jacobians import Axes

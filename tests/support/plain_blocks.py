@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from support.plain import parameter_values
+from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
 from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench

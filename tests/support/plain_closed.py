@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from support.jets import Jet, jet_of
-from support.plain import Moving, Plain
+from support.moving_poses import Moving
+from support.plain import Plain
 from torseur.describe import Mechanism
 from torseur.describe.constraints import Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from support.plain import Plain, _unskew
+from support.moving_poses import unskew
+from support.plain import Plain
 from support.random_mechanisms import State
 from torseur.describe import Joint, Mechanism, Place
 
@@ -38,8 +39,8 @@ def joint_force(mechanism: Mechanism, body: str, s: State) -> Array:
         known |= {x.name: float(value) for x, value in zip(variables, given, strict=True)}
     own: tuple[Any, ...] = (
         [*T[:3, 3], w, x, y, z],
-        [*hat[:3, 3], *_unskew(hat[:3, :3])],
-        [*rate[:3, 3], *_unskew(rate[:3, :3])],
+        [*hat[:3, 3], *unskew(hat[:3, :3])],
+        [*rate[:3, 3], *unskew(rate[:3, :3])],
     )
     found = []
     for known, variables, mine in zip(values, (loosened.q, loosened.v, loosened.v), own, strict=True):

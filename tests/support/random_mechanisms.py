@@ -34,6 +34,7 @@ __all__ = [
     "BodyPlan",
     "Plan",
     "State",
+    "inertia_tensor",
     "mechanism_of",
     "plans",
     "random_plan",
@@ -269,12 +270,12 @@ class _Writer:
         r = centre + self.rng.uniform(-0.25, 0.25, (5, 3))
         M, c = m.sum(), m @ r / m.sum()
         if form == "standard":
-            J = _tensor(m, r)
+            J = inertia_tensor(m, r)
             names = {"XX": J[0, 0], "XY": J[0, 1], "XZ": J[0, 2], "YY": J[1, 1], "YZ": J[1, 2], "ZZ": J[2, 2]}
             first = dict(zip(("MX", "MY", "MZ"), M * c, strict=True))
             return {name: self._scalar(x) for name, x in {**names, **first, "M": M}.items()}
         rpy = tuple(self._angle() for _ in range(3))
-        J = _tensor(m, r - c)
+        J = inertia_tensor(m, r - c)
         tensor = {"xx": J[0, 0], "xy": J[0, 1], "xz": J[0, 2], "yy": J[1, 1], "yz": J[1, 2], "zz": J[2, 2]}
         return {
             "mass": self._scalar(M),
@@ -360,7 +361,7 @@ class _Writer:
         )
 
 
-def _tensor(m: Array, r: Array) -> Array:
+def inertia_tensor(m: Array, r: Array) -> Array:
     return np.einsum("k,k,ij->ij", m, (r * r).sum(1), np.eye(3)) - np.einsum("k,ki,kj->ij", m, r, r)
 
 

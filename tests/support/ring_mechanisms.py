@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from support.plain import _hat, _joint_motion, _skew
-from support.random_mechanisms import _tensor
+from support.moving_poses import hat as hat_of
+from support.moving_poses import joint_motion, skew
+from support.random_mechanisms import inertia_tensor
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.spatial.joints import KINDS
@@ -46,14 +47,14 @@ def _place(T: Array) -> dict[str, Any]:
 
 def _pose(kind: str, q: Array) -> Array:
     still = np.zeros(KINDS[kind].nv)
-    return np.eye(4) if kind == "fixed" else _joint_motion(kind, q, still, still, PITCH).T
+    return np.eye(4) if kind == "fixed" else joint_motion(kind, q, still, still, PITCH).T
 
 
 def _twist(kind: str, q: Array, v: Array) -> Array:
     """(V, w) of b in b's axes."""
     if kind == "fixed":
         return np.zeros(6)
-    m = _joint_motion(kind, q, v, 0 * v, PITCH)
+    m = joint_motion(kind, q, v, 0 * v, PITCH)
     hat = np.linalg.inv(m.T) @ m.d
     return np.array([*hat[:3, 3], hat[2, 1], hat[0, 2], hat[1, 0]])
 
@@ -136,7 +137,7 @@ class Ring:
             end = self.bodies[k] @ self.C[k] if k < len(self.bodies) else self.C[k]
             for e in np.eye(KINDS[kind].nv):
                 twist = _twist(kind, self.q[k], e)
-                hat = end @ _hat(twist[:3], twist[3:]) @ np.linalg.inv(end)
+                hat = end @ hat_of(twist[:3], twist[3:]) @ np.linalg.inv(end)
                 found.append([*hat[:3, 3], hat[2, 1], hat[0, 2], hat[1, 0]])
         return np.array(found).T
 
@@ -195,7 +196,7 @@ class Ring:
         masses, points = self.masses[body]
         inward = np.linalg.inv(home)
         r = points @ inward[:3, :3].T + inward[:3, 3]
-        J, M, first = _tensor(masses, r), masses.sum(), masses @ r
+        J, M, first = inertia_tensor(masses, r), masses.sum(), masses @ r
         names = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
         ten = (J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2], *first, M)
         joint = {"kind": self.kinds[k]} | ({"pitch": PITCH} if self.kinds[k] == "screw" else {})
@@ -246,7 +247,7 @@ class Ring:
             velocity: likewise.
         """
         T, (m, r) = self.bodies[body], self.masses[body]
-        R, w, wd = T[:3, :3], _skew(velocity[3:]), _skew(acceleration[3:])
+        R, w, wd = T[:3, :3], skew(velocity[3:]), skew(acceleration[3:])
         a = acceleration[:3] + r @ (wd + w @ w).T
         force = m[:, None] * (a @ R.T - GRAVITY)
         places = r @ R.T + T[:3, 3]
