@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.random_functions import KINDS, arguments, functions, showcase
+from support.random_functions import arguments, functions, showcase
+from support.recipes import KINDS
 from support.rounding import assert_agrees
 from torseur.emit import Tier, compile, kernel
 from torseur.graph import (

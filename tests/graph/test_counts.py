@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 import torseur.graph as tg
-from support.random_functions import RESIDUALS
+from support.recipes import RESIDUALS
 from torseur.graph import Count, Function, Graph, Role, Stage, count, count_by_stage
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import torseur.graph as tg
 from support.fifty_digits import DIGITS, FUNCTIONS, exact_slope
-from support.random_functions import BINARY, KINDS, UNARY, Recipe, Step, arguments, build, recipes
+from support.random_functions import arguments, recipes
+from support.recipes import BINARY, KINDS, UNARY, Recipe, Step, build
 from support.rounding import assert_close, evaluate_with_bounds
 from torseur.graph import (
     Function,

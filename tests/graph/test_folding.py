@@ -13,18 +13,8 @@ from hypothesis import strategies as st
 
 import torseur.graph as tg
 from support.fifty_digits import exact
-from support.random_functions import (
-    BINARY,
-    COMPARISONS,
-    KINDS,
-    UNARY,
-    arguments,
-    build,
-    build_raw,
-    plain,
-    recipes,
-    showcase,
-)
+from support.random_functions import arguments, recipes, showcase
+from support.recipes import BINARY, COMPARISONS, KINDS, UNARY, build, build_raw, plain
 from support.rounding import assert_close, evaluate_with_bounds
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, Role, evaluate, ops

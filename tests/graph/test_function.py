@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import torseur
 import torseur.graph as tg
-from support.random_functions import arguments, build, functions, recipes
+from support.random_functions import arguments, functions, recipes
+from support.recipes import build
 from torseur.errors import ArgumentError, GraphError
 from torseur.graph import Function, Graph, Role, Stage, evaluate, ops
 

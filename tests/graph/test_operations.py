@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import torseur.graph as tg
 from support.fifty_digits import DIGITS, FUNCTIONS
-from support.random_functions import BINARY, COMPARISONS, UNARY
+from support.recipes import BINARY, COMPARISONS, UNARY
 from torseur.graph import Function, Graph, Truth, evaluate, ops
 
 INF, NAN = math.inf, math.nan

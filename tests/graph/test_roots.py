@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import torseur.graph as tg
 from support.lowered import evaluate_lowered
-from support.random_functions import RESIDUALS
+from support.recipes import RESIDUALS
 from support.rounding import assert_agrees
 from torseur.graph import Function, Graph, Mode, evaluate, jacobian, ops
 

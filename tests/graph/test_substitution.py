@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torseur.graph as tg
-from support.random_functions import arguments, build, build_raw, recipes
+from support.random_functions import arguments, recipes
+from support.recipes import build, build_raw
 from support.rounding import assert_close, evaluate_with_bounds
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, evaluate, ops, substitute

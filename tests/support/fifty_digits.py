@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
-from support.random_functions import RESIDUALS, Recipe, Step
+from support.recipes import RESIDUALS, Recipe, Step
 from torseur.graph import Interpolation, Outside
 
 DIGITS = 50

@@ -9,7 +9,8 @@ import pytest
 
 import torseur.graph as tg
 from support.fifty_digits import exact
-from support.random_functions import Recipe, Step, build, showcase
+from support.random_functions import showcase
+from support.recipes import Recipe, Step, build
 from support.rounding import EPS, assert_agrees, assert_close, evaluate_with_bounds
 from torseur.graph import Function, Graph, Role, evaluate
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.planar_arm import planar_inertia
-from support.random_functions import arguments, assert_agrees, functions, showcase
+from support.random_functions import arguments, functions, showcase
+from support.rounding import assert_agrees
 from torseur.emit.bridges import to_casadi
 from torseur.errors import ArgumentError, CompileError, MissingExtra
 from torseur.graph import (

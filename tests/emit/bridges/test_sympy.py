@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import torseur.graph as tg
 from support.planar_arm import planar_inertia
-from support.random_functions import KINDS, arguments, assert_close, evaluate_with_bounds, functions
+from support.random_functions import arguments, functions
+from support.recipes import KINDS
+from support.rounding import assert_close, evaluate_with_bounds
 from torseur.emit.bridges import from_sympy, to_sympy, to_sympy_statements
 from torseur.errors import ArgumentError, CompileError, GraphError, MissingExtra
 from torseur.graph import Function, Graph, evaluate

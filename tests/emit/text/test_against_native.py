@@ -5,7 +5,8 @@ import pytest
 
 from support.emitted_code import CFunction, run_python
 from support.planar_arm import planar_inertia
-from support.random_functions import assert_close, evaluate_with_bounds, showcase
+from support.random_functions import showcase
+from support.rounding import assert_close, evaluate_with_bounds
 from torseur.emit import compile
 
 

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.emitted_code import CFunction, compiled
-from support.random_functions import KINDS, arguments, assert_agrees, functions, showcase
+from support.random_functions import arguments, functions, showcase
+from support.recipes import KINDS
+from support.rounding import assert_agrees
 from torseur.emit.text import Precision, to_c, to_c_header
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, maximum, minimum, select, sign, sin, solve, sqrt

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from support.planar_arm import planar_inertia
-from support.random_functions import assert_agrees, showcase
+from support.random_functions import showcase
+from support.rounding import assert_agrees
 from torseur.emit.text import to_julia, to_matlab
 from torseur.graph import Function, Graph, Role, maximum, minimum, select, solve, sqrt, table
 

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.emitted_code import run_python
-from support.random_functions import KINDS, arguments, assert_agrees, functions, showcase
+from support.random_functions import arguments, functions, showcase
+from support.recipes import KINDS
+from support.rounding import assert_agrees
 from torseur.emit.text import to_python
 from torseur.graph import Function, Graph, Role, call, cos, evaluate, sin, sqrt
 

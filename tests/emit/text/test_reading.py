@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.planar_arm import planar_inertia
-from support.random_functions import KINDS, arguments, assert_close, evaluate_with_bounds, functions, showcase
+from support.random_functions import arguments, functions, showcase
+from support.recipes import KINDS
+from support.rounding import assert_close, evaluate_with_bounds
 from torseur.emit.text import to_latex, to_listing
 from torseur.emit.text.latex_names import symbol
 from torseur.graph import Block, Function, Graph, Role, call, cos, root, select, sin, solve, sqrt, table
