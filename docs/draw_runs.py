@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 import torseur as ts
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS, FAINT, WIDTH, new_figure, save_figure, styled
 
 ROOT = Path(__file__).resolve().parent.parent

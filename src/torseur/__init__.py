@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     )
     from torseur.formats import load, save
     from torseur.model import assemble, build, equations, equilibrium, linearise
-    from torseur.simulation.batch import simulate_many
-    from torseur.simulation.result import open_run
-    from torseur.simulation.simulate import resume, simulate
-    from torseur.simulation.simulation import Simulation
-    from torseur.simulation.study import Study
-    from torseur.simulation.study_file import load_study
-    from torseur.simulation.study_writer import write_study
+    from torseur.simulation.results.result import open_run
+    from torseur.simulation.run.batch import simulate_many
+    from torseur.simulation.run.simulate import resume, simulate
+    from torseur.simulation.run.simulation import Simulation
+    from torseur.simulation.study.reader import load_study
+    from torseur.simulation.study.study import Study
+    from torseur.simulation.study.writer import write_study
 
 __version__ = "0.1.0"
 
@@ -91,15 +91,15 @@ _HOMES = {
     "graph": "torseur.graph",
     "linearise": "torseur.model",
     "load": "torseur.formats",
-    "open_run": "torseur.simulation.result",
-    "resume": "torseur.simulation.simulate",
+    "open_run": "torseur.simulation.results.result",
+    "resume": "torseur.simulation.run.simulate",
     "save": "torseur.formats",
-    "simulate": "torseur.simulation.simulate",
-    "simulate_many": "torseur.simulation.batch",
-    "Simulation": "torseur.simulation.simulation",
-    "Study": "torseur.simulation.study",
-    "load_study": "torseur.simulation.study_file",
-    "write_study": "torseur.simulation.study_writer",
+    "simulate": "torseur.simulation.run.simulate",
+    "simulate_many": "torseur.simulation.run.batch",
+    "Simulation": "torseur.simulation.run.simulation",
+    "Study": "torseur.simulation.study.study",
+    "load_study": "torseur.simulation.study.reader",
+    "write_study": "torseur.simulation.study.writer",
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from support.example_files import EXAMPLES
 from torseur.formats import load
-from torseur.simulation.result import Channel, Role, Run
+from torseur.simulation.results.result import Channel, Role, Run
 from torseur.views.scene import Arrow, view
 
 pytestmark = pytest.mark.browser

@@ -13,7 +13,7 @@ from support.processes import start
 from torseur.cli import main, results, simulate
 from torseur.emit import native
 from torseur.errors import MissingExtra
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 
 SLIDE = """\
 torseur_study: 1
@@ -275,7 +275,7 @@ def test_where_nothing_at_all_can_be_written_the_error_says_so(here, capsys, mon
 
 
 def test_a_format_that_fails_leaves_the_others(here, capsys, monkeypatch):
-    from torseur.simulation.result_files import netcdf
+    from torseur.simulation.results.files import netcdf
 
     def broken(*arguments: object) -> None:
         raise RuntimeError("two\nlines")

@@ -14,7 +14,7 @@ from support.example_files import DATA, EXAMPLES, FILES, STUDIES
 from torseur.describe.constraints import Constraint
 from torseur.describe.fields import FrozenDict
 from torseur.describe.mechanism import Input
-from torseur.simulation.study_file import load_study
+from torseur.simulation.study.reader import load_study
 
 DOCS = EXAMPLES.parent / "docs"
 

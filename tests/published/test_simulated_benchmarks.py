@@ -12,7 +12,7 @@ import pytest
 
 import torseur as ts
 from torseur.describe import Effort, Mechanism, Transmission
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "benchmarks"
 

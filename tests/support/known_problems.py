@@ -15,7 +15,7 @@ from torseur.graph import (
     substitute,
     tangents,
 )
-from torseur.simulation.problem import Implicit, Problem
+from torseur.simulation.solvers.problem import Implicit, Problem
 
 
 def driven() -> Problem:

@@ -18,8 +18,8 @@ from torseur.dynamics.workbench import Workbench
 from torseur.emit import compile
 from torseur.graph import Function, evaluate, substitute
 from torseur.simulation.blocks import block_of, build_blocks
-from torseur.simulation.context import Context
-from torseur.simulation.parts import Parts
+from torseur.simulation.blocks.context import Context
+from torseur.simulation.blocks.parts import Parts
 
 __all__ = ["NOTHING", "Blocks", "signal"]
 

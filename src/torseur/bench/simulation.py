@@ -25,12 +25,12 @@ from torseur.describe import Mechanism
 from torseur.emit import RK4, compile, integrator
 from torseur.emit.jit import host
 from torseur.formats import load
-from torseur.simulation.batch import simulate_many
-from torseur.simulation.outcome import Trajectory
-from torseur.simulation.problem import Held, Problem
-from torseur.simulation.simulation import Simulation
+from torseur.simulation.integrate.outcome import Trajectory
+from torseur.simulation.run.batch import simulate_many
+from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.solvers.problem import Held, Problem
 from torseur.simulation.solvers.stepper import Stepper
-from torseur.simulation.study import Study
+from torseur.simulation.study.study import Study
 
 __all__ = ["Effort", "measure"]
 

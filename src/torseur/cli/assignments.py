@@ -8,7 +8,7 @@ from typing import Any
 from torseur.describe.faults import guess
 from torseur.describe.formulas import Formula
 from torseur.errors import ArgumentError, GraphError, ModelError
-from torseur.simulation.study import Study
+from torseur.simulation.study.study import Study
 
 __all__ = ["assigned", "pair"]
 

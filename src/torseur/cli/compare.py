@@ -26,7 +26,7 @@ def command(first: Path, second: Path, tolerance: float | None, figure: Path | N
     the largest magnitude of a channel.
     """
     from torseur.cli.results import open_result
-    from torseur.simulation.comparison import compare
+    from torseur.simulation.results.comparison import compare
 
     a, b = open_result(first), open_result(second)
     found = compare(a, b)

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from torseur.errors import ArgumentError, MissingExtra, TorseurError
-from torseur.simulation.result import Run
-from torseur.simulation.result_files import ENDINGS
-from torseur.simulation.study import Study
+from torseur.simulation.results.files import ENDINGS
+from torseur.simulation.results.result import Run
+from torseur.simulation.study.study import Study
 
 __all__ = ["SUMMARY", "Wanted", "Written", "add_pictures", "open_result", "prepare", "save_results"]
 
@@ -148,7 +148,7 @@ def _save_run(run: Run, stage: Path, formats: Sequence[str], written: Written) -
 
 
 def _save_study(study: Study, stage: Path) -> None:
-    from torseur.simulation.study_writer import write_study
+    from torseur.simulation.study.writer import write_study
 
     write_study(study, stage / "study.yaml")
 
@@ -239,7 +239,7 @@ def _listed(folder: Path) -> set[str]:
 
 def open_result(path: Path) -> Run:
     """The run in a file, or in a folder of results."""
-    from torseur.simulation.result import open_run
+    from torseur.simulation.results.result import open_run
 
     if not path.is_dir():
         return open_run(path)

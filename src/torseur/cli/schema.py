@@ -35,6 +35,6 @@ def _model(markdown: bool) -> str:
 
 
 def _study(markdown: bool) -> str:
-    from torseur.simulation.study_schema import study_reference, study_schema
+    from torseur.simulation.study.schema import study_reference, study_schema
 
     return study_reference() if markdown else json.dumps(study_schema(), indent=2) + "\n"

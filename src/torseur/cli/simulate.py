@@ -16,9 +16,9 @@ from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
     from torseur.cli.results import Written
-    from torseur.simulation.result import Audit, Event, Run
-    from torseur.simulation.study import Study
-    from torseur.simulation.study_file import StudyFile
+    from torseur.simulation.results.result import Audit, Event, Run
+    from torseur.simulation.study.reader import StudyFile
+    from torseur.simulation.study.study import Study
 
 __all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "WRONG", "command"]
 
@@ -68,7 +68,7 @@ def command(
     that fails (code 5) leaves the rest. A run whose audit does not hold ends with code 4.
     """
     from torseur.cli.results import Wanted, add_pictures, prepare, save_results
-    from torseur.simulation.study_file import read_study
+    from torseur.simulation.study.reader import read_study
 
     endings = _endings(formats)
     read = read_study(file, base=base)
@@ -90,7 +90,7 @@ def command(
 
 
 def _endings(formats: str) -> tuple[str, ...]:
-    from torseur.simulation.result_files import ENDINGS
+    from torseur.simulation.results.files import ENDINGS
 
     found = tuple(dict.fromkeys(f".{part.strip().lstrip('.').lower()}" for part in formats.split(",") if part.strip()))
     wrong = [ending[1:] for ending in found if ending not in ENDINGS]
@@ -103,8 +103,8 @@ def _endings(formats: str) -> tuple[str, ...]:
 def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step: float | None, **given: Any) -> Study:
     """The study with what the command line says in place of its own fields."""
     from torseur.cli.assignments import assigned
-    from torseur.simulation.methods import method_of
-    from torseur.simulation.simulate import study_of
+    from torseur.simulation.run.simulate import study_of
+    from torseur.simulation.solvers.methods import method_of
 
     if solver is not None:
         method_of(solver)
@@ -122,7 +122,7 @@ def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step:
 
 
 def _run(read: StudyFile, study: Study) -> Run:
-    from torseur.simulation.simulation import Simulation
+    from torseur.simulation.run.simulation import Simulation
 
     click.echo(f"building {study.called} ...", err=True)
     try:
@@ -180,7 +180,7 @@ def _report(run: Run) -> None:
 
 
 def _print_start(run: Run) -> None:
-    from torseur.simulation.start_report import start_lines
+    from torseur.simulation.start.report import start_lines
 
     head, *rest = start_lines(run.start)
     click.secho(head, fg="yellow" if run.start["stability"] in ("unstable", "not known") else None)

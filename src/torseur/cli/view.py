@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from torseur.describe import Mechanism
-    from torseur.simulation.result import Run
+    from torseur.simulation.results.result import Run
 
 __all__ = ["command"]
 
@@ -30,7 +30,7 @@ def command(path: Path, port: int | None, no_browser: bool, sticks: bool) -> Non
     played, a mechanism is moved by sliders.
     """
     from torseur.cli.results import open_result
-    from torseur.simulation.study_file import read_study
+    from torseur.simulation.study.reader import read_study
     from torseur.views.scene import view
 
     shown: Run | Mechanism

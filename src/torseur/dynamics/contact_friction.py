@@ -6,7 +6,7 @@ With s the sliding velocity (along two directions of the ground), mu the coeffic
     stick   s = 0, |F| <= mu N
 
 Functions of a model know slip only, and no force at rest, as they do of dry friction in joints; wheels that roll do not
-slip there. A simulation puts its own law in place, with stick and slip by events: `torseur.simulation.switches`.
+slip there. A simulation puts its own law in place, with stick and slip by events: `torseur.simulation.plant.switches`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
 from torseur.model import Model, build
-from torseur.simulation.result import Role, Run
+from torseur.simulation.results.result import Role, Run
 
 __all__ = ["frame_poses", "mechanism_of", "model_of"]
 

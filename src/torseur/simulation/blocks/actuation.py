@@ -23,7 +23,7 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, jacobian, maximum, minimum, minimum_norm_solve, ops, substitute
 from torseur.graph.function import reachable
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Actuators", "Controller", "Gains", "force_unit", "gain"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from torseur.describe.fields import Record, names_in
 from torseur.errors import TorseurError
 from torseur.graph import Expr
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Block", "build_blocks", "kinds"]
 

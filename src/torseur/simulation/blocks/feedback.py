@@ -9,7 +9,7 @@ from torseur.describe.fields import Scalar
 from torseur.errors import ModelError
 from torseur.graph import Expr, maximum, minimum
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Pd", "Pid", "within"]
 

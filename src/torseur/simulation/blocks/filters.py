@@ -14,7 +14,7 @@ from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
 from torseur.graph import Expr
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Delay", "Integral", "Lag", "SecondOrder", "TransferFunction"]
 

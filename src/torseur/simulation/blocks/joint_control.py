@@ -19,7 +19,7 @@ from torseur.describe.fields import FrozenDict
 from torseur.errors import ModelError
 from torseur.graph import Expr, sqrt, substitute
 from torseur.simulation.blocks.actuation import Controller, Gains, gain
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["ComputedTorque", "PdRegulator"]
 

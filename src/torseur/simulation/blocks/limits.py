@@ -11,7 +11,7 @@ from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
 from torseur.graph import Expr, maximum, minimum
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["DeadZone", "RateLimit", "Saturation"]
 

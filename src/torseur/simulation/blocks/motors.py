@@ -12,7 +12,7 @@ from torseur.describe.fields import Scalar
 from torseur.graph import Expr, maximum, minimum, select
 from torseur.simulation.blocks.actuation import force_unit
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Armature", "Force"]
 

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.fields import Number, Scalar
 from torseur.graph import Expr, cos, floor, log, select, sin, sqrt
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["BandNoise", "Noise", "white"]
 

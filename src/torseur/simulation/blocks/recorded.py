@@ -16,7 +16,7 @@ from torseur.formats.csv_tables import columns_of, lines_of
 from torseur.graph import Expr, Interpolation, Outside, Piecewise, table
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Recorded", "read_columns"]
 

@@ -13,7 +13,7 @@ from torseur.describe.fields import Name, Scalar
 from torseur.errors import ModelError
 from torseur.graph import Expr
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["PythonBlock", "Sampled"]
 

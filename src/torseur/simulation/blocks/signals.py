@@ -19,7 +19,7 @@ from torseur.describe.formulas import Formula
 from torseur.graph import Expr, Piecewise, exp, log, maximum, minimum, select, sin
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 
 __all__ = ["Constant", "FormulaSignal", "Ramp", "Sine", "Spline", "Step", "Sweep", "number_of"]
 

@@ -26,7 +26,7 @@ from torseur.dynamics.jacobians import Axes, acceleration, frame_jacobian
 from torseur.errors import ModelError
 from torseur.graph import Expr, minimum_norm_solve, sqrt
 from torseur.simulation.blocks.actuation import Controller
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 from torseur.spatial.pose import Step, StepKind, product
 from torseur.spatial.vectors import Matrix, Vector, add, cross, matmul, scale, transpose, zero_vector
 

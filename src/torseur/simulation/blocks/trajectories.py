@@ -23,7 +23,7 @@ from torseur.describe.fields import FrozenDict, Name, Scalar, Triple
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, cos, maximum, minimum, select, sin, sqrt
 from torseur.simulation.blocks.base import Block
-from torseur.simulation.context import Context
+from torseur.simulation.blocks.context import Context
 from torseur.spatial.vectors import Vector, add, cross, dot, scale, sub
 
 __all__ = ["Circle", "Line", "Move", "PointToPoint", "Trapezoid"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, maximum, minimum, select, sqrt
-from torseur.simulation.problem import Array
+from torseur.simulation.solvers.problem import Array
 
 __all__ = ["EasyDynControl", "PIControl", "StepControl", "Tolerance"]
 

@@ -13,8 +13,8 @@ from torseur.emit import Tableau
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, Function, absolute, select, sqrt
 from torseur.graph.linear import largest
-from torseur.simulation.problem import Problem
 from torseur.simulation.solvers.control import StepControl
+from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
 from torseur.simulation.solvers.stepper import Pieces
 

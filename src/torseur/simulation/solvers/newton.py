@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from torseur.graph import Expr, Function, Graph, absolute, call, jacobian, minimum_norm_solve, solve
 from torseur.graph.linear import largest
-from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.solvers.iteration import Loop
+from torseur.simulation.solvers.problem import Implicit, Problem
 from torseur.simulation.solvers.sheet import Sheet
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torseur.graph import Expr, Function, jacobian, solve, tangents
-from torseur.simulation.problem import Problem
 from torseur.simulation.solvers.control import PIControl, StepControl
+from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
 from torseur.simulation.solvers.stepper import Pieces
 

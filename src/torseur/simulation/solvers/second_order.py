@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, Function, absolute, maximum, select, sqrt
 from torseur.graph.linear import largest
-from torseur.simulation.problem import Implicit, Problem
 from torseur.simulation.solvers.control import EasyDynControl, StepControl
 from torseur.simulation.solvers.explicit import finite_or_infinite, hermite
 from torseur.simulation.solvers.newton import Newton
+from torseur.simulation.solvers.problem import Implicit, Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
 from torseur.simulation.solvers.stepper import Pieces
 

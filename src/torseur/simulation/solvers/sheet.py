@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torseur.graph import Block, Expr, Function, Graph, Role, call, maximum, minimum, select, sqrt, tangents
-from torseur.simulation.problem import Problem
 from torseur.simulation.solvers.hoisting import hoisted
+from torseur.simulation.solvers.problem import Problem
 
 __all__ = ["ERROR", "GROWTH", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "nested"]
 

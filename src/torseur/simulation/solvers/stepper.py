@@ -18,9 +18,9 @@ import numpy as np
 
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Function, tangents
-from torseur.simulation.kept import kept
-from torseur.simulation.problem import Array, Held, Memory, Problem
 from torseur.simulation.solvers.control import StepControl, Tolerance
+from torseur.simulation.solvers.kept import kept
+from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
 __all__ = ["Method", "Pieces", "Stepper"]

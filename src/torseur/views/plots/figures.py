@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from torseur.errors import ArgumentError
-from torseur.simulation.result import Audit, Channel, Role, Run
+from torseur.simulation.results.result import Audit, Channel, Role, Run
 from torseur.views.plots.panels import Panel, draw_panels, lines_of, panels_by_unit
 from torseur.views.plots.paths import default_frames, plot_paths
 from torseur.views.plots.style import save_figure, styled

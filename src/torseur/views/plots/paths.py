@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from torseur.describe import BASE, BaseKind
 from torseur.errors import ArgumentError
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 from torseur.views.motion import frame_poses, mechanism_of
 from torseur.views.plots.style import COLOURS, DASHES, WIDTH, draw_line, new_figure, styled, title_of
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 from torseur.spatial.joints import Quantity
 from torseur.views.scene.drawing import start_of
 from torseur.views.scene.playback import scene_of

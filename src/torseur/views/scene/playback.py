@@ -17,7 +17,7 @@ import numpy as np
 from torseur.describe import BASE
 from torseur.errors import ArgumentError
 from torseur.formats import replace_file
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 from torseur.views.motion import frame_poses, mechanism_of
 from torseur.views.scene.drawing import drawing_of
 from torseur.views.scene.film import Arrow, Film, film_of

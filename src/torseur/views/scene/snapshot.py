@@ -12,7 +12,7 @@ import numpy as np
 
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
-from torseur.simulation.result import Run
+from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS
 from torseur.views.scene.canvas import Canvas
 from torseur.views.scene.film import Camera, Film, camera_of, film_of

@@ -1,0 +1,134 @@
+"""Where a run can be acted on: at events, at sample times, at breaks of its inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torseur.errors import ArgumentError
+from torseur.simulation.solvers.problem import Array, Held, Memory
+
+__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling", "Watch", "resolution"]
+
+
+def resolution(begin: float, end: float) -> float:
+    """The shortest time that can be told apart within a span, with room for a step, s."""
+    return 4.0 * math.ulp(max(abs(begin), abs(end)))
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """What a handler is shown: the event (from 0), whether its function rises, the time, the state, what is held.
+
+    The state is a copy; `held.u` and `held.m` may be changed in place. Of events that come together, `is_first` marks
+    the first; the others see what its handling has changed.
+    """
+
+    time: float
+    event: int
+    rising: bool
+    state: Array
+    held: Held
+    is_first: bool = True
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a handler or a sampling wants changed: the state, the held numbers (a new p), or the end of the run."""
+
+    state: Array | None = None
+    held: Held | None = None
+    stop: bool = False
+
+
+Handler = Callable[[Encounter], Reply | None]
+
+Review = Callable[[float, Array, Held], Reply | None]
+"""Called with the time, a copy of the state and what is held, like a sampling."""
+
+
+Watch = Callable[[float, Array, Held], object]
+"""Shown the time, the state and what is held, now and then; it raises an `End` where the run must not go on."""
+
+Keep = Callable[[Callable[[], Memory]], object]
+"""Offered what gives the memory of a run, now and then, when nothing is under way; it need not be called."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Something done at t = offset + k period, k = 0, 1, ...: a sampled controller, a block written in Python.
+
+    Attributes:
+        act: called with the time, a copy of the state and what is held; it changes `held.u` or `held.m` in place, or
+            replies.
+    """
+
+    period: float
+    act: Callable[[float, Array, Held], Reply | None]
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.offset) and 0.0 < self.period < math.inf):
+            raise ArgumentError(
+                "wrong sampling",
+                expected="a period above 0 and a finite offset, s",
+                got=f"period = {self.period!r}, offset = {self.offset!r}",
+            )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of steps, s: the first (of a method without error control: all of them), the longest, the shortest; their number.
+
+    The shortest is never below what the time can resolve.
+    """
+
+    first: float | None = None
+    longest: float = math.inf
+    shortest: float = 0.0
+    steps: int = 10**9
+
+    def __post_init__(self) -> None:
+        good = (self.first is None or 0.0 < self.first < math.inf) and self.longest > 0.0
+        if not (good and 0.0 <= self.shortest <= self.longest and self.steps >= 1):
+            raise ArgumentError("wrong limits of steps", expected="0 <= shortest <= longest, first > 0", got=repr(self))
+
+
+class Agenda:
+    """The instants a step must end on: breaks, samples, the end."""
+
+    def __init__(self, begin: float, end: float, breaks: Sequence[float], samplings: Sequence[Sampling]) -> None:
+        self.end = end
+        shortest = resolution(begin, end)
+        if any(s.period < shortest for s in samplings):
+            period = min(s.period for s in samplings)
+            raise ArgumentError("a period below the resolution of time", expected=f"{shortest:g} s", got=f"{period:g}")
+        self.breaks = sorted({float(b) for b in breaks if begin < b < end}, reverse=True)
+        self.samplings = list(samplings)
+        self.ticks = [max(0, math.ceil((begin - s.offset) / s.period - 1e-9)) for s in samplings]
+
+    def memory(self) -> Memory:
+        return {"breaks": self.breaks, "ticks": self.ticks}
+
+    def recall(self, memory: Memory) -> None:
+        self.breaks, self.ticks = memory["breaks"], memory["ticks"]
+
+    def _tick(self, k: int) -> float:
+        return self.samplings[k].offset + self.ticks[k] * self.samplings[k].period
+
+    def next(self) -> float:
+        times = [self._tick(k) for k in range(len(self.ticks))]
+        return min([self.end, *times, *self.breaks[-1:]])
+
+    def due(self, t: float) -> tuple[bool, list[Sampling]]:
+        """What happens at a time that was reached: whether inputs break, and who samples."""
+        broken = bool(self.breaks) and self.breaks[-1] <= t
+        while self.breaks and self.breaks[-1] <= t:
+            self.breaks.pop()
+        acting = []
+        for k, sampling in enumerate(self.samplings):
+            if self._tick(k) <= t:
+                acting.append(sampling)
+                self.ticks[k] += 1
+        return broken, acting

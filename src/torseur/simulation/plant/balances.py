@@ -1,0 +1,209 @@
+"""What an audit watches while a mechanism moves: energy against work, momenta against impulses.
+
+    d(T + U)/dt = sum of powers of loads + power of blocks + power of driven constraints + power of a driven base
+    dp/dt = sum of external forces,   dL/dt = sum of their moments about the world origin
+
+The right-hand sides are integrated along with the motion by the same method, so that each balance has two sides that
+were computed in two ways (Llibre, Mampey & Chretien 1983, IV.2: the seven quantities). Springs and gravity are in U.
+Each part of the mechanism that touches no other has its own account of energy, or a large one would hide what is amiss
+in a small one. Momenta are watched where the base floats: elsewhere the ground takes what it has to. Angular momentum
+is not, where a drive is known by its inertia at the joint only or stands on the ground: nobody knows what its reaction
+turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from torseur.describe import BASE, BaseKind, SpringDamper
+from torseur.dynamics import energy
+from torseur.dynamics.energy import Part
+from torseur.dynamics.loads import path_of
+from torseur.dynamics.newton_euler import joint_wrenches
+from torseur.dynamics.powers import power_of
+from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.workbench import Workbench
+from torseur.graph import Expr
+from torseur.simulation.plant.islands import Island, islands_of
+from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale, zero_vector
+
+__all__ = ["Account", "Balances", "Flow", "balances_of"]
+
+_AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Something that is given to the mechanism in time: power, force or moment. Its integral is a state."""
+
+    name: str
+    unit: str
+    meaning: str
+    rate: Expr
+
+
+@dataclass(frozen=True)
+class Account:
+    """The energy of an island (see `islands`): T in shares, U, and works whose integrals add up to what it gains."""
+
+    island: Island
+    kinetic: tuple[Expr, ...]
+    potential: Expr
+    works: tuple[Flow, ...]
+
+
+@dataclass(frozen=True)
+class Balances:
+    """Energy and momenta as expressions, and the flows that change them.
+
+    Attributes:
+        accounts: of energy, one for each part that touches no other.
+        momenta: p and L (6,), p alone (3,), or none.
+        impulses: the flow of each.
+    """
+
+    accounts: tuple[Account, ...]
+    momenta: tuple[Expr, ...] = ()
+    impulses: tuple[Flow, ...] = ()
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        return (*(flow for account in self.accounts for flow in account.works), *self.impulses)
+
+
+def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> Balances:
+    """The balances of a mechanism under generalised forces (nv,) of blocks and with multipliers of its rows."""
+    accounts = _accounts(w, forces, multipliers)
+    if w.system.mechanism.base.kind is not BaseKind.FLOATING:
+        return Balances(accounts)
+    p, L = energy.momentum(w.true_tree)
+    force, moment = _resultant(w, forces, multipliers)
+    impulses = [
+        Flow(f"impulse_{axis}", "N s", f"of all external forces along {axis}", f)
+        for axis, f in zip(_AXES, force, strict=True)
+    ]
+    impulses += [
+        Flow(f"angular_impulse_{axis}", "N m s", f"of all external forces about {axis} of the world origin", n)
+        for axis, n in zip(_AXES, moment, strict=True)
+    ]
+    kept = 3 if any(rotor.link < 0 for rotor in w.tree.rotors) else 6
+    return Balances(accounts, (*p, *L)[:kept], tuple(impulses[:kept]))
+
+
+def _accounts(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Account, ...]:
+    islands = islands_of(w)
+    given = [
+        [
+            *_loads(w, x.part),
+            *_friction(w, islands, x),
+            *_blocks(w, forces, x),
+            *_constraints(w, multipliers, islands, x),
+            *_base(w),
+        ]
+        for x in islands
+    ]
+    named = iter(_distinct([flow for flows in given for flow in flows]))
+    return tuple(
+        Account(
+            x,
+            tuple(energy.kinetic_shares(w.true_tree, x.part)),
+            energy.potential_energy(w.true_tree, w.gravity, x.part),
+            tuple(next(named) for _ in flows),
+        )
+        for x, flows in zip(islands, given, strict=True)
+    )
+
+
+def _distinct(flows: Sequence[Flow]) -> list[Flow]:
+    """A load and a constraint may have one name: the second is told apart by a number."""
+    found: dict[str, Flow] = {}
+    for flow in flows:
+        numbered = (f"{flow.name}_{k}" for k in count(2))
+        name = flow.name if flow.name not in found else next(n for n in numbered if n not in found)
+        found[name] = replace(flow, name=name)
+    return list(found.values())
+
+
+def _loads(w: Workbench, part: Part) -> list[Flow]:
+    found, kinematics, zero = [], Kinematics(w.tree), w.system.graph.zero
+    for name, load in w.system.mechanism.loads.items():
+        if name not in part.loads:
+            continue
+        power = power_of(w.tree, name, w.switching.friction)
+        if isinstance(load, SpringDamper):  # what it stores is in U
+            s, rate = path_of(w.tree, kinematics, load)
+            power = power + w.system.scalar(load.stiffness) * (s - w.system.scalar(load.rest)) * rate
+        if power is not zero:
+            found.append(Flow(f"work_{name}", "J", f"work of {name}, what a spring stores aside", power))
+    return found
+
+
+def _friction(w: Workbench, islands: Sequence[Island], island: Island) -> list[Flow]:
+    """What contacts take by friction."""
+    found, zero = [], w.system.graph.zero
+    for name, power in w.contact_powers.items():
+        rows = [
+            A for row, A in zip(w.constraints.rows, w.constraints.A, strict=True) if row.owner == f"constraints.{name}"
+        ]
+        holds = {i for A in rows for i, a in enumerate(A) if a is not zero}
+        if holds & island.part.speeds or (not holds and island is islands[0]):
+            found.append(Flow(f"work_{name}", "J", f"work of friction in {name}", power))
+    return found
+
+
+def _blocks(w: Workbench, forces: Sequence[Expr], island: Island) -> list[Flow]:
+    zero, v = w.system.graph.zero, list(w.system.v)
+    power = sum((forces[i] * v[i] for i in sorted(island.part.speeds)), zero)
+    on = f" on {island.name}" if island.name else ""
+    return [] if power is zero else [Flow("work_blocks", "J", f"work of the forces of blocks{on}", power)]
+
+
+def _constraints(w: Workbench, multipliers: Sequence[Expr], islands: Sequence[Island], island: Island) -> list[Flow]:
+    """Ideal constraints do no work unless they are driven: lambda . A v = -lambda . c."""
+    zero, rows = w.system.graph.zero, w.constraints
+    driven: dict[str, Expr] = {}
+    for row, A, c, lam in zip(rows.rows, rows.A, rows.c, multipliers, strict=True):
+        holds = {i for i, a in enumerate(A) if a is not zero}
+        if c is not zero and (holds & island.part.speeds or (not holds and island is islands[0])):
+            name = row.owner.split(".", 1)[1]
+            driven[name] = driven.get(name, zero) - lam * c
+    return [Flow(f"work_{name}", "J", f"work it takes to drive {name}", p) for name, p in driven.items()]
+
+
+def _base(w: Workbench) -> list[Flow]:
+    """A base whose motion is given passes on all that moving the tree takes: f . V + n . w."""
+    if w.system.mechanism.base.kind is not BaseKind.MOVING:
+        return []
+    k, _ = w.true_tree.home[BASE]
+    wrenches, _ = joint_wrenches(w.true_tree, list(w.block("vdot")), w.gravity, w.forces.wrenches)
+    (f, n), given = wrenches[k], w.true_tree.links[k].velocity
+    power = dot(f, given.linear) + dot(n, given.angular)
+    return [Flow("work_base", "J", "work it takes to move the base", power)]
+
+
+def _resultant(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:
+    """Force and moment about the world origin of all that acts from outside.
+
+    What acts between two bodies cancels. Constraints and forces along the speeds of the base act on it from outside:
+    those speeds are its velocity in its own axes.
+    """
+    g, kinematics = w.system.graph, Kinematics(w.tree)
+    force, moment = zero_vector(g), zero_vector(g)
+    for k, (f, n) in w.forces.wrenches.items():
+        pose = kinematics.poses[k]
+        outside = rotate(pose.R, f)
+        force, moment = add(force, outside), add(moment, add(rotate(pose.R, n), cross(pose.P, outside)))
+    pose = kinematics.frame(BASE).pose
+    on_base = [forces[i] + w.forces.Q.get(i, g.zero) for i in range(6)]
+    for row, lam in zip(w.constraints.A, multipliers, strict=True):
+        on_base = [f + a * lam for f, a in zip(on_base, row, strict=False)]
+    outside = rotate(pose.R, (on_base[0], on_base[1], on_base[2]))
+    turning = add(rotate(pose.R, (on_base[3], on_base[4], on_base[5])), cross(pose.P, outside))
+    force, moment = add(force, outside), add(moment, turning)
+    for link, at in zip(w.true_tree.links, Kinematics(w.true_tree).poses, strict=True):
+        force = add(force, scale(link.inertia.M, w.gravity))
+        centre = add(scale(link.inertia.M, at.P), rotate(at.R, link.inertia.MS))
+        moment = add(moment, cross(centre, w.gravity))
+    return force, moment

@@ -1,0 +1,280 @@
+"""What events decide in a mechanism: dry friction that sticks or slides, contacts and stops that hold or are open.
+
+Each switch is a held number (a mode) that stays as it is between events:
+
+- friction slides with s = +1 or -1, with the force -s level along its path, and sticks with s = 0: then a row
+  "rate = 0" holds it, whose multiplier is the friction force;
+- a contact or a stop is open (0) or closed (1): its rows count while it is closed;
+- friction of a contact sticks or slips: see `slips`.
+
+The event function of a switch is positive while its mode is the right one and passes zero when it is not any more:
+
+======================  ============================  ==============================================================
+mode                    event function                 at its zero
+======================  ============================  ==============================================================
+slides                  s rate                         sticks, or slides the other way if sticking takes too much
+sticks                  level - |multiplier|           slides against the force that held it
+open                    gap                            impact: rebounds, or closes if it would rebound too slowly
+closed                  multiplier                     opens
+======================  ============================  ==============================================================
+
+Impacts go through all bodies at once, and all that touches and approaches is hit together (`impacts`). Friction has no
+share in them: its force is finite, also where it stuck.
+After impacts, and after inputs, samples or parameters jump, modes are chosen anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from torseur.describe.bodies import Coordinate
+from torseur.describe.constraints import Contact, Rolling
+from torseur.describe.fields import Scalar
+from torseur.dynamics.constraints import Constraints, Row
+from torseur.dynamics.contact_friction import Rubbing, length_of, rubbing_of
+from torseur.dynamics.kinematics import rates
+from torseur.errors import ModelError
+from torseur.graph import Expr, absolute, equal, select, tanh
+from torseur.simulation.blocks.context import Context
+from torseur.simulation.plant.slips import Slip, slip_of
+
+__all__ = ["HOLDS", "Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
+
+HOLDS = 1.0 + 1e-13
+"""What friction holds, as a share of its level: a push of just that level must not slip through by rounding."""
+
+
+class FrictionModel(Enum):
+    """How dry friction is computed."""
+
+    STICK = "stick"  # true stick and slip, by events
+    SMOOTH = "smooth"  # level * tanh(rate / width): a regularisation; nothing ever sticks
+    SIGN = "sign"  # level * sign(rate) as it stands: chatters around rest
+
+
+@dataclass(frozen=True)
+class Friction:
+    """The choice for a study; `width` (m/s or rad/s) is that of the smooth one."""
+
+    model: FrictionModel = FrictionModel.STICK
+    width: float = 1e-3
+
+
+class StopModel(Enum):
+    """What lower and upper limits of coordinates do."""
+
+    REPORT = "report"  # passing one is an event of the run, nothing more
+    HARD = "hard"  # they hold
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True)
+class Stops:
+    """The choice for a study; `restitution` is that of all stops."""
+
+    model: StopModel = StopModel.REPORT
+    restitution: float = 0.0
+
+
+@dataclass(frozen=True)
+class Dry:
+    """Dry friction of a load: its mode, level, rate of path, and the row that holds it while it sticks."""
+
+    name: str
+    mode: Expr
+    level: Expr
+    rate: Expr
+    row: Row
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A contact or stop: its mode, whether it is being hit, who owns its rows (the first one pushes), its rebound."""
+
+    name: str
+    mode: Expr
+    hit: Expr
+    owner: str
+    restitution: Expr
+
+
+@dataclass
+class Switches:
+    """The switches of a plant, collected while its forces and constraints are built.
+
+    Args:
+        context: where modes are left.
+        friction, stops: the choices of the study.
+    """
+
+    context: Context
+    friction: Friction = Friction()
+    stops: Stops = Stops()
+    dry: list[Dry] = field(default_factory=list)
+    sided: list[OneSided] = field(default_factory=list)
+    slips: list[Slip] = field(default_factory=list)
+    reports: dict[str, Expr] = field(default_factory=dict)
+    """Stops that are only reported: name -> distance."""
+
+    def install(self) -> None:
+        """Put the laws and switches into the workbench, before anything is derived."""
+        bench = self.context.bench
+        switching = bench.switching
+        laws = {FrictionModel.STICK: self._stick, FrictionModel.SMOOTH: self._smooth}
+        if self.friction.model in laws:
+            switching.friction = laws[self.friction.model]
+        for name, constraint in bench.system.mechanism.constraints.items():
+            form, owner = constraint.form, f"constraints.{name}"
+            if isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts):
+                restitution = form.restitution if isinstance(form, Contact) else 0.0
+                switching.switches[owner] = self._one_sided(name, owner, restitution)
+        self._install_contact_friction()
+        self._install_stops()
+
+    def _install_contact_friction(self) -> None:
+        bench = self.context.bench
+        switching, one = bench.switching, bench.system.graph.one
+        for contact in rubbing_of(bench.tree):
+            owner = f"constraints.{contact.name}"
+            closed = switching.switches.get(owner, one)
+            if self.friction.model is FrictionModel.STICK and contact.rows:
+                slip = slip_of(self.context, contact, closed)
+                self.slips.append(slip)
+                sticks = slip.sticks
+            else:
+                sticks = bench.system.graph.zero
+            if self.friction.model is FrictionModel.STICK or contact.rolls:
+                switching.switches |= {f"{owner}.{row.part}": sticks for row in contact.rows}
+        switching.contact_friction = self._rubbed
+
+    def _rubbed(self, contact: Rubbing) -> Sequence[Expr] | None:
+        """The force of friction in a contact."""
+        if not contact.rows:
+            return None
+        slip = next((x for x in self.slips if x.name == contact.name), None)
+        if slip is not None:
+            return slip.force()
+        speed, bench = length_of(contact.slip), self.context.bench
+        closed = bench.switching.switches.get(f"constraints.{contact.name}", bench.system.graph.one)
+        level = closed * contact.mu * contact.N / select(speed > 0.0, speed, 1.0)
+        if self.friction.model is FrictionModel.SMOOTH:
+            level = level * tanh(speed / self._width)
+        return [-(level * s) for s in contact.slip]
+
+    def _one_sided(self, name: str, owner: str, restitution: Scalar) -> Expr:
+        context = self.context
+        mode = context.held(f"{name}_closed", 0.0, is_mode=True)
+        hit = context.held(f"{name}_hit", 0.0, is_mode=True)
+        self.sided.append(OneSided(name, mode, hit, owner, context.value(restitution)))
+        return mode
+
+    def _install_stops(self) -> None:
+        if self.stops.model is StopModel.IGNORE:
+            return
+        bench = self.context.bench
+        system = bench.system
+        speeds = dict(zip(system.q.names, rates(system), strict=True))
+        for name, record in _coordinates(self.context):
+            for side, limit, sense in (("lower", record.lower, 1.0), ("upper", record.upper, -1.0)):
+                if limit is None:
+                    continue
+                label, gap = f"{name}_{side}", sense * (system.scope[name] - system.scalar(limit))
+                if self.stops.model is StopModel.REPORT:
+                    self.reports[label] = gap
+                    continue
+                owner = f"stops.{label}"
+                mode = self._one_sided(label, owner, self.stops.restitution)
+                bench.switching.rows.append(Row(owner, "", sense * speeds[name], gap, "", mode))
+
+    # -- friction ------------------------------------------------------------------------------------------------------
+    def _smooth(self, load: str, level: Expr, rate: Expr) -> Expr:
+        return -(level * tanh(rate / self._width))
+
+    @property
+    def _width(self) -> float:
+        if not self.friction.width > 0.0:
+            raise ModelError("the width of smooth friction must be above zero", got=repr(self.friction.width))
+        return self.friction.width
+
+    def _stick(self, load: str, level: Expr, rate: Expr) -> Expr:
+        known = next((d for d in self.dry if d.name == load), None)
+        if known is None:
+            mode = self.context.held(f"{load}_slides", 0.0, is_mode=True)
+            row = Row(f"loads.{load}", "friction", rate, None, "", select(equal(mode, 0.0), 1.0, 0.0))
+            known = Dry(load, mode, level, rate, row)
+            self.dry.append(known)
+            self.context.bench.switching.rows.append(row)
+        return -(level * known.mode)
+
+    # -- what the plant needs of them ----------------------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        return bool(self.dry or self.sided or self.slips)
+
+    def places(self, constraints: Constraints) -> tuple[list[int], list[int]]:
+        """The rows of frictions, and the pushing rows of the one-sided."""
+        dry = [next(k for k, row in enumerate(constraints.rows) if row is d.row) for d in self.dry]
+        sided = [next(k for k, row in enumerate(constraints.rows) if row.owner == s.owner) for s in self.sided]
+        return dry, sided
+
+    def along_ground(self, constraints: Constraints) -> list[tuple[int, list[int]]]:
+        """For each slip the place of the row of its normal force, and of its rows along the ground."""
+        found = []
+        for slip in self.slips:
+            mine = [k for k, row in enumerate(constraints.rows) if row.owner == f"constraints.{slip.name}"]
+            found.append((mine[0], [k for k in mine if constraints.rows[k].position is None]))
+        return found
+
+    def event_functions(self, constraints: Constraints, multipliers: Sequence[Expr]) -> dict[str, Expr]:
+        """One for each switch, in the order of `dry`, `sided` and `slips`; then the stops that are reported."""
+        dry_places, sided_places = self.places(constraints)
+        found: dict[str, Expr] = {}
+        for d, k in zip(self.dry, dry_places, strict=True):
+            stuck = equal(d.mode, 0.0)
+            found[f"{d.name}_friction"] = select(stuck, HOLDS * d.level - absolute(multipliers[k]), d.mode * d.rate)
+        for s, k in zip(self.sided, sided_places, strict=True):
+            gap = constraints.rows[k].position
+            assert gap is not None
+            found[s.name] = select(s.mode > 0.5, multipliers[k], gap)
+        for slip, (normal, rows) in zip(self.slips, self.along_ground(constraints), strict=True):
+            value = slip.event(multipliers[normal], [multipliers[k] for k in rows], HOLDS)
+            found[f"{slip.name}_friction"] = value
+        return found | self.reports
+
+    def gaps(self, constraints: Constraints) -> list[Expr]:
+        """How far each contact and stop is from touching, m or rad; never below zero."""
+        _, places = self.places(constraints)
+        return [gap for k in places if (gap := constraints.rows[k].position) is not None]
+
+    def rebound(self, constraints: Constraints) -> list[Expr]:
+        """b of the rows at an impact: those that are hit come back with a share of the rate they came with."""
+        b = [-c for c in constraints.c]
+        _, places = self.places(constraints)
+        for s, k in zip(self.sided, places, strict=True):
+            rate = constraints.rows[k].rate
+            b[k] = b[k] - s.hit * s.restitution * rate
+        return b
+
+    def resting(self, constraints: Constraints, multipliers: Sequence[Expr], vdot: Sequence[Expr]) -> list[Expr]:
+        """For each switch what decides at rest: rate and multiplier of frictions, level; gap, rate, multiplier; of
+        slips what `Slip.facts` gives."""
+        dry_places, sided_places = self.places(constraints)
+        found: list[Expr] = []
+        for d, k in zip(self.dry, dry_places, strict=True):
+            found += [d.rate, multipliers[k], d.level]
+        for s, k in zip(self.sided, sided_places, strict=True):
+            row = constraints.rows[k]
+            assert row.position is not None
+            found += [row.position, row.rate, multipliers[k], s.restitution]
+        for slip, (normal, rows) in zip(self.slips, self.along_ground(constraints), strict=True):
+            found += slip.facts(constraints, vdot, multipliers[normal], [multipliers[k] for k in rows])
+        return found
+
+
+def _coordinates(context: Context) -> Iterator[tuple[str, Coordinate]]:
+    """The coordinates that have a record of their own."""
+    mechanism = context.bench.system.mechanism
+    tables = [mechanism.base.coordinates, *(b.joint.coordinates for b in mechanism.bodies.values())]
+    for table in [*tables, mechanism.coordinates]:
+        yield from table.items()

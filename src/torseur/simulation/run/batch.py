@@ -1,0 +1,292 @@
+"""Many runs of one study at once: other starts, other parameters, other inputs.
+
+Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop; runs with
+events, samples or steps by error go one by one, shared among threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torseur.describe import Mechanism
+from torseur.emit import compile, integrator
+from torseur.emit.parallel import checked_threads
+from torseur.errors import ArgumentError, NumericalError
+from torseur.model.function import array_of, check_names
+from torseur.simulation.integrate.held_history import Log
+from torseur.simulation.integrate.native_loop import Course
+from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
+from torseur.simulation.results.result import Event, Run
+from torseur.simulation.run.simulate import study_of
+from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.solvers.problem import Array, Held
+from torseur.simulation.start.first_state import Request, Start, first_states, wished
+from torseur.simulation.start.report import start_facts
+from torseur.simulation.study.study import Study
+
+__all__ = ["Batch", "simulate_many"]
+
+Values = Mapping[str, ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The states of many runs, and any of them as a whole run.
+
+    Attributes:
+        simulation: what they are runs of.
+        time: (nt,), s.
+        q, v, z: (runs, nt, ...); nan from where a run stopped.
+    """
+
+    simulation: Simulation
+    time: Array
+    q: Array
+    v: Array
+    z: Array
+    _whole: Callable[[int], Run]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, name: str) -> Array:
+        """A coordinate, speed or state of a block in all runs, (runs, nt)."""
+        model = self.simulation.model
+        tables = (
+            ([x.name for x in model.coordinates], self.q),
+            ([x.name for x in model.speeds], self.v),
+            ([x.name for x in self.simulation.plant.parts.states], self.z),
+        )
+        for names, values in tables:
+            if name in names:
+                return np.asarray(values[:, :, names.index(name)])
+        raise ArgumentError(
+            f"no coordinate, speed or state '{name}'", expected=", ".join(n for t, _ in tables for n in t)
+        )
+
+    def run(self, k: int) -> Run:
+        """One of them with all its channels and its audit."""
+        return self._whole(k)
+
+
+def simulate_many(
+    what: Mechanism | Study,
+    *,
+    starts: Values | None = None,
+    parameters: Values | None = None,
+    inputs: Values | None = None,
+    threads: int = 1,
+    progress: Callable[[float], object] | None = None,
+    **study: Any,
+) -> Batch:
+    """Simulate many variants in one call.
+
+    Args:
+        what: a description, or a study.
+        starts: coordinates and speeds by name, an array (runs,) or one number each.
+        parameters: parameters by name likewise; signals and gains may be formulas of them.
+        inputs: inputs that nothing drives, or a constant, likewise: what they are held at.
+        threads: how many share the runs.
+        progress: called now and then with the part that is done, 0 to 1.
+        study: fields of a `Study`, as in `simulate`.
+
+    >>> rod = {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"M": 1.0, "MX": 0.5, "ZZ": 0.4}}
+    >>> pendulum = Mechanism(name="pendulum", gravity=(9.81, 0.0, 0.0), bodies={"rod": rod})
+    >>> many = simulate_many(pendulum, starts={"a": [0.1, 0.2, 0.3]}, until=1.0, every=0.1, solver="rk4")
+    >>> many["a"].shape
+    (3, 11)
+    """
+    threads = checked_threads(threads)
+    simulation = Simulation(study_of(what, **study))
+    variants = _Variants(simulation, starts or {}, parameters or {}, inputs or {})
+    fast = _course(simulation)
+    if fast is not None:
+        return _in_lanes(simulation, variants, fast, threads, progress)
+    return _one_by_one(simulation, variants, threads, progress)
+
+
+class _Variants:
+    """The arrays of all variants, each (runs,)."""
+
+    def __init__(self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values) -> None:
+        model = simulation.model
+        states = [x.name for x in (*model.coordinates, *model.speeds)]
+        check_names(starts, states, "coordinate or speed")
+        check_names(parameters, model.free_parameters, "parameter")
+        driven, u = simulation.plant.parts.inputs, simulation.plant.system.u
+        check_names(inputs, [n for n in model.mechanism.inputs if u[n] not in driven], "input that nothing drives")
+        arrays = {n: np.atleast_1d(array_of(x, n)) for table in (starts, parameters, inputs) for n, x in table.items()}
+        try:
+            shape = np.broadcast_shapes(*(a.shape for a in arrays.values())) or (1,)
+        except ValueError:
+            sizes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
+            raise ArgumentError(
+                "the variants do not fit together", expected="arrays of one length", got=sizes
+            ) from None
+        if len(shape) != 1:
+            raise ArgumentError("variants are counted by one number", expected="(runs,)", got=str(shape))
+        lost = [n for n, a in arrays.items() if not np.isfinite(a).all()]
+        if lost:
+            raise ArgumentError("variants must be finite", expected="numbers", got=f"nan or inf in {', '.join(lost)}")
+        self.count = shape[0]
+        full = {n: np.broadcast_to(a, shape) for n, a in arrays.items()}
+        self.starts = {n: full[n] for n in starts}
+        self.p = np.tile(model.parameter_values, (self.count, 1))
+        self.u = np.tile(simulation.input_values, (self.count, 1))
+        for n in parameters:
+            self.p[:, model.free_parameters.index(n)] = full[n]
+        for n in inputs:
+            self.u[:, list(model.mechanism.inputs).index(n)] = full[n]
+        self.is_changed = bool(parameters or inputs)
+
+    def start_of(self, k: int) -> dict[str, float]:
+        """Coordinates and speeds of one variant."""
+        return {name: float(values[k]) for name, values in self.starts.items()}
+
+
+def _course(simulation: Simulation) -> Course | None:
+    """The regular steps of all runs, where the whole loop can be native and is not too long."""
+    method, problem = simulation.method.method, simulation.problem
+    study, parts = simulation.study, simulation.plant.parts
+    alone = problem.events is None and not parts.samples and not parts.breaks and not study.changes
+    if not (isinstance(method, RungeKutta) and method.control is None and alone):
+        return None
+    if simulation.breaks([], simulation.model.parameter_values):
+        return None
+    step = simulation.step
+    course = None if step is None else Course.of((study.begin, study.until), step, simulation.grid)
+    return None if course is None or course.rows * course.every > study.solver.steps else course
+
+
+def _in_lanes(
+    simulation: Simulation,
+    variants: _Variants,
+    course: Course,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> Batch:
+    problem, method = simulation.problem, simulation.method.method
+    assert isinstance(method, RungeKutta)
+    x = _starts(simulation, variants)
+    run = integrator(problem.rate, method.tableau, correct=problem.correct)
+    given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
+    given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
+    blocks = {b.name for b in problem.rate.inputs}
+    m = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
+    given |= {"m": m} if "m" in blocks else {}
+    steps = course.rows * course.every
+    motion = run(
+        **{n: v for n, v in given.items() if n in blocks},
+        step=course.step,
+        steps=steps,
+        every=course.every,
+        time=course.span[0],
+        threads=threads,
+        progress=None if progress is None else (lambda done, wanted: progress(done / wanted)),
+    )
+    states = dict(zip([b.name for b in problem.states], motion.states, strict=True))
+    empty = np.zeros((variants.count, len(motion.time), 0))
+    found = Batch(simulation, motion.time, states["q"], states["v"], states.get("z", empty), lambda k: whole(k))
+
+    def whole(k: int) -> Run:
+        held = Held(variants.u[k], m[k], variants.p[k])
+        states = np.concatenate([found.q[k], found.v[k], found.z[k]], axis=1)
+        return _run_of(simulation, found.time, states, held, _alone(simulation, variants, k)[2])
+
+    return found
+
+
+def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, start: Start) -> Run:
+    """A run from states that were computed among many."""
+    good = np.asarray(np.isfinite(states).all(axis=1))
+    last = len(good) if good.all() else int(np.argmin(good))
+    outcome, end = (Outcome.COMPLETE if good.all() else Outcome.NOT_FINITE), max(last - 1, 0)
+    trajectory = Trajectory(time[:last], states[:last], (), outcome, float(time[end]), states[end], None, Counts())
+    log = Log()
+    log.note(float(time[0]), held)
+    log.start = start_facts(start, simulation.study.start_from, simulation.names, states[0])
+    return simulation.result(simulation.explained(trajectory, log), log)
+
+
+def _starts(simulation: Simulation, variants: _Variants) -> Array:
+    """The states of all variants at the start: each is what it would be alone."""
+    model, problem, study = simulation.model, simulation.problem, simulation.study
+    moving, nm = simulation.moving.model, len(simulation.plant.parts.held)
+    moves = slice(0, model.nq + model.nv)
+
+    def request(inputs: Array) -> Request:
+        return Request(study, variants.starts, inputs, variants.p, variants.is_changed)
+
+    def closed(inputs: Array) -> Array:
+        x = np.zeros((variants.count, problem.size))
+        x[:, moves], lost = first_states(moving, request(inputs))
+        for k in lost:
+            x[k, moves] = _alone(simulation, variants, k)[0][moves]
+        return x
+
+    x = np.zeros((variants.count, problem.size))
+    x[:, moves] = np.concatenate(wished(moving, request(np.zeros(0))), axis=-1)
+    x = simulation.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
+    held = Held(variants.u, simulation.ranks.of_many(study.begin, x, variants.u, variants.p), variants.p)
+    if problem.correct is not None and study.start_from != "given":
+        native, places = (
+            compile(problem.correct),
+            [simulation.names.index(n) for n in {**study.start, **variants.starts}],
+        )
+        as_held = x[:, places]
+        for _ in range(2):
+            x = np.concatenate(simulation.evaluate(native, study.begin, x, held), axis=1)
+        x[:, places] = as_held
+    return simulation.beginning.begun(x, held)
+
+
+def _alone(simulation: Simulation, variants: _Variants, k: int) -> tuple[Array, Held, Start]:
+    """The start of one variant."""
+    with _named(k):
+        return simulation.begun(variants.start_of(k), variants.u[k], variants.p[k])
+
+
+@contextmanager
+def _named(k: int) -> Iterator[None]:
+    """What goes wrong is told with the number of the run."""
+    try:
+        yield
+    except NumericalError as error:
+        parts = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+        raise NumericalError(error.what, where=f"run {k}: {error.where}", **parts) from error
+
+
+def _one_by_one(
+    simulation: Simulation, variants: _Variants, threads: int, progress: Callable[[float], object] | None
+) -> Batch:
+    grid, n, done = simulation.grid, variants.count, 0
+    shape = (n, len(grid))
+    q, v = (np.full((*shape, k), np.nan) for k in (simulation.model.nq, simulation.model.nv))
+    z = np.full((*shape, len(simulation.plant.parts.states)), np.nan)
+
+    def moved(k: int) -> tuple[Trajectory, Log, Sequence[Event]]:
+        with _named(k):
+            return simulation.trajectory(start=variants.start_of(k), u=variants.u[k], p=variants.p[k])
+
+    def work(k: int) -> None:
+        nonlocal done
+        trajectory, _, _ = moved(k)
+        rows, problem = len(trajectory.times), simulation.problem
+        for target, name in ((q, "q"), (v, "v"), (z, "z")):
+            target[k, :rows] = trajectory.states[:, problem.columns(name)]
+        done += 1
+        if progress is not None:
+            progress(done / n)
+
+    _ = simulation.problem, _alone(simulation, variants, 0)  # compile once, before threads share it
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(n)))
+    return Batch(simulation, grid, q, v, z, lambda k: simulation.result(*moved(k)))

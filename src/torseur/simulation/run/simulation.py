@@ -1,0 +1,508 @@
+"""A study at work: its plant, native functions and start, and the runs it gives.
+
+The steps of a run read as its table of contents: start, settle the switches, integrate, record, audit.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torseur import __version__
+from torseur.describe.faults import guess
+from torseur.emit import NativeFunction, compile
+from torseur.errors import ModelError, NumericalError, UnseenWarning
+from torseur.graph import Function
+from torseur.model import build
+from torseur.model.checked import checked
+from torseur.simulation.integrate.driver import Encounter, Limits, Reply, integrate
+from torseur.simulation.integrate.held_history import Log
+from torseur.simulation.integrate.hooks import Keep, resolution
+from torseur.simulation.integrate.outcome import End, Outcome, Trajectory
+from torseur.simulation.plant.plant import Plant, Settings
+from torseur.simulation.plant.ranks import PlantRanks
+from torseur.simulation.plant.records import Records, Rows
+from torseur.simulation.plant.row_audit import audit_of_rows
+from torseur.simulation.plant.switches import Friction, FrictionModel, StopModel, Stops
+from torseur.simulation.results.audit import CLOSURE, Margins
+from torseur.simulation.results.result import Audit, Event, Run
+from torseur.simulation.run.changes import Changes
+from torseur.simulation.run.checkpoint import Checkpoint
+from torseur.simulation.run.jamming import jammed
+from torseur.simulation.run.time_breaks import TimeFormulas, merged
+from torseur.simulation.run.timetable import Timetable
+from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.solvers.methods import method_of
+from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
+from torseur.simulation.start.blocks import Beginning
+from torseur.simulation.start.first_state import Request, Start, first_state, wished
+from torseur.simulation.start.moving_inputs import MovingInputs
+from torseur.simulation.start.report import check_rest, start_facts, still_held
+from torseur.simulation.study.checks import check_study, state_switches
+from torseur.simulation.study.study import Study
+from torseur.simulation.switching.modes import Keeper
+from torseur.simulation.switching.slip_modes import SlipModes
+
+__all__ = ["Simulation"]
+
+FEWEST_STEPS = 50
+"""Of a run with steps by error: where the motion is known beforehand, nothing else keeps them from being too long for
+the integrals of the audit."""
+
+JUMP = 1e-8
+"""What a coordinate or speed changes by, beside its size, when what drives it jumps; less is rounding."""
+
+OPEN = 1000.0 * CLOSURE
+"""Gaps of loops and constraints beyond this, m, rad or their rates, end a run: far beyond what an audit allows."""
+
+
+class Simulation:
+    """A study, made ready to run.
+
+    Args:
+        study: what to simulate.
+        folder: where files of its blocks are looked for.
+        audit: whether balances are integrated along.
+    """
+
+    def __init__(self, study: Study, folder: Path | None = None, *, audit: bool = True) -> None:
+        check_study(study)
+        self.study = study
+        self.method = method_of(study.solver.method, study.solver.numbers)
+        self.model = build(study.model, parameters=dict(study.parameters))
+        for values in (study.parameters, *({**study.parameters, **change.set} for change in study.changes)):
+            if values:
+                checked(study.model, values)
+        self.moving = MovingInputs(self.model)
+        settings = Settings(
+            Friction(FrictionModel(study.friction.model), study.friction.width),
+            Stops(StopModel(study.stops.model), study.stops.restitution),
+            audit,
+            independent=study.independent or None,
+            watch=self.method.method.control is not None,
+            folder=folder,
+        )
+        self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings, study.outputs)
+        self._check_events()
+
+    def _check_events(self) -> None:
+        events = [event.name for event in self.plant.parts.events]
+        found = []
+        for k, change in enumerate(self.study.changes):
+            if change.event is not None and change.event not in events:
+                expected, remedy = guess(change.event, events)
+                text, where = f"no event '{change.event}'", f"changes[{k}].event"
+                found.append(ModelError(text, where=where, expected=expected, remedy=remedy))
+        if found:
+            raise ModelError.of(found)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What a run of this study may miss, in words."""
+        is_steered = self.method.method.control is not None and self.study.solver.longest is None
+        return state_switches(self.study) if is_steered else []
+
+    @cached_property
+    def problem(self) -> Problem:
+        return self.plant.problem(implicit=self.method.is_implicit)
+
+    @cached_property
+    def records(self) -> Records:
+        return Records(self.plant)
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+    def evaluate(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
+        """A function of the plant at one instant, for one state or many."""
+        assert native is not None
+        values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
+        for block in self.problem.states:
+            values[block.name] = x[..., self.problem.columns(block.name)]
+        return native(*(values[a.name] for a in native.interface.inputs))
+
+    def _at_ranks(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
+        """The same after the ranks of the rows that are active now are set."""
+        self.ranks(t, x, held)
+        return self.evaluate(native, t, x, held)
+
+    def _native(self, function: Function | None) -> NativeFunction | None:
+        """Compiled at once: nothing is in the middle of a run."""
+        if function is None:
+            return None
+        native = compile(function, lanes=1)
+        native.ready()
+        return native
+
+    @cached_property
+    def _jump(self) -> NativeFunction | None:
+        return self._native(self.problem.jumps)
+
+    @cached_property
+    def _decide(self) -> NativeFunction | None:
+        return self._native(self.plant.decisions())
+
+    @cached_property
+    def _instant(self) -> NativeFunction | None:
+        return self._native(self.plant.instant())
+
+    @cached_property
+    def _strike(self) -> NativeFunction | None:
+        return self._native(self.plant.impact())
+
+    @cached_property
+    def _weigh(self) -> NativeFunction | None:
+        return self._native(self.plant.weight())
+
+    @cached_property
+    def _correct(self) -> NativeFunction | None:
+        return self._native(self.problem.correct)
+
+    @cached_property
+    def _sampled(self) -> NativeFunction | None:
+        return self._native(self.plant.samples())
+
+    @cached_property
+    def ranks(self) -> PlantRanks:
+        """Sets the ranks of constraint rows among the held numbers."""
+        return PlantRanks(self.plant, self.model, self._native(self.plant.rows()), self.evaluate)
+
+    @cached_property
+    def input_values(self) -> Array:
+        """What inputs are held at where nothing drives them: their constants, or what the description says."""
+        known = dict(zip(self.model.mechanism.inputs, self.model.input_values, strict=True))
+        return np.array([*(known | self.plant.constants).values()])
+
+    @property
+    def _changes(self) -> Changes:
+        return Changes(self.study, self.model.free_parameters, [event.name for event in self.plant.parts.events])
+
+    # -- the start -----------------------------------------------------------------------------------------------------
+    @cached_property
+    def beginning(self) -> Beginning:
+        return Beginning(self.plant, self.problem, self.records, self.moving, self.study, self.evaluate)
+
+    def start(
+        self, given: Mapping[str, float] | None = None, u: Array | None = None, p: Array | None = None
+    ) -> tuple[Array, Held]:
+        """State and held numbers at the start.
+
+        Args:
+            given: coordinates and speeds by name, beside those of the study.
+            u, p: inputs and parameters in place of those of the study.
+        """
+        return self.begun(given, u, p)[:2]
+
+    def begun(
+        self, given: Mapping[str, float] | None = None, u: Array | None = None, p: Array | None = None
+    ) -> tuple[Array, Held, Start]:
+        """The same, and how it came about."""
+        study, model = self.study, self.model
+        p = model.parameter_values if p is None else p
+        u = self.input_values if u is None else u
+        changed = not (np.array_equal(p, model.parameter_values) and np.array_equal(u, self.input_values))
+        held = Held(u.copy(), np.zeros(len(self.plant.parts.held)), p.copy())
+        z, found = np.zeros(len(self.plant.parts.states)), list[Start]()
+
+        def request(inputs: Array) -> Request:
+            return Request(study, given or {}, inputs, p, changed)
+
+        def closed(inputs: Array) -> Array:
+            found.append(first_state(self.moving.model, request(inputs)))
+            return np.concatenate([found[-1].q, found[-1].v, z])
+
+        first = np.concatenate([*wished(self.moving.model, request(np.zeros(0))), z])
+        x, start = self.beginning.settled(first, held, closed), found[-1]
+        self.ranks(study.begin, x, held)
+        if not self.plant.switches:
+            self.ranks.check(study.begin, x, held)
+        if self._correct is not None and study.start_from != "given" and not self.plant.switches:
+            for _ in range(2):
+                x = _flat(self.evaluate(self._correct, study.begin, x, held))
+            places = [self.names.index(n) for n in start.held]
+            x[places] = np.concatenate([start.q, start.v])[places]
+        if not self.plant.switches:
+            self._check_rest(x, held)
+        return x, held, start
+
+    @property
+    def names(self) -> list[str]:
+        """Of coordinates and speeds, in order."""
+        return [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+
+    def rate_at(self, t: float, x: Array, held: Held) -> Array:
+        """dx/dt."""
+        return _flat(self.evaluate(self._native(self.problem.rate), t, x, held))
+
+    def _check_rest(self, x: Array, held: Held) -> None:
+        if self.study.start_from != "equilibrium":
+            return
+        rates = self.rate_at(self.study.begin, x, held)
+        q, vdot = x[self.problem.columns("q")], rates[self.problem.columns("v")]
+        check_rest(self.model, q, vdot, t=self.study.begin, parameters=held.p)
+
+    # -- a run ---------------------------------------------------------------------------------------------------------
+    def run(
+        self,
+        *,
+        start: Mapping[str, float] | None = None,
+        progress: Callable[[float], object] | None = None,
+        checkpoint: Checkpoint | None = None,
+        memory: Memory | None = None,
+    ) -> Run:
+        """Simulate; what was computed is kept, however it ends.
+
+        Args:
+            start: coordinates and speeds by name, beside those of the study.
+            progress: called now and then with the time reached.
+            checkpoint: where the run leaves, now and then, what it takes to go on from there.
+            memory: what it takes, left by an earlier run of the same study; see `simulate.resume`.
+        """
+        for note in self.notes:
+            warnings.warn(note, UnseenWarning, stacklevel=2)
+        found = self.trajectory(start=start, progress=progress, checkpoint=checkpoint, memory=memory)
+        return self.result(*found)
+
+    def trajectory(
+        self,
+        *,
+        start: Mapping[str, float] | None = None,
+        u: Array | None = None,
+        p: Array | None = None,
+        progress: Callable[[float], object] | None = None,
+        checkpoint: Checkpoint | None = None,
+        memory: Memory | None = None,
+    ) -> tuple[Trajectory, Log, Sequence[Event]]:
+        """The states of a run, what was held when, and what happened."""
+        study = self.study
+        log = Log()
+        slips = SlipModes(self.plant, self._decide, self._instant, self._strike, self._at_ranks)
+        keeper = Keeper(self.plant, self._decide, self._jump, self._weigh, self._at_ranks, log, slips)
+        if memory is None:
+            x, held, began = self.begun(start, u, p)
+            if self.plant.switches:
+                before, x = x, keeper.begin(study.begin, x, held)
+                self.ranks.check(study.begin, x, held)
+                x = x if keeper.events else still_held(began, self.names, before, x)
+                self._check_rest(x, held)
+            log.note(study.begin, held)
+            log.start = start_facts(began, study.start_from, self.names, x)
+        else:
+            keeper.recall(memory["keeper"])
+            log.recall(memory["log"])
+            x, held = memory["drive"]["state"], log.first
+
+        def keep(drive: Callable[[], Memory]) -> None:
+            assert checkpoint is not None
+            checkpoint.offer(lambda: {"drive": drive(), "keeper": keeper.memory(), "log": log.memory()})
+
+        left = None if memory is None else memory["drive"]
+        found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
+        return self.explained(found, log), log, keeper.events
+
+    def explained(self, found: Trajectory, log: Log) -> Trajectory:
+        """Whether a run ended because normal forces have no solution or several, and where."""
+        if found.outcome not in (Outcome.NOT_FINITE, Outcome.STEP_UNDERFLOW, Outcome.NEWTON) or self._jams is None:
+            return found
+        names = jammed(self, self._jams, found, log)
+        why = ", ".join(f"constraints.{name}" for name in names)
+        return replace(found, outcome=Outcome.JAMMED, blame=None, why=why) if names else found
+
+    @cached_property
+    def _jams(self) -> NativeFunction | None:
+        return self._native(self.plant.jamming())
+
+    def _integrated(
+        self,
+        x: Array,
+        held: Held,
+        begin: float,
+        keeper: Keeper,
+        log: Log,
+        progress: Callable[[float], object] | None,
+        keep: Keep | None = None,
+        memory: Memory | None = None,
+    ) -> Trajectory:
+        study, solver = self.study, self.study.solver
+
+        def handler(meeting: Encounter) -> Reply | None:
+            reply = self._changes.by_event(keeper.handle(meeting), meeting)
+            if reply is not None and reply.held is not None:
+                x = meeting.state if reply.state is None else reply.state
+                self.ranks(meeting.time, x, reply.held)
+                log.change(meeting.time, x, meeting.held, reply.held)
+                x = self._following(meeting.time, x, reply.held)
+                settled = keeper.review(meeting.time, x, reply.held) if self.plant.switches else None
+                reply = replace(reply, state=x if settled is None else settled.state)
+            held = meeting.held if reply is None or reply.held is None else reply.held
+            log.note(meeting.time, held)
+            if reply is not None:
+                self.ranks.check(meeting.time, meeting.state if reply.state is None else reply.state, held)
+            return reply
+
+        def review(t: float, x: Array, held: Held) -> Reply | None:
+            after = self._following(t, x, held)
+            reply = keeper.review(t, after, held) if self.plant.switches else None
+            if after is not x:
+                log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
+                reply = reply or Reply(state=after)
+            log.note(t, held)
+            self.ranks.check(t, x, held)
+            return reply
+
+        grid, table = self.grid, Timetable(self.plant, held.p)
+        samplings = table.samplings(self._sampled, self.evaluate, log, resolution(study.begin, study.until))
+        return integrate(
+            self.problem,
+            x,
+            (begin, study.until),
+            method=self.method.method,
+            held=held,
+            tolerance=self.tolerance,
+            output=grid if begin == study.begin else grid[grid >= begin],
+            handler=handler,
+            breaks=self.breaks(table.breaks, held.p),
+            samplings=[*samplings, *self._changes.by_clock(log)],
+            review=review if self.plant.switches or self.plant.is_driven else None,
+            sided=keeper.sided,
+            limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
+            progress=progress,
+            watch=self._watch if self.plant.bench.constraints.rows else None,
+            keep=keep,
+            memory=memory,
+        )
+
+    def _following(self, t: float, x: Array, held: Held) -> Array:
+        """The state after what drives constraints may have jumped: speeds follow at once, positions cannot."""
+        if not self.plant.is_driven:
+            return x
+        after = _flat(self.evaluate(self._correct, t, x, held))
+        q, v = self.problem.columns("q"), self.problem.columns("v")
+        moved = np.abs(after[q] - x[q])
+        if np.any(moved > JUMP * (1.0 + np.abs(x[q]))):
+            name = self.model.coordinates[int(np.argmax(moved))].name
+            raise NumericalError(
+                f"an input that drives a constraint jumps, and {name} cannot follow it",
+                where=f"t = {t:.9g} s",
+                remedy="let it pass from value to value: a ramp, a move, or a lag behind it",
+            )
+        return after if np.any(np.abs(after[v] - x[v]) > JUMP * (1.0 + np.abs(x[v]))) else x
+
+    @cached_property
+    def _time_formulas(self) -> TimeFormulas:
+        """Of what decides the motion; what only the audit reads does not count."""
+        problem, steering = self.problem, self.problem.steering
+        exprs = tuple(problem.rate.results[k] for k in steering)
+        p = self.plant.system.p
+        return TimeFormulas(exprs, self.plant.system.graph.blocks["t"], p if p.size else None)
+
+    def breaks(self, declared: Sequence[float], p: Array) -> list[float]:
+        """Instants at which steps end: those that signals declare, and those at which formulas of time switch."""
+        begin, end = self.study.begin, self.study.until
+        return merged(declared, self._time_formulas.instants(begin, end, p), begin, end)
+
+    def _watch(self, t: float, x: Array, held: Held) -> None:
+        """End a run whose loops or constraints are not met any more."""
+        name, gap = self.records.largest_gap(self.problem, t, x, held)
+        if not gap <= OPEN:
+            raise End(Outcome.OPEN, why=f"{name} is off by {gap:.3g}")
+
+    @property
+    def step(self) -> float | None:
+        """The step of methods that need one: a thousandth of a second, or the time between records if that is less."""
+        if self.study.solver.step is not None or self.method.method.control is not None:
+            return self.study.solver.step
+        return min(1e-3, self.study.interval)
+
+    @property
+    def longest(self) -> float:
+        """The longest step; a given one is as long as it is."""
+        if self.study.solver.longest is not None or self.method.method.control is None:
+            return self.study.solver.longest or np.inf
+        return (self.study.until - self.study.begin) / FEWEST_STEPS
+
+    @property
+    def tolerance(self) -> Tolerance:
+        return Tolerance(self.study.solver.rtol, self.study.solver.atol)
+
+    @cached_property
+    def grid(self) -> Array:
+        """The times that are recorded."""
+        study = self.study
+        n = max(1, round((study.until - study.begin) / study.interval))
+        if abs(n * study.interval - (study.until - study.begin)) <= 1e-9 * study.interval * n:
+            grid: Array = study.begin + study.interval * np.arange(n + 1.0)
+            grid[-1] = study.until
+            return grid
+        grid = np.arange(study.begin, study.until, study.interval)
+        return np.append(grid[grid < study.until], study.until).astype(float)
+
+    # -- what came of it -----------------------------------------------------------------------------------------------
+    def result(self, trajectory: Trajectory, log: Log, events: Sequence[Event] = ()) -> Run:
+        """A trajectory with all that is recorded of it, and its audit."""
+        study, plant = self.study, self.plant
+        if not len(trajectory.times):
+            raise NumericalError("the run cannot begin", where="start", got=self._reason(trajectory))
+        rows = self.records.of(trajectory, self.problem, log)
+        channels = [*rows.states, *rows.channels]
+        good = trajectory.outcome.is_good
+        return Run.from_arrays(
+            plant.mechanism,
+            trajectory.times,
+            rows.q,
+            rows.v,
+            rows.vdot,
+            inputs=rows.inputs,
+            channels=channels,
+            parameters=dict(study.parameters),
+            events=tuple(events),
+            info=self._info(trajectory) | {"start": log.start},
+            complete=trajectory.outcome in (Outcome.COMPLETE, Outcome.STOPPED),
+            reason=None if good else self._reason(trajectory),
+            audited=self._audit(trajectory, rows, log) if plant.balances else None,
+        )
+
+    def _audit(self, trajectory: Trajectory, rows: Rows, log: Log) -> Audit:
+        assert self.plant.balances is not None
+        is_by_error = self.method.method.control is not None
+        margins = Margins(self.study.audit or self.method.audit, self.study.solver.rtol if is_by_error else 0.0)
+        return audit_of_rows(trajectory.times, rows, self.plant.balances, log.impacts, margins)
+
+    def _reason(self, trajectory: Trajectory) -> str:
+        names = self.names + [s.name for s in self.plant.parts.states]
+        where = f"at t = {trajectory.end:.9g} s"
+        if trajectory.blame is not None:
+            where += f", {names[trajectory.blame]}"
+        why = "" if trajectory.why is None else f": {trajectory.why}"
+        return f"{where}: {trajectory.outcome.value}{why}"
+
+    def _info(self, trajectory: Trajectory) -> dict[str, Any]:
+        counts, solver = trajectory.counts, self.study.solver
+        return {
+            "study": self.study.called,
+            "solver": self.method.method.name,
+            "rtol": solver.rtol,
+            "atol": solver.atol,
+            "step": self.step,
+            "steps": counts.steps,
+            "rejected": counts.rejected,
+            "evaluations": counts.evaluations,
+            "newton": counts.newton,
+            "restarts": counts.restarts,
+            "wall_time": counts.wall_time,
+            "outcome": trajectory.outcome.name,
+            "notes": self.notes,
+            "torseur": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        }
+
+
+def _flat(found: Any) -> Array:
+    return np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])

@@ -1,0 +1,124 @@
+"""The instants of a plant: breaks of its signals, samples of its blocks."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torseur.emit import NativeFunction, compile
+from torseur.errors import ModelError
+from torseur.simulation.blocks.parts import Sample
+from torseur.simulation.integrate.held_history import Log
+from torseur.simulation.integrate.hooks import Reply, Sampling
+from torseur.simulation.integrate.outcome import End, Outcome
+from torseur.simulation.plant.plant import Plant
+from torseur.simulation.solvers.problem import Array, Held
+
+__all__ = ["Timetable"]
+
+Evaluate = Callable[[NativeFunction | None, float, Array, Held], Any]
+
+
+class Timetable:
+    """When something happens by the clock, for given parameters (np,)."""
+
+    def __init__(self, plant: Plant, p: Array) -> None:
+        self.plant, self.p = plant, p
+
+    @cached_property
+    def _instants(self) -> dict[str, list[float]]:
+        schedule = self.plant.parts.schedule([self.plant.system.p] if len(self.p) else [])
+        if schedule is None:
+            return {}
+        found = compile(schedule, lanes=1)(*([self.p] if len(self.p) else []))
+        values = found if isinstance(found, tuple) else (found,)
+        return {o.name: np.ravel(x).tolist() for o, x in zip(schedule.outputs, values, strict=True)}
+
+    @property
+    def breaks(self) -> list[float]:
+        """Times at which signals are not smooth, s."""
+        return self._instants.get("breaks", [])
+
+    def samplings(
+        self, sampled: NativeFunction | None, evaluate: Evaluate, log: Log, shortest: float = 0.0
+    ) -> list[Sampling]:
+        """One for each period: all samples of one instant read what was there just before it.
+
+        Args:
+            sampled: native `Plant.samples`.
+            evaluate: calls it at a time, state and held numbers.
+            log: is told what is held from then on.
+            shortest: period that is not refused, s.
+        """
+        samples = self.plant.parts.samples
+        if not samples:
+            return []
+        self._check_periods(shortest)
+        ends = np.cumsum([len(s.values) for s in samples]).tolist()
+        groups: dict[tuple[float, float], list[int]] = {}
+        for k, beat in enumerate(zip(self._instants["periods"], self._instants["offsets"], strict=True)):
+            groups.setdefault(beat, []).append(k)
+
+        def acting(group: list[int]) -> Callable[[float, Array, Held], Reply | None]:
+            def act(t: float, x: Array, held: Held) -> Reply | None:
+                values = np.ravel(evaluate(sampled, t, x, held)) if sampled is not None else np.zeros(0)
+                new = [_renewed(samples[k], t, values[ends[k] - len(samples[k].values) : ends[k]]) for k in group]
+                for k, numbers in zip(group, new, strict=True):
+                    held.m[list(samples[k].places)] = numbers
+                log.note(t, held)
+                return None
+
+            return act
+
+        return [Sampling(period, acting(group), offset) for (period, offset), group in groups.items()]
+
+    def _check_periods(self, shortest: float) -> None:
+        found = [
+            ModelError(
+                "a period that is too short for the resolution of time",
+                where=sample.where,
+                expected=f"at least {shortest:.3g} s",
+                got=f"{period:g} s",
+            )
+            for sample, period in zip(self.plant.parts.samples, self._instants["periods"], strict=True)
+            if not period >= shortest
+        ]
+        if found:
+            raise ModelError.of(found)
+
+
+def _renewed(sample: Sample, t: float, read: Array) -> Array:
+    """What a sample holds from now on; one that has no numbers to give ends the run."""
+    if sample.function is None:
+        if not np.isfinite(read).all():
+            raise End(Outcome.NOT_FINITE, why=f"{_named(sample)} sampled {read.tolist()}")
+        return read
+    try:
+        given = sample.function(t, *read.tolist())
+    except Exception as error:
+        raise End(Outcome.BLOCK, why=f"{_named(sample)} raised {_told(error)}") from error
+    try:
+        numbers = np.asarray(given, dtype=float).ravel()
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    n = len(sample.places)
+    if numbers.size != n or not np.isfinite(numbers).all():
+        expected = f"{n} finite number{'s' if n > 1 else ''}"
+        raise End(Outcome.BLOCK, why=f"{_named(sample)} gave {repr(given)[:80]} in place of {expected}")
+    return numbers
+
+
+def _named(sample: Sample) -> str:
+    return f"block '{sample.where.rpartition('.')[2]}'"
+
+
+def _told(error: Exception) -> str:
+    """Kind, message and place of an error, on one line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}{f': {said}' if said else ''} ({Path(last.filename).name}, line {last.lineno})"

@@ -1,0 +1,115 @@
+"""The start of blocks and constraints together: blocks begin with what they read, and may drive constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from torseur.emit import NativeFunction, compile
+from torseur.errors import NumericalError
+from torseur.graph import Function
+from torseur.simulation.blocks.input_rates import orders
+from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.records import Records
+from torseur.simulation.solvers.problem import Array, Held, Problem
+from torseur.simulation.start.moving_inputs import MovingInputs
+from torseur.simulation.study.study import Study
+
+__all__ = ["Beginning"]
+
+ROUNDS = 100
+"""In which a start must be found that fits the blocks which read it and drive it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """What a start is made of.
+
+    Attributes:
+        plant, problem, records, study: of the run.
+        moving: the model that starts are closed with.
+        evaluate: a native function of the plant at a time, states (..., n) and held numbers.
+    """
+
+    plant: Plant
+    problem: Problem
+    records: Records
+    moving: MovingInputs
+    study: Study
+    evaluate: Callable[[NativeFunction | None, float, Array, Held], Any]
+
+    @cached_property
+    def starts(self) -> Function | None:
+        """States of blocks and held numbers at the start, as a function of t, q, v, u and p."""
+        return self.plant.parts.starts([b for b in self.plant.blocks if b.name in ("t", "q", "v", "u", "p")])
+
+    @cached_property
+    def _native(self) -> NativeFunction | None:
+        return None if self.starts is None else compile(self.starts, lanes=1)
+
+    @cached_property
+    def _driving(self) -> NativeFunction:
+        return compile(self.plant.driving(self._names), lanes=1)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The inputs that drive constraints."""
+        return list(orders(self.plant.mechanism))
+
+    def settled(self, x: Array, held: Held, closed: Callable[[Array], Array]) -> Array:
+        """States (..., n) at which constraints fit what drives them, and blocks what they read.
+
+        Args:
+            x: coordinates and speeds as they are wished for.
+            held: what is held there; held numbers of single runs are set to their starts.
+            closed: gives states that fit the inputs of `moving`.
+        """
+        if not self._names:
+            return self.begun(closed(self._inputs(x, held)), held)
+        x = self.begun(x, held)
+        before, last = self._inputs(x, held), np.inf
+        for _ in range(ROUNDS):
+            x = self.begun(closed(before), held)
+            inputs = self._inputs(x, held)
+            change = np.max(np.abs(inputs - before) / (1.0 + np.abs(inputs)), initial=0.0)
+            if change <= 1e-13:
+                return x
+            if not change < last:
+                break
+            before, last = inputs, change
+        raise NumericalError(
+            "blocks that drive constraints begin with what these constraints decide, and find no end",
+            where="start",
+            got=", ".join(self._names),
+            remedy="give the starts of these blocks as numbers",
+        )
+
+    def begun(self, x: Array, held: Held) -> Array:
+        """The states with those of blocks at their starts; held numbers are set to theirs."""
+        if self.starts is None:
+            return x
+        found = self.evaluate(self._native, self.study.begin, x, held)
+        names = [output.name for output in self.starts.outputs]
+        values = dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+        x = x.copy()
+        if "z" in values:
+            x[..., self.problem.columns("z")] = values["z"]
+        if "m" in values and x.ndim == 1:
+            held.m[:] = values["m"]
+        return x
+
+    def _inputs(self, x: Array, held: Held) -> Array:
+        """The inputs of `moving` at the start; those that drive no constraint as if nothing moved."""
+        begin, names = self.study.begin, self._names
+        u = self.records.inputs_at(begin, held.u, held.p)
+        if not names:
+            return u
+        values, rates = self.evaluate(self._driving, begin, x, held)
+        u = np.array(np.broadcast_to(u, (*x.shape[:-1], u.shape[-1])))
+        u[..., [list(self.plant.mechanism.inputs).index(n) for n in names]] = values
+        rates = rates[..., [names.index(n) for n in self.moving.names]]
+        return self.moving.values(u, 0.0 * rates if self.study.start_from == "equilibrium" else rates, begin)

@@ -1,0 +1,302 @@
+"""Files of studies (see docs/reference/studies.md).
+
+A study begins with ``torseur_study: 1`` and names its model: the name of a file, from the folder of the study, or the
+model itself. A model file alone is a study, with defaults. All faults are told at once, with line and column; those
+that show only when the study is built find their line too.
+
+>>> file = study_of_text('''
+... torseur_study: 1
+... model:
+...   name: slide
+...   inputs: {f: {unit: N}}
+...   bodies: {cart: {joint: {kind: prismatic, coordinate: x}, inertia: {M: 2}}}
+...   loads: {push: {effort: {coordinate: x, value: f}}}
+... start: {x: 0.5}
+... inputs: {f: {step: {time: 1, after: 3}}}
+... until: 2
+... solver: rk4
+... ''')
+>>> file.study.inputs["f"], file.study.solver.method
+(Step(time=1.0, before=0.0, after=3.0), 'rk4')
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torseur.describe import checks
+from torseur.describe.fields import FrozenDict
+from torseur.describe.loads import KINDS as LOADS
+from torseur.describe.loads import Load
+from torseur.describe.mechanism import Mechanism
+from torseur.errors import ModelError, TorseurError, TorseurWarning
+from torseur.formats import contents, read, with_base
+from torseur.formats.faults import FileFault
+from torseur.formats.yaml.nodes import Node, Source, parse, plain
+from torseur.formats.yaml.reader import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
+from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
+from torseur.formats.yaml.short_forms import shape
+from torseur.simulation.blocks import KINDS, Block
+from torseur.simulation.blocks.recorded import Recorded
+from torseur.simulation.study.block_forms import shape_block
+from torseur.simulation.study.checks import faults
+from torseur.simulation.study.listing import study_of_listing
+from torseur.simulation.study.study import Study
+
+__all__ = ["SHORT", "VERSION", "StudyFile", "load_study", "read_study", "study_of_text"]
+
+VERSION = 1
+SHORT = {"solver": "method", "friction": "model", "stops": "model"}
+"""Fields of a study that may be one word, and the field of the record inside that it stands for."""
+
+_TABLES = ("inputs", "blocks")
+_APART = ("model", *_TABLES)
+"""Fields that are not read as the records alone say."""
+_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study out of a file.
+
+    Attributes:
+        study: as it is written; names of files in its blocks count from the folder.
+        folder: where the file is.
+        source, root: its text, if that is where the study comes from; none for a model file.
+        notes: what the file asks for and is not done, in words.
+    """
+
+    study: Study
+    folder: Path
+    source: Source | None = None
+    root: Node | None = None
+    notes: tuple[str, ...] = ()
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """While the study is built and run, faults of its fields are raised with their line and column."""
+        try:
+            yield
+        except TorseurError as error:
+            if self.source is None or self.root is None:
+                raise
+            every = error.faults if isinstance(error, ModelError) and error.faults else (error,)
+            places = [self.place(one.where) for one in every]
+            if not any(places):
+                raise
+            raise ModelError.of(_placed(one, place) for one, place in zip(every, places, strict=True)) from error
+
+    def place(self, where: str | None) -> str | None:
+        """``file:line:column: path`` of what an error calls ``blocks.servo`` or ``changes[0].event``, if it is one."""
+        steps = [word or int(number) for word, number in _STEP.findall(where or "")]
+        if self.source is None or self.root is None or not steps or where != checks.written(tuple(steps)):
+            return None
+        if steps[0] not in Study.model_fields:
+            if steps[0] not in Mechanism.model_fields or not self.root.items["model"].items:
+                return None
+            steps = ["model", *steps]
+        if steps[0] in _TABLES and len(steps) > 1:  # what drives an input may be called a block on the way, and back
+            steps[0] = next((t for t in _TABLES if steps[1] in getattr(self.study, t)), steps[0])
+        mark, node = find(self.root, tuple(steps))
+        return self.source.place(mark, node.path)
+
+    def warn(self) -> None:
+        """Tell the notes as warnings."""
+        for note in self.notes:
+            warnings.warn(note, TorseurWarning, stacklevel=3)
+
+    def with_study(self, study: Study) -> StudyFile:
+        """The same file with another study made of it."""
+        return replace(self, study=study)
+
+    @property
+    def anchored(self) -> Study:
+        """The study with complete names of files, so that it runs from anywhere."""
+        tables = {t: FrozenDict(self._anchored(getattr(self.study, t))) for t in _TABLES}
+        return self.study.model_copy(update=tables)
+
+    def _anchored(self, blocks: Mapping[str, Block]) -> Iterator[tuple[str, Block]]:
+        for name, block in blocks.items():
+            if isinstance(block, Recorded) and block.file is not None:
+                block = block.model_copy(update={"file": str((self.folder / block.file).resolve())})
+            yield name, block
+
+
+def _placed(error: TorseurError, place: str | None) -> ModelError:
+    parts = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+    return FileFault(error.what, where=place or error.where, **parts)
+
+
+def load_study(
+    path: str | os.PathLike[str],
+    *,
+    loads: Mapping[str, type[Load]] = LOADS,
+    blocks: Mapping[str, type[Block]] = KINDS,
+) -> Study:
+    """The study in a file (.yaml), or a study with defaults of a model file; all faults at once, as one ModelError.
+
+    Names of files in its blocks are made complete, so that it runs from anywhere.
+
+    Args:
+        path: the file.
+        loads: the kinds of loads its model may hold.
+        blocks: the kinds of blocks it may hold.
+    """
+    file = read_study(path, loads=loads, blocks=blocks)
+    file.warn()
+    return file.anchored
+
+
+def read_study(
+    path: str | os.PathLike[str],
+    *,
+    loads: Mapping[str, type[Load]] = LOADS,
+    blocks: Mapping[str, type[Block]] = KINDS,
+    base: str | None = None,
+) -> StudyFile:
+    """A file as it stands: the study, the folder it is in, and where its parts stand in the file.
+
+    Args:
+        path: the file.
+        loads, blocks: the kinds it may hold.
+        base: how the base of the model moves, in place of what the file says.
+    """
+    found = _read_study(Path(path), str(path), loads, blocks)
+    if base is None:
+        return found
+    return found.with_study(found.study.model_copy(update={"model": with_base(found.study.model, base)}))
+
+
+def _read_study(file: Path, path: str, loads: Mapping[str, type[Load]], blocks: Mapping[str, type[Block]]) -> StudyFile:
+    if file.suffix.lower() in (".yaml", ".yml"):
+        data = contents(file)
+        if _is_study(parse(data, Source(path))):
+            return study_of_text(data, path, file.parent, loads=loads, blocks=blocks)
+    reading = read(path, loads=loads)
+    if reading.errors:
+        raise ModelError.of(reading.errors)
+    if reading.settings is not None:
+        study, notes = study_of_listing(reading.mechanism, reading.settings)
+        return StudyFile(study, file.parent, notes=notes)
+    return StudyFile(Study(model=reading.mechanism), file.parent)
+
+
+def _is_study(root: Node) -> bool:
+    """Whether a file means to be a study, even if it has forgotten to say so."""
+    return STUDY_KEY in root.items or ("model" in root.items and VERSION_KEY not in root.items)
+
+
+def study_of_text(
+    text: str | bytes,
+    where: str = "text",
+    folder: Path | None = None,
+    *,
+    loads: Mapping[str, type[Load]] = LOADS,
+    blocks: Mapping[str, type[Block]] = KINDS,
+) -> StudyFile:
+    """The study of a YAML text.
+
+    Args:
+        text: the contents of the file.
+        where: its name, for messages.
+        folder: from where names of files in it count.
+        loads, blocks: the kinds it may hold.
+    """
+    source, folder = Source(where), folder or Path()
+    root = parse(text, source)
+    _check_version(root, source)
+    model = _model(root, source, folder, loads)
+    tables = {name: _blocks(root.items.get(name), blocks, source) for name in _TABLES}
+    rest = {k: _long(k, x) for k, x in root.items.items() if k not in (*_APART, STUDY_KEY)}
+    shaped = shape(Node(rest, root.mark, (), root.keys), Study, source)
+    root = Node({**shaped.items, **{k: root.items[k] for k in _APART if k in root.items}}, root.mark, (), root.keys)
+    given: dict[str, Any] = plain(shaped) | {"model": model or Mechanism(name="missing")} | tables
+    study = validated(Study, given, root, source)
+    if study is not None and model is not None:
+        take_down(_not_caused(faults(study), source), root, source)
+    if source.faults or study is None:
+        raise source.error()
+    return StudyFile(study, folder, source, root)
+
+
+def _check_version(root: Node, source: Source) -> None:
+    begin = f"{STUDY_KEY}: {VERSION}"
+    if not isinstance(root.value, dict):
+        source.stop(root.mark, "this is not a study", expected=f"a mapping that begins with '{begin}'", got=root.kind)
+    version = root.items.get(STUDY_KEY)
+    if version is None:
+        source.fault(root.mark, (), "the version of the format is missing", remedy=f"begin with '{begin}'")
+    elif version.value != VERSION or isinstance(version.value, bool):
+        source.stop(version.mark, "a version of the format that is not known", expected=str(VERSION), got=version.kind)
+
+
+# -- the model ---------------------------------------------------------------------------------------------------------
+
+
+def _model(root: Node, source: Source, folder: Path, loads: Mapping[str, type[Load]]) -> Mechanism | None:
+    node = root.items.get("model")
+    if node is None:
+        source.fault(root.mark, ("model",), "'model' is missing", expected="the name of a file, or a model")
+    elif isinstance(node.value, str):
+        return _from_file(node, source, folder / node.value, loads)
+    elif not isinstance(node.value, dict):
+        source.fault(node.mark, node.path, "expected the name of a file, or a model", got=node.kind)
+    else:
+        version = node.items.get(VERSION_KEY)
+        if version is not None and version.value != MODEL_VERSION:
+            text = "a version of the format that is not known"
+            source.stop(version.mark, text, expected=str(MODEL_VERSION), got=version.kind)
+        document = document_of(node, source, loads=loads, folder=folder)
+        if document is not None:
+            root.items["model"] = document.root
+            take_down(document.faults, document.root, source)
+            return document.mechanism
+    return None
+
+
+def _from_file(node: Node, source: Source, path: Path, loads: Mapping[str, type[Load]]) -> Mechanism | None:
+    """A model from its own file, whose faults have their place there."""
+    try:
+        reading = read(path, loads=loads)
+    except ModelError as error:
+        if error.where == str(path):  # of the file as a whole: absent, of another kind
+            source.fault(node.mark, node.path, error.what, expected=error.expected, got=f"{path}: {error.got}")
+        else:
+            source.faults += [(node.mark, fault) for fault in error.faults or (error,)]
+        return None
+    source.faults += [(node.mark, fault) for fault in reading.errors]
+    return None if reading.errors else reading.mechanism
+
+
+# -- what drives it ----------------------------------------------------------------------------------------------------
+
+
+def _blocks(table: Node | None, kinds: Mapping[str, type[Block]], source: Source) -> dict[str, Block]:
+    """The blocks, each validated as its own kind; the tree then holds their contents without the name of the kind."""
+    if table is None or table.value is None:
+        return {}
+    if not isinstance(table.value, dict):
+        source.fault(table.mark, table.path, "expected a mapping of names", got=table.kind)
+        return {}
+    return each_validated(table, lambda node: shape_block(node, kinds, source), source)
+
+
+def _long(key: str, node: Node) -> Node:
+    """``solver: rk4`` is ``solver: {method: rk4}``."""
+    if key in SHORT and isinstance(node.value, str):
+        return Node({SHORT[key]: node}, node.mark, node.path, {SHORT[key]: node.mark})
+    return node
+
+
+def _not_caused(found: list[checks.Fault], source: Source) -> Iterator[checks.Fault]:
+    """Faults that are not there only because something was left out."""
+    for fault in found:
+        if not any(f"'{name}" in fault.what for name in source.left_out):
+            yield fault

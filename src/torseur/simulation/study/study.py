@@ -1,0 +1,172 @@
+"""A study: a mechanism, where it starts, what drives it, for how long, and how it is integrated. Frozen data.
+
+>>> from torseur.describe import Mechanism
+>>> cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+>>> slide = Mechanism(name="slide", bodies={"cart": cart}, gravity=(0.0, 0.0, 0.0))
+>>> study = Study(model=slide, until=2.0, start={"x": 1.0})
+>>> study.until, study.solver.method
+(2.0, 'dop853')
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from torseur.describe import Mechanism
+from torseur.describe.fields import FrozenDict, Number, Record, Table
+from torseur.describe.formulas import Formula
+from torseur.describe.mechanism import Output
+from torseur.errors import GraphError, ModelError
+from torseur.simulation.blocks import Block, block_of
+
+__all__ = ["Change", "FrictionChoice", "Solver", "StopChoice", "Study", "Value"]
+
+
+def _value(given: Any) -> Any:
+    """A formula without names, such as 30*deg, as its value."""
+    if not isinstance(given, (str, Formula)):
+        return given
+    try:
+        formula = given if isinstance(given, Formula) else Formula(given)
+        if formula.names:
+            names = ", ".join(sorted(formula.names))
+            raise PydanticCustomError(
+                "value", "expected a number or a formula without names, got {got}", {"got": names}
+            )
+        return formula.value()
+    except (ModelError, GraphError) as error:
+        raise PydanticCustomError("formula", "{text}", {"text": str(error), "error": error}) from error
+
+
+Value = Annotated[
+    Number,
+    BeforeValidator(_value),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "description": "a formula, e.g. 30*deg"}]}),
+]
+"""A number; a formula without names, such as 30*deg or pi/4, is read as one."""
+
+
+class Solver(Record):
+    """How a study is integrated; which methods there are, `torseur.simulation.solvers.methods` says."""
+
+    method: str = Field("dop853", description="dop853, dopri5, rk4, rodas, newmark, easydyn, hht or generalised_alpha")
+    step: Value | None = Field(None, gt=0.0, description="of a method with a given step, s; else the first one")
+    rtol: Value = Field(1e-9, ge=0.0, description="relative error allowed in a step")
+    atol: Value = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
+    longest: Value | None = Field(None, gt=0.0, description="longest step, s; by default a fiftieth of all")
+    steps: int = Field(10_000_000, gt=0, description="how many steps, or samples, at most")
+    beta: Value | None = Field(None, gt=0.0, le=1.0, description="of newmark and easydyn; 1/4 by default")
+    gamma: Value | None = Field(None, ge=0.5, le=1.0, description="of newmark and easydyn; 1/2 by default, more damps")
+    alpha: Value | None = Field(None, ge=0.0, le=1.0 / 3.0, description="of hht: 0 to 1/3, 0.1 by default")
+    rho: Value | None = Field(
+        None, ge=0.0, le=1.0, description="of generalised_alpha: 1 (no damping) to 0, 0.8 by default"
+    )
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers of the method that are given."""
+        return {name: x for name in ("beta", "gamma", "alpha", "rho") if (x := getattr(self, name)) is not None}
+
+
+class FrictionChoice(Record):
+    """How dry friction is computed."""
+
+    model: Literal["stick", "smooth", "sign"] = Field(
+        "stick", description="stick: true stick and slip by events; smooth: tanh(rate/width); sign: as it stands"
+    )
+    width: Value = Field(1e-3, gt=0.0, description="of the smooth one, m/s or rad/s")
+
+
+class StopChoice(Record):
+    """What lower and upper limits of coordinates do."""
+
+    model: Literal["report", "hard", "ignore"] = Field(
+        "report", description="report: passing one is an event; hard: they hold; ignore"
+    )
+    restitution: Value = Field(0.0, ge=0.0, le=1.0, description="speed after a hard stop is hit over that before")
+
+
+class Change(Record):
+    """Parameters that change on the way: at a time, or whenever an event happens."""
+
+    at: Value | None = Field(None, description="time, s")
+    event: str | None = Field(None, description="name of an event")
+    set: Table[Value] = Field(FrozenDict(), description="parameters and their new values")
+    stop: bool = Field(False, strict=True, description="true: the run ends there")
+
+    @model_validator(mode="after")
+    def _one(self) -> Change:
+        if (self.at is None) == (self.event is None):
+            raise PydanticCustomError("choice", "give exactly one of at, event")
+        return self
+
+
+class Study(Record):
+    """All that a simulation needs."""
+
+    model: Mechanism = Field(description="what moves")
+    name: str | None = Field(None, max_length=120, description="what the study is called")
+    title: str | None = Field(None, max_length=500, description="what it is about, in words")
+    parameters: Table[Value] = Field(FrozenDict(), description="values in place of those of the model")
+    start: Table[Value] = Field(FrozenDict(), description="coordinates and speeds at the start, by name; they are held")
+    guess: Table[Value] = Field(
+        FrozenDict(), description="coordinates and speeds near which the start is sought, by name; they may move"
+    )
+    start_from: Literal["assembled", "equilibrium", "given"] = Field(
+        "assembled",
+        description="assembled: what is named is held, the rest moves to where constraints allow; "
+        "equilibrium: at rest, near what is named; given: as it is, or refused",
+    )
+    inputs: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="input -> signal or block that drives it")
+    blocks: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="controllers, sensors, filters, signals")
+    begin: Value = Field(0.0, description="time at the start, s")
+    until: Value = Field(10.0, validate_default=True, description="time at the end, s")
+    every: Value | None = Field(None, gt=0.0, description="time between records, s; by default a thousandth of all")
+    solver: Solver = Field(Solver(), description="how it is integrated")
+    friction: FrictionChoice = Field(FrictionChoice(), description="dry friction")
+    stops: StopChoice = Field(StopChoice(), description="limits of coordinates")
+    independent: tuple[str, ...] = Field(
+        (),
+        description="speeds by which many loops are solved; chosen where none are given",
+    )
+    outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
+    changes: tuple[Change, ...] = Field((), description="parameters that change on the way")
+    audit: Value | None = Field(
+        None, gt=0.0, description="share of the amounts exchanged that balances may be off by; by default the method's"
+    )
+    figures: bool = Field(True, strict=True, description="whether `torseur simulate` draws figures")
+    playback: bool = Field(True, strict=True, description="whether `torseur simulate` writes a 3-D playback")
+
+    @field_validator("inputs", "blocks", mode="before")
+    @classmethod
+    def _short(cls, given: Any) -> Any:
+        """Blocks in their short forms: a number, a formula, a mapping from a kind to its fields."""
+        return {n: block_of(x, where=str(n)) for n, x in given.items()} if isinstance(given, dict) else given
+
+    @field_validator("blocks")
+    @classmethod
+    def _once(cls, blocks: Any, info: ValidationInfo) -> Any:
+        twice = sorted(set(info.data.get("inputs", ())) & set(blocks))
+        if twice:
+            raise PydanticCustomError("twice", "both an input and a block: {names}", {"names": ", ".join(twice)})
+        return blocks
+
+    @property
+    def called(self) -> str:
+        return self.name or self.model.name
+
+    @property
+    def interval(self) -> float:
+        """Between records, s."""
+        return self.every if self.every is not None else (self.until - self.begin) / 1000.0
