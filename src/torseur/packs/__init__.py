@@ -1,0 +1,1 @@
+"""Packs: what is built on the core for one kind of machine."""

@@ -1,0 +1,193 @@
+"""What a tyre law is: forces of the road on the wheel from slip and load.
+
+Conventions, at this border (every law has its own inside and is adapted in its own file):
+
+======  =====================================================================================  ======
+symbol  meaning                                                                                unit
+======  =====================================================================================  ======
+axes    of the road at the contact point: x forward in the wheel plane, y left, z up
+kappa   (Vr - Vx) / max(|Vx|, |Vr|, eps), Vr = R w; positive in traction going forward         1
+alpha   -atan2(Vy, |Vx|); a positive one gives a force to the left, Fy = +f(alpha)             rad
+gamma   turn of the wheel about x; positive when it leans to the right                         rad
+Fz      load, what the road carries; a negative one counts as zero                             N
+Vx      forward speed of the wheel centre over ground                                          m/s
+Vr      rolling speed R w                                                                      m/s
+mu      adherence, a factor on the friction of the law's own road                              1
+======  =====================================================================================  ======
+
+**Reverse.** A wheel that rolls backwards is looked at in axes turned by half a turn about z: there it rolls forward,
+with kappa, alpha and gamma of opposite signs; Fx, Fy, Mx and My turn back, Mz stays. Driving, braking and trail are
+then what they are going forward.
+
+**Mirror.** A tyre measured on one side of a car and mounted on the other is its mirror image: alpha and gamma change
+signs, and so do Fy, Mx and Mz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from torseur.describe.fields import Record, Scalar
+from torseur.errors import ModelError
+from torseur.graph import Expr, absolute, maximum, select
+from torseur.packs.tyres.regular import limited_tan, ramp
+
+__all__ = ["PlainTyreLaw", "Relaxation", "Scalars", "Slip", "TyreForces", "TyreLaw", "over_ground"]
+
+Scalars = Callable[[Scalar], Expr]
+"""What turns a described number or formula into an expression."""
+
+Side = Literal["left", "right"]
+
+STEEPEST_CAMBER = 1.4
+SMALLEST = 1e-6
+
+
+@dataclass(frozen=True)
+class Slip:
+    """How a wheel moves over the road, and how it is pressed on it; symbols as above."""
+
+    kappa: Expr
+    alpha: Expr
+    gamma: Expr
+    Fz: Expr
+    Vx: Expr
+    mu: Expr | float = 1.0
+    pressure: Expr | None = None
+    """Inflation pressure, Pa; by default that of the law's data."""
+    Vr: Expr | None = None
+    """By default what kappa and Vx say."""
+
+    @property
+    def rolling_speed(self) -> Expr:
+        """Vr, as given or as kappa and Vx say."""
+        if self.Vr is not None:
+            return self.Vr
+        return self.Vx * (1.0 + over_ground(self.kappa * select(self.Vx < 0.0, self.Vx.graph.number(-1.0), 1.0)))
+
+
+@dataclass(frozen=True)
+class TyreForces:
+    """What the road does to the wheel at the contact point, in the axes of the road; N and N m."""
+
+    Fx: Expr
+    Fy: Expr
+    Mx: Expr
+    """Overturning moment."""
+    My: Expr
+    """Rolling resistance."""
+    Mz: Expr
+    """Aligning moment."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """Lengths that a tyre rolls until slip has built up by 1 - 1/e, m."""
+
+    x: Expr
+    y: Expr
+
+
+def over_ground(kappa: Expr) -> Expr:
+    """(Vr - Vx) / |Vx| from kappa, of a wheel that rolls forward.
+
+    Both are the same in braking. In traction kappa = 1 - Vx / Vr, so that it is kappa / (1 - kappa); it is held at 1e6,
+    where a wheel spins on the spot.
+    """
+    return kappa / maximum(1.0 - maximum(kappa, 0.0), SMALLEST)
+
+
+class TyreLaw(Record):
+    """What all tyre laws share."""
+
+    kind: ClassVar[str]
+    """How a model file calls it."""
+
+    side: Side | Literal["symmetric"] = Field("left", description="the side of the car on which it was measured")
+    mounted: Side | None = Field(None, description="the side on which it is used; by default that of the measurement")
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether the mirror image of the measured tyre is used."""
+        return self.mounted is not None and self.side != "symmetric" and self.mounted != self.side
+
+    def forces(self, slip: Slip, scalar: Scalars) -> TyreForces:
+        """What the road does to the wheel."""
+        g = slip.Vx.graph
+        back = select(slip.Vx < 0.0, g.number(-1.0), g.one)
+        side = -back if self.mirrored else back
+        ahead = replace(
+            slip,
+            kappa=back * slip.kappa,
+            alpha=side * slip.alpha,
+            gamma=side * slip.gamma,
+            Fz=maximum(slip.Fz, 0.0),
+            Vx=absolute(slip.Vx),
+            Vr=None if slip.Vr is None else back * slip.Vr,
+        )
+        f = self.rolling_forward(ahead, scalar)
+        mirror = -1.0 if self.mirrored else 1.0
+        return TyreForces(back * f.Fx, side * f.Fy, side * f.Mx, back * f.My, mirror * f.Mz)
+
+    def rolling_forward(self, slip: Slip, scalar: Scalars) -> TyreForces:
+        """The law itself: of a wheel with Vx >= 0 and Fz >= 0, on the side on which it was measured."""
+        raise NotImplementedError
+
+    def relaxation(self, slip: Slip, scalar: Scalars) -> Relaxation:
+        """How far the wheel rolls until slip has built up; zero where the law follows at once."""
+        raise NotImplementedError
+
+    def unloaded_radius(self, scalar: Scalars) -> Expr:
+        """The radius of the wheel without load, m."""
+        raise NotImplementedError
+
+    def vertical_stiffness(self, scalar: Scalars) -> Expr | None:
+        """N/m, where the data have it."""
+        raise NotImplementedError
+
+    def vertical_damping(self, scalar: Scalars) -> Expr | None:
+        """N s/m, where the data have it."""
+        raise NotImplementedError
+
+
+class PlainTyreLaw(TyreLaw):
+    """A law for forces in the plane of the road; overturning and rolling resistance are those of every such law."""
+
+    radius: Scalar | None = Field(None, description="of the wheel without load, m")
+    stiffness: Scalar | None = Field(None, description="vertical, N/m")
+    damping: Scalar | None = Field(None, description="vertical, N s/m")
+    crown_radius: Scalar = Field(0.0, description="of the tread across, which moves the contact in camber, m")
+    rolling_resistance: Scalar = Field(0.0, description="coefficient f of rolling resistance, without unit")
+    low_speed: Scalar = Field(0.1, description="below it rolling resistance fades to nothing, m/s")
+    relaxation_x: Scalar = Field(0.0, description="relaxation length of kappa, m")
+    relaxation_y: Scalar = Field(0.0, description="relaxation length of alpha, m")
+
+    def relaxation(self, slip: Slip, scalar: Scalars) -> Relaxation:
+        return Relaxation(scalar(self.relaxation_x), scalar(self.relaxation_y))
+
+    def unloaded_radius(self, scalar: Scalars) -> Expr:
+        if self.radius is None:
+            raise ModelError(f"a tyre of kind '{self.kind}' has no radius", expected="radius: metres")
+        return scalar(self.radius)
+
+    def vertical_stiffness(self, scalar: Scalars) -> Expr | None:
+        return None if self.stiffness is None else scalar(self.stiffness)
+
+    def vertical_damping(self, scalar: Scalars) -> Expr | None:
+        return None if self.damping is None else scalar(self.damping)
+
+    def overturning(self, slip: Slip, scalar: Scalars) -> Expr:
+        """Mx = -t Fz (1.11), t = crown_radius tan(gamma): how far a round tread moves its contact towards the lean."""
+        camber = maximum(-STEEPEST_CAMBER, -maximum(-STEEPEST_CAMBER, -slip.gamma))
+        return -(scalar(self.crown_radius) * limited_tan(camber) * slip.Fz)
+
+    def rolling_moment(self, slip: Slip, scalar: Scalars) -> Expr:
+        """My = -R f Fz sign(w) (1.12); the sign is sin(pi/2 Vr / low_speed) below that speed."""
+        f = scalar(self.rolling_resistance)
+        if f is f.graph.zero:
+            return f
+        return -(self.unloaded_radius(scalar) * f * slip.Fz * ramp(slip.rolling_speed / scalar(self.low_speed)))

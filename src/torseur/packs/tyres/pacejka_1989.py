@@ -1,0 +1,138 @@
+"""The Magic Formula of 1989: coefficients a0 to a13, b0 to b10, c0 to c17.
+
+Bakker, Pacejka & Lidner, SAE 890087 (1989); Maakaroun 2011, table 1-2, corrected (the terms b9, a13 and the bracket of
+BCD in the aligning moment).
+
+Its own units and signs: Fz in kN, kappa in percent of the ground speed, alpha and camber g in degrees; forces in N,
+moments in N m. A positive alpha gives a positive Fy and, at small slip, a negative Mz; a positive camber leans to the
+left. At its border (`law`): kappa_89 = 100 (Vr - Vx) / |Vx|, held within 100 percent; alpha_89 = alpha in degrees;
+gamma_89 = -gamma in degrees; forces and Mz are the same.
+
+::
+
+         Fx                             Fy                                       Mz
+    C    b0                             a0                                       c0
+    D    (b1 Fz + b2) Fz                (a1 Fz + a2) Fz                          (c1 Fz + c2) Fz
+    BCD  (b3 Fz^2 + b4 Fz) exp(-b5 Fz)  a3 sin(2 atan(Fz / a4)) (1 - a5 |g|)     (c3 Fz^2 + c4 Fz) (1 - c6 |g|)
+                                                                                 exp(-c5 Fz)
+    E    b6 Fz^2 + b7 Fz + b8           a6 Fz + a7                               (c7 Fz^2 + c8 Fz + c9) (1 - c10 |g|)
+    Sh   b9 Fz + b10                    a8 g + a9 Fz + a10                       c11 g + c12 Fz + c13
+    Sv   0                              a11 Fz g + a12 Fz + a13                  (c14 Fz^2 + c15 Fz) g + c16 Fz + c17
+
+Some sets have a111 and a112 in place of a11: Sv = ((a111 Fz + a112) g + a12) Fz + a13. Stiffness and friction never
+become negative; below 0.1 kN the constant shifts a13 and c17 fade with the load, so that a wheel in the air has no
+force. B is BCD / (C D) with the common factor Fz taken out. Combined slip and adherence: `curve`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pydantic import Field
+
+from torseur.describe.fields import Scalar
+from torseur.graph import Expr, absolute, exp, maximum, minimum
+from torseur.packs.tyres.coefficients import Coefficients
+from torseur.packs.tyres.curve import Curve
+from torseur.packs.tyres.law import PlainTyreLaw, Scalars, Slip, TyreForces, over_ground
+from torseur.packs.tyres.regular import nonzero, within
+
+__all__ = ["Pacejka1989"]
+
+DEGREES = 180.0 / math.pi
+SLIP_RANGE = 100.0
+FADING_LOAD = 0.1
+SMALLEST = 1e-9
+
+
+class Pacejka1989(PlainTyreLaw):
+    """The Magic Formula of 1989, with its own coefficients and units."""
+
+    kind = "pacejka_1989"
+    a0: Scalar = Field(description="C of Fy, without unit")
+    a1: Scalar = Field(description="peak friction with load, N/kN2")
+    a2: Scalar = Field(description="peak friction, N/kN")
+    a3: Scalar = Field(description="largest cornering stiffness, N/deg")
+    a4: Scalar = Field(description="load at which it is largest, kN")
+    a5: Scalar = Field(0.0, description="its loss with camber, 1/deg")
+    a6: Scalar = Field(0.0, description="E of Fy with load, 1/kN")
+    a7: Scalar = Field(0.0, description="E of Fy, without unit")
+    a8: Scalar = Field(0.0, description="horizontal shift with camber, deg/deg")
+    a9: Scalar = Field(0.0, description="horizontal shift with load, deg/kN")
+    a10: Scalar = Field(0.0, description="horizontal shift, deg")
+    a11: Scalar = Field(0.0, description="vertical shift with camber and load, N/(kN deg)")
+    a111: Scalar = Field(0.0, description="vertical shift with camber and load squared, N/(kN2 deg)")
+    a112: Scalar = Field(0.0, description="the name of a11 beside a111, N/(kN deg)")
+    a12: Scalar = Field(0.0, description="vertical shift with load, N/kN")
+    a13: Scalar = Field(0.0, description="vertical shift, N")
+    b0: Scalar = Field(description="C of Fx, without unit")
+    b1: Scalar = Field(description="peak friction with load, N/kN2")
+    b2: Scalar = Field(description="peak friction, N/kN")
+    b3: Scalar = Field(description="slip stiffness with load squared, N/(kN2 percent)")
+    b4: Scalar = Field(description="slip stiffness with load, N/(kN percent)")
+    b5: Scalar = Field(0.0, description="its decay with load, 1/kN")
+    b6: Scalar = Field(0.0, description="E of Fx with load squared, 1/kN2")
+    b7: Scalar = Field(0.0, description="E of Fx with load, 1/kN")
+    b8: Scalar = Field(0.0, description="E of Fx, without unit")
+    b9: Scalar = Field(0.0, description="horizontal shift with load, percent/kN")
+    b10: Scalar = Field(0.0, description="horizontal shift, percent")
+    c0: Scalar = Field(0.0, description="C of Mz, without unit")
+    c1: Scalar = Field(0.0, description="peak moment with load squared, N m/kN2")
+    c2: Scalar = Field(0.0, description="peak moment with load, N m/kN")
+    c3: Scalar = Field(0.0, description="aligning stiffness with load squared, N m/(kN2 deg)")
+    c4: Scalar = Field(0.0, description="aligning stiffness with load, N m/(kN deg)")
+    c5: Scalar = Field(0.0, description="its decay with load, 1/kN")
+    c6: Scalar = Field(0.0, description="its loss with camber, 1/deg")
+    c7: Scalar = Field(0.0, description="E of Mz with load squared, 1/kN2")
+    c8: Scalar = Field(0.0, description="E of Mz with load, 1/kN")
+    c9: Scalar = Field(0.0, description="E of Mz, without unit")
+    c10: Scalar = Field(0.0, description="its loss with camber, 1/deg")
+    c11: Scalar = Field(0.0, description="horizontal shift with camber, deg/deg")
+    c12: Scalar = Field(0.0, description="horizontal shift with load, deg/kN")
+    c13: Scalar = Field(0.0, description="horizontal shift, deg")
+    c14: Scalar = Field(0.0, description="vertical shift with camber and load squared, N m/(kN2 deg)")
+    c15: Scalar = Field(0.0, description="vertical shift with camber and load, N m/(kN deg)")
+    c16: Scalar = Field(0.0, description="vertical shift with load, N m/kN")
+    c17: Scalar = Field(0.0, description="vertical shift, N m")
+
+    def longitudinal(self, Fz: Expr, mu: Expr | float, scalar: Scalars) -> Curve:
+        """Fx over kappa in percent, at a load in kN."""
+        k = Coefficients(self, scalar)
+        peak = mu * maximum(k.b1 * Fz + k.b2, 0.0)
+        slope = maximum(k.b3 * Fz + k.b4, 0.0) * exp(-(k.b5 * Fz))
+        E = k.b6 * Fz * Fz + k.b7 * Fz + k.b8
+        return Curve(slope / nonzero(k.b0 * peak, SMALLEST), k.b0, peak * Fz, E, k.b9 * Fz + k.b10, Fz.graph.zero)
+
+    def lateral(self, Fz: Expr, gamma: Expr, mu: Expr | float, scalar: Scalars) -> Curve:
+        """Fy over alpha in degrees, at a load in kN and a camber in degrees."""
+        k = Coefficients(self, scalar)
+        peak = mu * maximum(k.a1 * Fz + k.a2, 0.0)
+        ratio = Fz / k.a4
+        slope = 2.0 * k.a3 / (k.a4 * (1.0 + ratio * ratio)) * maximum(1.0 - k.a5 * absolute(gamma), 0.0)
+        Sh = k.a8 * gamma + k.a9 * Fz + k.a10
+        Sv = mu * (((k.a111 * Fz + k.a11 + k.a112) * gamma + k.a12) * Fz + k.a13 * _loaded(Fz))
+        return Curve(slope / nonzero(k.a0 * peak, SMALLEST), k.a0, peak * Fz, k.a6 * Fz + k.a7, Sh, Sv)
+
+    def aligning(self, Fz: Expr, gamma: Expr, mu: Expr | float, scalar: Scalars) -> Curve:
+        """Mz over alpha in degrees, at a load in kN and a camber in degrees."""
+        k = Coefficients(self, scalar)
+        peak = mu * (k.c1 * Fz + k.c2)
+        slope = (k.c3 * Fz + k.c4) * maximum(1.0 - k.c6 * absolute(gamma), 0.0) * exp(-(k.c5 * Fz))
+        E = (k.c7 * Fz * Fz + k.c8 * Fz + k.c9) * (1.0 - k.c10 * absolute(gamma))
+        Sh = k.c11 * gamma + k.c12 * Fz + k.c13
+        Sv = mu * ((k.c14 * Fz + k.c15) * Fz * gamma + k.c16 * Fz + k.c17 * _loaded(Fz))
+        return Curve(slope / nonzero(k.c0 * peak, SMALLEST), k.c0, peak * Fz, E, Sh, Sv, friction=False)
+
+    def rolling_forward(self, slip: Slip, scalar: Scalars) -> TyreForces:
+        Fz, gamma = 1e-3 * slip.Fz, -DEGREES * slip.gamma
+        kappa = within(100.0 * over_ground(slip.kappa), -SLIP_RANGE, SLIP_RANGE)
+        alpha = DEGREES * slip.alpha
+        x = self.longitudinal(Fz, slip.mu, scalar)
+        y, z = self.lateral(Fz, gamma, slip.mu, scalar), self.aligning(Fz, gamma, slip.mu, scalar)
+        along, across = x.normalised(kappa), y.normalised(alpha)
+        Fx, Fy, Mz = x.combined(kappa, across), y.combined(alpha, along), z.combined(alpha, along, y)
+        return TyreForces(Fx, Fy, self.overturning(slip, scalar), self.rolling_moment(slip, scalar), Mz)
+
+
+def _loaded(Fz: Expr) -> Expr:
+    return minimum(Fz / FADING_LOAD, 1.0)
