@@ -4,7 +4,7 @@ import pytest
 
 from support.model_faults import ARM, found, mechanism, only
 from torseur.describe.checks import Severity, faults, written
-from torseur.describe.evaluation import ordered
+from torseur.describe.evaluation import topological_order
 
 # -- names -------------------------------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ def test_couplings_in_a_circle_are_drawn():
 
 
 def test_an_order_comes_after_what_is_needed():
-    order, circles = ordered({"a": ["b", "c"], "b": ["c"], "c": [], "d": ["e"], "e": ["f"], "f": ["e"]})
+    order, circles = topological_order({"a": ["b", "c"], "b": ["c"], "c": [], "d": ["e"], "e": ["f"], "f": ["e"]})
     assert order.index("c") < order.index("b") < order.index("a")
     assert circles == [("e", "f")]
     assert set(order) == set("abcdef")

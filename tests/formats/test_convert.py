@@ -10,7 +10,7 @@ import torseur as ts
 from torseur.cli import main
 from torseur.describe import Effort, Mechanism
 from torseur.describe.loads import SpringDamper, Wrench
-from torseur.describe.substitution import in_numbers
+from torseur.describe.substitution import with_numbers
 from torseur.errors import ModelError
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -130,7 +130,7 @@ def test_a_load_that_is_left_out_leaves_nothing_of_itself(tmp_path):
 
 def test_numbers_are_put_into_every_formula():
     mechanism = ts.load(EXAMPLES / "rx90" / "rx90.yaml")
-    put = in_numbers(mechanism)
+    put = with_numbers(mechanism)
     assert not put.parameters
     np.testing.assert_allclose(tau(put), tau(mechanism), rtol=1e-12)
 

@@ -1,20 +1,32 @@
-"""An order in which each thing comes after what it needs, and the circles that prevent one."""
+"""The numbers of a description: formulas of parameters and quantities, in order and worked out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
-__all__ = ["ordered"]
+from torseur.describe.faults import listed
+from torseur.describe.fields import Scalar, Triple, names_in
+from torseur.describe.formulas import Formula
+from torseur.describe.mechanism import Mechanism
+from torseur.describe.place import Place, pose_after, pose_before, pose_of, vector
+from torseur.errors import TorseurError
+from torseur.graph import Expr, Graph
+from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Vector
+
+__all__ = ["NoNumber", "Numbers", "definitions", "topological_order"]
 
 
-def ordered(needs: Mapping[str, Iterable[str]]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The names, each after those it needs, and the circles found on the way.
+def topological_order(needs: Mapping[str, Iterable[str]]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The names, each after those it needs, and the cycles found on the way.
 
-    >>> ordered({"a": ["b"], "b": ["c"], "c": [], "x": ["y"], "y": ["x"]})
+    >>> topological_order({"a": ["b"], "b": ["c"], "c": [], "x": ["y"], "y": ["x"]})
     (['c', 'b', 'a', 'y', 'x'], [('x', 'y')])
     """
     done: dict[str, None] = {}
-    circles: list[tuple[str, ...]] = []
+    cycles: list[tuple[str, ...]] = []
     for start in needs:
         if start in done:
             continue
@@ -27,7 +39,106 @@ def ordered(needs: Mapping[str, Iterable[str]]) -> tuple[list[str], list[tuple[s
                 done[name] = None
             elif following in way:
                 names = list(way)
-                circles.append(tuple(names[names.index(following) :]))
+                cycles.append(tuple(names[names.index(following) :]))
             else:
                 way[following] = iter(sorted(needs[following]))
-    return list(done), circles
+    return list(done), cycles
+
+
+def definitions(mechanism: Mechanism) -> tuple[dict[str, Scalar], list[tuple[str, ...]]]:
+    """What parameters with a value, and quantities, stand for, each after those it uses; and the cycles among them.
+
+    >>> arm = Mechanism(name="arm", parameters={"J": {"value": "m*l"}, "l": {}, "m": {"value": 2.0}})
+    >>> definitions(arm)
+    ({'m': 2.0, 'J': Formula('m*l')}, [])
+    """
+    given: dict[str, Scalar] = {name: quantity.value for name, quantity in mechanism.quantities.items()}
+    given |= {name: p.value for name, p in mechanism.parameters.items() if p.value is not None}
+    order, cycles = topological_order({name: x.names for name, x in given.items() if isinstance(x, Formula)})
+    numbers = [name for name, value in given.items() if not isinstance(value, Formula)]
+    return {name: given[name] for name in (*numbers, *order)}, cycles
+
+
+class NoNumber(Exception):
+    """A formula that depends on something without a value; the message says on what."""
+
+
+class Numbers:
+    """Scalars and places of a mechanism as numbers, where they have any.
+
+    Attributes:
+        known: the parameters and quantities that have a number, by themselves or by formula.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.tables = mechanism.lookups
+        self._values: dict[Formula, float | None] = {}
+        self.known: dict[str, float] = {}
+        for name, scalar in definitions(mechanism)[0].items():
+            value = self.value(scalar)
+            if value is not None:
+                self.known[name] = value
+
+    def value(self, scalar: Scalar | None) -> float | None:
+        """The number of a scalar, if it has one."""
+        if not isinstance(scalar, Formula):
+            return scalar
+        if scalar not in self._values:
+            self._values[scalar] = self._evaluated(scalar)
+        return self._values[scalar]
+
+    def _evaluated(self, formula: Formula) -> float | None:
+        if not formula.names <= self.known.keys():
+            return None
+        try:
+            return formula.value({name: self.known[name] for name in formula.names}, self.tables)
+        except TorseurError:  # it has no value at all: 1/0, sqrt(-1)
+            return None
+
+    def values(self, scalars: tuple[Scalar, ...] | None) -> tuple[float, ...] | None:
+        """The numbers of several scalars, if all have one."""
+        found = tuple(self.value(scalar) for scalar in scalars or ())
+        numbers = tuple(number for number in found if number is not None)
+        return numbers if scalars is not None and len(numbers) == len(found) else None
+
+    # -- numbers that are needed ---------------------------------------------------------------------------------------
+    def check(self, *records: object) -> None:
+        """Refuse records in which something has no value."""
+        missing = sorted(names_in(list(records)) - self.known.keys())
+        if missing:
+            raise NoNumber(f"no value for {listed(missing)}")
+
+    def scalar(self, scalar: Scalar) -> float:
+        """The number of a scalar that must have one."""
+        self.check(scalar)
+        value = self.value(scalar)
+        if value is None or not math.isfinite(value):
+            raise NoNumber(f"{scalar} has no value")
+        return value
+
+    def triple(self, values: Triple) -> tuple[float, float, float]:
+        x, y, z = (self.scalar(value) for value in values)
+        return (x, y, z)
+
+    @cached_property
+    def g(self) -> Graph:
+        """Of the expressions that are numbers."""
+        return Graph()
+
+    def expr(self, scalar: Scalar) -> Expr:
+        """The number as an expression."""
+        return self.g.number(self.scalar(scalar))
+
+    def vector(self, values: Triple) -> Vector:
+        return vector(values, self.expr)
+
+    def before(self, place: Place) -> Pose:
+        """The part of a place before the motion of the joint."""
+        return pose_before(self.g, place, self.expr)
+
+    def after(self, place: Place) -> Pose:
+        """The part behind it: a and alpha of a standard Denavit-Hartenberg row."""
+        return pose_after(self.g, place, self.expr)
+
+    def whole(self, place: Place) -> Pose:
+        return pose_of(self.g, place, self.expr)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Fault", "Path", "Severity", "guess", "nearest", "written"]
+__all__ = ["Fault", "Path", "Severity", "cycle_text", "guess", "listed", "nearest", "written"]
 
 Path = tuple[str | int, ...]
 """The way to something in a mechanism: fields and names, numbers in lists."""
 
 MOST_LOOKED_AT = 1000
+MOST_NAMED = 12
 
 
 class Severity(Enum):
@@ -68,5 +69,21 @@ def guess(name: str, known: Iterable[str]) -> tuple[str | None, str | None]:
         return None, f"did you mean '{near}'?"
     if not names:
         return "none is declared", None
-    listed = ", ".join(names[:12])
-    return f"one of {listed}{', ...' if len(names) > 12 else ''}", None
+    return f"one of {', '.join(names[:MOST_NAMED])}{', ...' if len(names) > MOST_NAMED else ''}", None
+
+
+def listed(items: Iterable[str]) -> str:
+    """A list in words, cut where it gets long."""
+    names = list(items)
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def cycle_text(cycle: Sequence[str]) -> str:
+    """A cycle of names, cut where it gets long.
+
+    >>> cycle_text(["a", "b"])
+    'a -> b -> a'
+    """
+    names = cycle if len(cycle) <= 10 else (*cycle[:9], "...")
+    return " -> ".join((*names, cycle[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Never, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.formulas import RESERVED, Formula
 from torseur.errors import ModelError
 
-__all__ = ["FrozenDict", "Name", "Number", "Record", "Scalar", "Table", "Triple", "names_in", "with_names"]
+__all__ = ["FrozenDict", "Name", "Number", "Record", "Scalar", "Table", "Triple", "names_in", "rewritten", "with_names"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST = 1e100
@@ -129,13 +129,23 @@ def names_in(value: Any) -> frozenset[str]:
 
 def with_names(value: T, texts: Mapping[str, str]) -> T:
     """A record, sequence or scalar with some names in its formulas replaced by formulas."""
+    return rewritten(value, lambda x: x.with_names(texts) if x.names & texts.keys() else x)
+
+
+def rewritten(value: T, change: Callable[[Formula], Scalar]) -> T:
+    """A record, table, sequence or scalar with other formulas inside it; itself where none changes."""
     found: Any = value
     if isinstance(value, Formula):
-        found = value.with_names(texts)
+        found = change(value)
     elif isinstance(value, Record):
-        found = value.model_copy(update={n: with_names(getattr(value, n), texts) for n in type(value).model_fields})
+        old = {name: getattr(value, name) for name in type(value).model_fields}
+        new = {name: rewritten(item, change) for name, item in old.items()}
+        changed = {name: item for name, item in new.items() if item is not old[name]}
+        found = value.model_copy(update=changed) if changed else value
     elif isinstance(value, dict):
-        found = type(value)({key: with_names(item, texts) for key, item in value.items()})
+        new = {key: rewritten(item, change) for key, item in value.items()}
+        found = FrozenDict(new) if any(new[key] is not item for key, item in value.items()) else value
     elif isinstance(value, tuple):
-        found = tuple(with_names(item, texts) for item in value)
+        items = tuple(rewritten(item, change) for item in value)
+        found = items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     return found  # type: ignore[no-any-return]

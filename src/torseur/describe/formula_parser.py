@@ -46,6 +46,8 @@ class Parser:
         self.tokens = self._tokens()
         self.at, self.depth = 0, 0
         self.out: Program = []
+        self.names: list[tuple[str, int, int]] = []
+        """The names, each with where it begins and ends; tables are none."""
 
     def _tokens(self) -> list[Token]:
         tokens, place = [], 0
@@ -211,7 +213,10 @@ class Parser:
             if token.text in FUNCTIONS:
                 raise self._error("a function needs its arguments", token.place, token.text, f"{token.text}(...)")
             known = CONSTANTS.get(token.text)
-            self.out.append(("name", token.text) if known is None else ("number", known))
+            if known is None:
+                self._name(token.text, token.place)
+            else:
+                self.out.append(("number", known))
             return False
         if token.text == "(":
             condition = self._nested(self._either)
@@ -225,7 +230,7 @@ class Parser:
             self._table(token)
             return
         if token.text == NORMAL:
-            self._normal()
+            self._normal(token)
             return
         if token.text not in FUNCTIONS:
             names = ", ".join([*FUNCTIONS, TABLE, NORMAL])
@@ -241,14 +246,19 @@ class Parser:
         self._need(")")
         self.out.append(("call", token.text))
 
-    def _normal(self) -> None:
+    def _name(self, name: str, begin: int) -> None:
+        last = self.tokens[self.at - 1]
+        self.names.append((name, begin, last.place + len(last.text)))
+        self.out.append(("name", name))
+
+    def _normal(self, called: Token) -> None:
         """normal(NAME): a name of its own."""
         token = self.token
         if token.kind != "name" or token.text in RESERVED:
             raise self._error("normal needs a name", token.place, f"'{token.text}'", "a contact or rolling constraint")
         self.at += 1
         self._need(")")
-        self.out.append(("name", normal_of(token.text)))
+        self._name(normal_of(token.text), called.place)
 
     # -- tables --------------------------------------------------------------------------------------------------------
     def _table(self, token: Token) -> None:

@@ -90,11 +90,13 @@ class Formula:
         >>> Formula("2*m*l^2 + q").with_names({"m": -3.0, "l": Formula("a + b")})
         Formula('2*(-3)*(a + b)^2 + q')
         """
+        parser = Parser(self.text, _number)
+        parser.parse()
         text, end = "", 0
-        for token in Parser(self.text, _number).tokens:
-            if token.kind == "name" and token.text in known:
-                text += self.text[end : token.place] + _bracketed(known[token.text])
-                end = token.place + len(token.text)
+        for name, begin, stop in parser.names:
+            if name in known:
+                text += self.text[end:begin] + _bracketed(known[name])
+                end = stop
         return Formula(text + self.text[end:])
 
     def value(self, known: Mapping[str, float] | None = None, tables: Mapping[str, Lookup] | None = None) -> float:

@@ -1,17 +1,22 @@
 """Mass and how it is spread, in four ways; all lead to the ten standard parameters, in which dynamics is linear.
 
-Solids are shapes, which can be drawn too, with a mass or a density.
+Solids are shapes, which can be drawn too, with a mass or a density. Their moments of inertia are those at the middle of
+the shape, in its own axes; a cone's centre of mass is a quarter of its length above its foot.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import Record, Scalar, Triple
-from torseur.describe.place import Place
+from torseur.describe.place import Evaluator, Place, RigidPose, pose_of, vector
+from torseur.graph import Expr, Graph
+from torseur.spatial import inertia as spatial
+from torseur.spatial.vectors import Vector, identity
 
 __all__ = [
     "Box",
@@ -25,6 +30,7 @@ __all__ = [
     "StandardInertia",
     "Tensor",
     "Tube",
+    "ten_parameters",
 ]
 
 
@@ -156,3 +162,62 @@ Inertia = Annotated[
     Discriminator(_form),
 ]
 """Any of the forms; which one is told from the fields."""
+
+
+# -- expressions -------------------------------------------------------------------------------------------------------
+def ten_parameters(record: Inertia, g: Graph, scalar: Evaluator) -> spatial.Inertia:
+    """The ten parameters at the body's frame, of any form.
+
+    Args:
+        record: how mass is spread.
+        g: where the expressions belong.
+        scalar: evaluates numbers and formulas.
+    """
+    if isinstance(record, StandardInertia):
+        return spatial.Inertia.from_ten(*(scalar(getattr(record, name)) for name in StandardInertia.model_fields))
+    if isinstance(record, CentralInertia):
+        t = {name: scalar(getattr(record.tensor, name)) for name in Tensor.model_fields}
+        tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
+        axes = pose_of(g, Place(pose=RigidPose(rpy=record.rpy)), scalar).R
+        return spatial.central(scalar(record.mass), vector(record.centre, scalar), tensor, axes)
+    if isinstance(record, Solid):
+        return _of_solid(record, g, scalar)
+    total = spatial.Inertia.zero(g)
+    for solid in record.solids:
+        total = total + _of_solid(solid, g, scalar)
+    return total
+
+
+def _of_solid(solid: Solid, g: Graph, scalar: Evaluator) -> spatial.Inertia:
+    volume, centre, moments = _unit_mass(solid, g, scalar)
+    mass = scalar(solid.mass) if solid.mass is not None else scalar(solid.density or 0.0) * volume
+    x, y, z = (mass * moment for moment in moments)
+    o = g.zero
+    own = spatial.central(mass, (o, o, centre), ((x, o, o), (o, y, o), (o, o, z)), identity(g))
+    return own.seen_from(pose_of(g, solid.place, scalar))
+
+
+def _unit_mass(solid: Solid, g: Graph, scalar: Evaluator) -> tuple[Expr, Expr, Vector]:
+    """Volume, height of the centre of mass, and moments of inertia there for a mass of 1."""
+    o = g.zero
+    if solid.box is not None:
+        a, b, c = vector(solid.box.size, scalar)
+        k = 1.0 / 12.0
+        return a * b * c, o, (k * (b * b + c * c), k * (a * a + c * c), k * (a * a + b * b))
+    if solid.sphere is not None:
+        r = scalar(solid.sphere.radius)
+        J = 0.4 * (r * r)
+        return (4.0 / 3.0 * math.pi) * (r * r * r), o, (J, J, J)
+    if solid.cone is not None:
+        r, h = scalar(solid.cone.radius), scalar(solid.cone.length)
+        J = 0.15 * (r * r) + 0.0375 * (h * h)
+        return (math.pi / 3.0) * (r * r * h), 0.25 * h, (J, J, 0.3 * (r * r))
+    if solid.tube is not None:
+        r, i, h = scalar(solid.tube.radius), scalar(solid.tube.inner), scalar(solid.tube.length)
+        area, square = r * r - i * i, r * r + i * i
+    else:
+        assert solid.cylinder is not None  # a solid has exactly one form
+        r, h = scalar(solid.cylinder.radius), scalar(solid.cylinder.length)
+        area = square = r * r
+    J = 0.25 * square + (1.0 / 12.0) * (h * h)
+    return math.pi * (area * h), o, (J, J, 0.5 * square)

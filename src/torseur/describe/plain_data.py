@@ -145,7 +145,7 @@ def _parameters(scope: Scope) -> Data:
     every = [
         {
             "name": name,
-            "value": scope.numbers.get(name),
+            "value": scope.numbers.known.get(name),
             "formula": item.value.text if isinstance(item.value, Formula) else None,
             "unit": item.unit,
             "description": item.description,

@@ -24,15 +24,14 @@ from functools import cached_property
 from itertools import pairwise
 
 from torseur.describe import BASE, WORLD, BaseKind, Motor, StandardInertia, Transmission
-from torseur.describe.inertia import CompositeInertia, Solid
 from torseur.describe.inertia import Inertia as DescribedInertia
-from torseur.describe.values import Values
+from torseur.describe.inertia import ten_parameters
 from torseur.dynamics.free_form import Gearing, Move, cut, geared
 from torseur.dynamics.kinematics import carrier_steps, coordinates_of, velocity_of
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, tangents
-from torseur.spatial.inertia import Inertia, central
+from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import JointKind, Motion
 from torseur.spatial.joints.fixed import FIXED
 from torseur.spatial.pose import Pose
@@ -410,10 +409,4 @@ class Tree:
 
 def inertia_of(system: System, inertia: DescribedInertia) -> Inertia:
     """The ten parameters of a described body at its own frame."""
-    if isinstance(inertia, (Solid, CompositeInertia)):
-        return Values(system.graph, system.scalar).inertia(inertia)
-    if isinstance(inertia, StandardInertia):
-        return Inertia.from_ten(*(system.scalar(getattr(inertia, n)) for n in StandardInertia.model_fields))
-    t = {n: system.scalar(getattr(inertia.tensor, n)) for n in type(inertia.tensor).model_fields}
-    tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
-    return central(system.scalar(inertia.mass), system.vector(inertia.centre), tensor, system.turn(inertia.rpy))
+    return ten_parameters(inertia, system.graph, system.scalar)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from torseur.describe.faults import listed
 from torseur.errors import ModelError
 
-__all__ = ["Losses", "listed"]
+__all__ = ["Losses"]
 
-MOST_NAMED = 12
 _REMEDY = "write .yaml, which holds every mechanism, or leave it out: --lossy, save(..., lossy=True)"
-
-
-def listed(items: Iterable[str]) -> str:
-    """A list in words, cut where it gets long."""
-    names = list(items)
-    rest = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 @dataclass

@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import islice
 
 from torseur.describe.checks.masses import impossible_inertias, massless_motions
-from torseur.describe.checks.names import circles, double_names, unknown_names, unread_tables
+from torseur.describe.checks.names import cycles, double_names, unknown_names, unread_tables
 from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes
 from torseur.describe.checks.scope import Scope
 from torseur.describe.checks.tree import closures, driven_coordinates, parents
@@ -29,7 +29,7 @@ _CHECKS = (
     double_names,
     unknown_names,
     unread_tables,
-    circles,
+    cycles,
     parents,
     closures,
     driven_coordinates,

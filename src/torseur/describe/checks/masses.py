@@ -11,14 +11,21 @@ from pydantic import ValidationError
 from torseur.describe.bodies import BASE, Body, Frame
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
-from torseur.describe.evaluation import ordered
+from torseur.describe.evaluation import topological_order
 from torseur.describe.faults import Fault, Path, Severity
 from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, Solid, StandardInertia, Tensor
+from torseur.describe.inertia import (
+    CentralInertia,
+    CompositeInertia,
+    Inertia,
+    Solid,
+    StandardInertia,
+    Tensor,
+    ten_parameters,
+)
 from torseur.describe.loads import Motor, Transmission
 from torseur.describe.mechanism import Variable
-from torseur.describe.values import Values
 from torseur.errors import TorseurError
 from torseur.graph import Graph
 
@@ -71,7 +78,7 @@ def _of_solids(scope: Scope, inertia: Inertia | None) -> StandardInertia | Centr
         return None
     g = Graph()
     try:
-        ten = Values(g, lambda x: g.number(scope.value(x) or 0.0)).inertia(inertia).ten()
+        ten = ten_parameters(inertia, g, lambda x: g.number(scope.value(x) or 0.0)).ten()
         return StandardInertia(**{k: float(x) for k, x in zip(StandardInertia.model_fields, ten, strict=True)})
     except (TorseurError, ValidationError):  # an impossible size, of which others tell
         return None
@@ -176,7 +183,7 @@ def _with_children(scope: Scope, bodies: set[str]) -> set[str]:
     """The bodies that are in a set, or carry one that is."""
     found = set(bodies)
     parents = {name: body.parent for name, body in scope.mechanism.bodies.items()}
-    for name in reversed(ordered({name: [parent] for name, parent in parents.items()})[0]):
+    for name in reversed(topological_order({name: [parent] for name, parent in parents.items()})[0]):
         if name in found:
             found.add(parents[name])
     return found

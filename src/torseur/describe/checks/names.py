@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from torseur.describe.annotations import FoundFormula, FoundName, Symbols, Thing, walk
 from torseur.describe.bodies import BASE, WORLD, BaseKind, Frame
 from torseur.describe.checks.scope import Scope, fault_without_value
-from torseur.describe.evaluation import ordered
-from torseur.describe.faults import Fault, Path, guess
+from torseur.describe.evaluation import definitions, topological_order
+from torseur.describe.faults import Fault, Path, cycle_text, guess
 from torseur.describe.formulas import Formula
 
-__all__ = ["circles", "double_names", "unknown_names", "unread_tables"]
+__all__ = ["cycles", "double_names", "unknown_names", "unread_tables"]
 
 _WORDS = {
     Symbols.COORDINATES: "coordinates",
@@ -90,7 +90,7 @@ def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
             yield Fault(found.path, f"'{name}' is {definition.what}; it cannot be used here", expected=f"only {words}")
     unknown = list(_check_tables(scope, found))
     yield from unknown
-    if not unknown and found.formula.names <= scope.numbers.keys() and scope.value(found.formula) is None:
+    if not unknown and found.formula.names <= scope.numbers.known.keys() and scope.value(found.formula) is None:
         yield fault_without_value(found.path, found.formula)
 
 
@@ -132,28 +132,17 @@ def _misplaced(scope: Scope) -> Iterator[Fault]:
         yield Fault(("base", "place"), text, remedy="a base whose motion is given has 'kind: moving'")
 
 
-def circles(scope: Scope) -> Iterator[Fault]:
+def cycles(scope: Scope) -> Iterator[Fault]:
     """Parameters, quantities and coupled coordinates that are defined by themselves in the end."""
-    mechanism = scope.mechanism
-    defined = {
-        name: record.value.names
-        for table in (mechanism.quantities, mechanism.parameters)
-        for name, record in table.items()
-        if isinstance(record.value, Formula)
-    }
-    for circle in ordered(defined)[1]:
-        table = "parameters" if circle[0] in mechanism.parameters else "quantities"
-        yield Fault((table, circle[0]), f"{table} defined in a circle", got=_drawn(circle))
+    for cycle in definitions(scope.mechanism)[1]:
+        table = "parameters" if cycle[0] in scope.mechanism.parameters else "quantities"
+        yield Fault((table, cycle[0]), f"{table} defined in a circle", got=cycle_text(cycle))
     couplings = {
         coupling.coordinate: (name, coupling.equals)
         for name, constraint in scope.mechanism.constraints.items()
         if (coupling := constraint.coupling) is not None
     }
-    for circle in ordered({c: equals.names for c, (_, equals) in couplings.items() if isinstance(equals, Formula)})[1]:
-        path = ("constraints", couplings[circle[0]][0], "coupling", "equals")
-        yield Fault(path, "coordinates that follow each other in a circle", got=_drawn(circle))
-
-
-def _drawn(circle: tuple[str, ...]) -> str:
-    names = circle if len(circle) <= 10 else (*circle[:9], "...")
-    return " -> ".join((*names, circle[0]))
+    followed = {c: equals.names for c, (_, equals) in couplings.items() if isinstance(equals, Formula)}
+    for cycle in topological_order(followed)[1]:
+        path = ("constraints", couplings[cycle[0]][0], "coupling", "equals")
+        yield Fault(path, "coordinates that follow each other in a circle", got=cycle_text(cycle))

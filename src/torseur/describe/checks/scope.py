@@ -9,13 +9,11 @@ from typing import TypeVar
 
 from torseur.describe.annotations import Symbols, Thing, records
 from torseur.describe.bodies import BASE, WORLD
-from torseur.describe.evaluation import ordered
+from torseur.describe.evaluation import Numbers
 from torseur.describe.faults import Fault, Path
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula, normal_of
-from torseur.describe.interpolation import Lookup
 from torseur.describe.mechanism import Mechanism, Variable
-from torseur.errors import TorseurError
 
 __all__ = ["Definition", "Scope"]
 
@@ -37,7 +35,6 @@ class Scope:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        self._values: dict[Formula, float | None] = {}
 
     def is_body(self, name: str) -> bool:
         return name == BASE or name in self.mechanism.bodies
@@ -147,43 +144,17 @@ class Scope:
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     @cached_property
-    def numbers(self) -> dict[str, float]:
-        """The parameters and quantities that have a number, by themselves or by formula."""
-        quantities = self.mechanism.quantities
-        given: dict[str, Scalar | None] = {name: quantity.value for name, quantity in quantities.items()}
-        given |= {name: parameter.value for name, parameter in self.mechanism.parameters.items()}
-        formulas = {name: value.names for name, value in given.items() if isinstance(value, Formula)}
-        known = {name: value for name, value in given.items() if isinstance(value, float)}
-        for name in ordered(formulas)[0]:
-            formula = given[name]
-            assert isinstance(formula, Formula)
-            number = self._values[formula] = _value(formula, known, self.mechanism.lookups)
-            if number is not None:
-                known[name] = number
-        return known
+    def numbers(self) -> Numbers:
+        """Of parameters, quantities and what is made of them."""
+        return Numbers(self.mechanism)
 
-    def value(self, scalar: float | Formula | None) -> float | None:
+    def value(self, scalar: Scalar | None) -> float | None:
         """The number of a scalar, if it has one."""
-        if not isinstance(scalar, Formula):
-            return scalar
-        if scalar not in self._values:
-            self._values[scalar] = _value(scalar, self.numbers, self.mechanism.lookups)
-        return self._values[scalar]
+        return self.numbers.value(scalar)
 
-    def values(self, scalars: tuple[float | Formula, ...] | None) -> tuple[float, ...] | None:
+    def values(self, scalars: tuple[Scalar, ...] | None) -> tuple[float, ...] | None:
         """The numbers of several scalars, if all have one."""
-        found = tuple(self.value(scalar) for scalar in scalars or ())
-        numbers = tuple(number for number in found if number is not None)
-        return numbers if scalars is not None and len(numbers) == len(found) else None
-
-
-def _value(formula: Formula, known: dict[str, float], tables: dict[str, Lookup]) -> float | None:
-    if not formula.names <= known.keys():
-        return None
-    try:
-        return formula.value({name: known[name] for name in formula.names}, tables)
-    except TorseurError:  # it has no value at all: 1/0, sqrt(-1)
-        return None
+        return self.numbers.values(scalars)
 
 
 def fault_without_value(path: Path, formula: Formula) -> Fault:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from torseur.describe.bodies import BASE, WORLD, BaseKind
 from torseur.describe.checks.scope import Scope
-from torseur.describe.evaluation import ordered
-from torseur.describe.faults import Fault, Path, Severity
+from torseur.describe.evaluation import topological_order
+from torseur.describe.faults import Fault, Path, Severity, cycle_text
 from torseur.describe.loads import Motor, PathLoad, Transmission
 from torseur.spatial.joints import Quantity
 
@@ -17,12 +17,11 @@ __all__ = ["closures", "driven_coordinates", "parents", "rigid_roots"]
 def parents(scope: Scope) -> Iterator[Fault]:
     """Bodies that hang on themselves in the end."""
     bodies = scope.mechanism.bodies
-    for circle in ordered({name: [body.parent] for name, body in bodies.items()})[1]:
-        names = circle if len(circle) <= 10 else (*circle[:9], "...")
+    for cycle in topological_order({name: [body.parent] for name, body in bodies.items()})[1]:
         yield Fault(
-            ("bodies", circle[0], "parent"),
+            ("bodies", cycle[0], "parent"),
             "bodies that hang on each other in a circle",
-            got=" -> ".join((*names, circle[0])),
+            got=cycle_text(cycle),
             remedy="a closed chain is a tree with a cut joint: describe one of its joints under 'loops'",
         )
     if not bodies and scope.mechanism.base.kind is BaseKind.FIXED:
@@ -33,7 +32,7 @@ def rigid_roots(scope: Scope) -> dict[str, str]:
     """Body -> the body it is rigidly a part of; the world for what is fixed to it."""
     mechanism, coordinates = scope.mechanism, scope.coordinates.keys()
     roots = {WORLD: WORLD, BASE: WORLD if mechanism.base.kind is BaseKind.FIXED else BASE}
-    order, _ = ordered({name: [body.parent] for name, body in mechanism.bodies.items()})
+    order, _ = topological_order({name: [body.parent] for name, body in mechanism.bodies.items()})
     for name in order:
         body = mechanism.bodies[name]
         is_fixed = body.joint.kind == "fixed" and not mechanism.names_in(body.place) & coordinates

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torseur.describe.bodies import Base, Body, Frame
+from torseur.describe.evaluation import NoNumber, Numbers
 from torseur.describe.fields import FrozenDict, Scalar, names_in
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Mdh, Place, RigidPose
 from torseur.formats.symoro.inertias import standard_inertia
 from torseur.formats.symoro.joint_frames import with_joint_frames
-from torseur.formats.urdf.numbers import NoNumber, Numbers
 from torseur.spatial.pose import Pose
 
 __all__ = ["fitted"]

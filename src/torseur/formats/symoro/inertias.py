@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, Inertia, StandardInertia, Tensor
-from torseur.describe.values import Values
+from torseur.describe.inertia import Inertia, StandardInertia, ten_parameters
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, ops
-from torseur.spatial.inertia import central
-from torseur.spatial.pose import Step, StepKind, product
 
 __all__ = ["standard_inertia"]
 
@@ -28,14 +25,7 @@ def standard_inertia(inertia: Inertia | None) -> Inertia | None:
     def expr(value: Scalar) -> Expr:
         return value.expr(g, scope) if isinstance(value, Formula) else g.number(value)
 
-    if not isinstance(inertia, CentralInertia):
-        return _written(Values(g, expr).inertia(inertia).ten()) or inertia
-    t = {name: expr(getattr(inertia.tensor, name)) for name in Tensor.model_fields}
-    tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
-    x, y, z = (expr(part) for part in inertia.centre)
-    turns = (StepKind.ROTATE_X, StepKind.ROTATE_Y, StepKind.ROTATE_Z)
-    axes = product(g, [Step(kind, expr(a)) for kind, a in reversed(list(zip(turns, inertia.rpy, strict=True)))]).R
-    return _written(central(expr(inertia.mass), (x, y, z), tensor, axes).ten()) or inertia
+    return _written(ten_parameters(inertia, g, expr).ten()) or inertia
 
 
 def _written(ten: Sequence[Expr]) -> StandardInertia | None:

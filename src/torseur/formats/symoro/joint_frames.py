@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from torseur.describe.annotations import FoundName, Thing, walk
 from torseur.describe.bodies import Body, Frame, Joint
+from torseur.describe.evaluation import NoNumber, Numbers
 from torseur.describe.fields import FrozenDict, Record, names_in
 from torseur.describe.inertia import Inertia as DescribedInertia
 from torseur.describe.inertia import StandardInertia
@@ -19,7 +20,6 @@ from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Place, RigidPose
 from torseur.formats.expressions import legal_name
 from torseur.formats.symoro.inertias import standard_inertia
-from torseur.formats.urdf.numbers import NoNumber, Numbers
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.pose import Pose
 from torseur.spatial.turning import turn_to

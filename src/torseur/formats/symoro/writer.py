@@ -14,14 +14,15 @@ import re
 from collections.abc import Iterable
 
 from torseur.describe.bodies import BASE, BaseKind
+from torseur.describe.faults import listed
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.describe.mechanism import Mechanism
-from torseur.describe.substitution import in_numbers
+from torseur.describe.substitution import with_numbers
 from torseur.formats.expressions import minus, spelled, tokenize
-from torseur.formats.losses import Losses, listed
+from torseur.formats.losses import Losses
 from torseur.formats.symoro.base import IDENTITY, turned
 from torseur.formats.symoro.fitting import fitted
 from torseur.formats.symoro.loads import WRENCH
@@ -48,7 +49,7 @@ def write_par(mechanism: Mechanism, losses: Losses | None = None) -> str:
     valued = [name for name, parameter in mechanism.parameters.items() if parameter.value is not None]
     if valued:
         losses.note(f"parameters with a value are written as numbers: {listed(valued)}")
-    mechanism = fitted(in_numbers(mechanism))
+    mechanism = fitted(with_numbers(mechanism))
     tree, first, second = items(mechanism, losses)
     _check_rest(mechanism, losses)
     losses.stop_if_refused()

@@ -26,8 +26,8 @@ from torseur.describe import (
     Shape,
     SpringDamper,
 )
+from torseur.describe.faults import listed
 from torseur.describe.fields import FrozenDict
-from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
 from torseur.formats.urdf.markup import read_markup
 from torseur.formats.urdf.names import Names

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from torseur.describe.faults import listed
 from torseur.errors import ModelError
 from torseur.formats.faults import FileFault, nearest, shown
-from torseur.formats.losses import listed
 from torseur.formats.urdf.markup import Element
 
 __all__ = ["Report", "one_line", "path_to"]

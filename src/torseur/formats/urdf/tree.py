@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from torseur.describe.faults import listed
 from torseur.formats.faults import FileFault, shown
-from torseur.formats.losses import listed
 from torseur.formats.urdf.elements import OTHERS, Robot, UrdfJoint
 from torseur.formats.urdf.markup import Element
 from torseur.formats.urdf.report import Report, path_to

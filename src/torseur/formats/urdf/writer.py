@@ -26,15 +26,16 @@ from torseur.describe import (
     Shape,
     SpringDamper,
 )
+from torseur.describe.evaluation import NoNumber, Numbers
 from torseur.describe.fields import Scalar, names_in
-from torseur.describe.inertia import Inertia
-from torseur.describe.substitution import in_numbers
+from torseur.describe.inertia import CentralInertia, Inertia, ten_parameters
+from torseur.describe.substitution import with_numbers
 from torseur.formats.losses import Losses
-from torseur.formats.urdf.elements import JointType, Mimic
+from torseur.formats.urdf.elements import Inertial, JointType, Mimic
 from torseur.formats.urdf.names import Names
-from torseur.formats.urdf.numbers import NoNumber, Numbers
 from torseur.formats.urdf.places import pose_of, roll_pitch_yaw
 from torseur.formats.urdf.report import one_line
+from torseur.formats.urdf.visuals import Origin
 from torseur.spatial.joints import Quantity
 from torseur.spatial.pose import Pose
 
@@ -72,7 +73,7 @@ def write_urdf(mechanism: Mechanism, losses: Losses | None = None) -> str:
       </joint>
     </robot>
     """
-    writer = _Writer(in_numbers(mechanism), losses or Losses())
+    writer = _Writer(with_numbers(mechanism), losses or Losses())
     writer.write_all()
     writer.losses.stop_if_refused()
     return "\n".join(writer.lines) + "\n"
@@ -219,7 +220,7 @@ class _Writer:
         self.lines += [f"{begin}>", *inside, "  </link>"] if inside else [f"{begin}/>"]
 
     def _inertial(self, inertia: Inertia, offset: Pose) -> list[str]:
-        found = self.numbers.inertial(inertia)
+        found = _at_centre(inertia, self.numbers)
         pose = offset * pose_of(self.numbers.g, found.origin)
         tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)))
         return [f'    <inertial>{_origin(pose)}<mass value="{found.mass!r}"/>', f"      <inertia {tensor}/></inertial>"]
@@ -294,6 +295,22 @@ class _Writer:
         if mimic is not None:
             numbers = _attributes({"multiplier": mimic.multiplier, "offset": mimic.offset})
             yield f'    <mimic joint="{mimic.joint}" {numbers}/>'
+
+
+def _at_centre(inertia: Inertia, numbers: Numbers) -> Inertial:
+    """Mass, centre and the tensor at the centre; a moment without mass has none."""
+    if isinstance(inertia, CentralInertia):
+        t = inertia.tensor
+        tensor = tuple(numbers.scalar(entry) for entry in (t.xx, t.xy, t.xz, t.yy, t.yz, t.zz))
+        origin = Origin(numbers.triple(inertia.centre), numbers.triple(inertia.rpy))
+        return Inertial(origin, numbers.scalar(inertia.mass), tensor)
+    numbers.check(inertia)
+    *J, mx, my, mz, m = map(float, ten_parameters(inertia, numbers.g, numbers.expr).ten())
+    if m == 0.0 and any((*J, mx, my, mz)):
+        raise NoNumber("inertia without mass")
+    x, y, z = (part / m if m else 0.0 for part in (mx, my, mz))
+    carried = (y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y)
+    return Inertial(Origin((x, y, z)), m, tuple(whole - m * part for whole, part in zip(J, carried, strict=True)))
 
 
 def _material(colour: str) -> str:
