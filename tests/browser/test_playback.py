@@ -12,7 +12,8 @@ import pytest
 
 from support.example_files import EXAMPLES
 from torseur.formats import load
-from torseur.simulation.results.result import Channel, Role, Run
+from torseur.simulation.results.channels import Channel, Role
+from torseur.simulation.results.result import Run
 from torseur.views.scene import Arrow, view
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,8 @@ from matplotlib.colors import to_rgb
 
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
-from torseur.simulation.results.result import Audit, Channel, Event, Role, Run
+from torseur.simulation.results.channels import Audit, Channel, Event, Role
+from torseur.simulation.results.result import Run
 from torseur.views.motion import frame_poses
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
 from torseur.views.plots.panels import MOST_LINES, lines_of, panels_by_unit

@@ -10,7 +10,8 @@ from support.example_files import EXAMPLES
 from torseur.describe import Mechanism, SpringDamper
 from torseur.errors import ArgumentError, TorseurWarning
 from torseur.formats import load
-from torseur.simulation.results.result import Channel, Role, Run
+from torseur.simulation.results.channels import Channel, Role
+from torseur.simulation.results.result import Run
 from torseur.views.motion import frame_poses
 from torseur.views.scene import Arrow, snapshot
 from torseur.views.scene.canvas import Canvas

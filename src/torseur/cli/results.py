@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from torseur.errors import ArgumentError, MissingExtra, TorseurError
-from torseur.simulation.results.files import ENDINGS
-from torseur.simulation.results.result import Run
+from torseur.simulation.results.result import ENDINGS, Run
 from torseur.simulation.study.study import Study
 
 __all__ = ["SUMMARY", "Wanted", "Written", "add_pictures", "open_result", "prepare", "save_results"]

@@ -16,7 +16,8 @@ from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
     from torseur.cli.results import Written
-    from torseur.simulation.results.result import Audit, Event, Run
+    from torseur.simulation.results.channels import Audit, Event
+    from torseur.simulation.results.result import Run
     from torseur.simulation.study.reader import StudyFile
     from torseur.simulation.study.study import Study
 
@@ -90,7 +91,7 @@ def command(
 
 
 def _endings(formats: str) -> tuple[str, ...]:
-    from torseur.simulation.results.files import ENDINGS
+    from torseur.simulation.results.result import ENDINGS
 
     found = tuple(dict.fromkeys(f".{part.strip().lstrip('.').lower()}" for part in formats.split(",") if part.strip()))
     wrong = [ending[1:] for ending in found if ending not in ENDINGS]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
 from torseur.model import Model, build
-from torseur.simulation.results.result import Role, Run
+from torseur.simulation.results.channels import Role
+from torseur.simulation.results.result import Run
 
 __all__ = ["frame_poses", "mechanism_of", "model_of"]
 

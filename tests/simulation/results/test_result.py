@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import torseur.simulation.results.files as files
 from support import processes
 from torseur.describe import Effort, Mechanism
 from torseur.errors import ArgumentError
+from torseur.simulation.results.channels import Audit, Channel, Event, Role
 from torseur.simulation.results.comparison import compare
-from torseur.simulation.results.result import Audit, Channel, Event, Role, Run, open_run
+from torseur.simulation.results.result import ENDINGS, Run, open_run
 
 ARM = Mechanism(
     name="arm",
@@ -87,7 +87,7 @@ def assert_same(a: Run, b: Run) -> None:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", files.ENDINGS)
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_run_reopened_is_the_run_that_was_saved(tmp_path, ending):
     run = full_run()
     run.save(tmp_path / f"run{ending}")
@@ -153,7 +153,7 @@ def test_easydyn_cannot_hold_speeds_that_are_not_rates():
         run.save("free.res")
 
 
-@pytest.mark.parametrize("ending", files.ENDINGS)
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, ending, monkeypatch):
     file = tmp_path / f"run{ending}"
     full_run(seed=1).save(file)
@@ -170,7 +170,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, endin
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-@pytest.mark.parametrize("ending", files.ENDINGS)
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_disk_that_is_full_is_an_error_in_words_and_nothing_else(tmp_path, ending):
     code = """
         import resource, sys

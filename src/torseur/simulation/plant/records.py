@@ -16,7 +16,7 @@ from torseur.simulation.integrate.held_history import Log
 from torseur.simulation.integrate.outcome import Trajectory
 from torseur.simulation.plant.balances import Account
 from torseur.simulation.plant.plant import Plant
-from torseur.simulation.results.result import Channel, Role
+from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.solvers.problem import Array, Held, Problem
 
 __all__ = ["Records", "Rows"]

@@ -9,7 +9,7 @@ import numpy as np
 from torseur.simulation.plant.balances import Balances
 from torseur.simulation.plant.records import Rows
 from torseur.simulation.results.audit import Balance, Gap, Margins, audit_of, energy_balance
-from torseur.simulation.results.result import Audit
+from torseur.simulation.results.channels import Audit
 from torseur.simulation.solvers.problem import Array
 
 __all__ = ["audit_of_rows"]

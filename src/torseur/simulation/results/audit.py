@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from torseur.simulation.results.result import Audit, Channel, Role
+from torseur.simulation.results.channels import Audit, Channel, Role
 from torseur.simulation.solvers.problem import Array
 
 __all__ = ["CLOSURE", "Balance", "Gap", "Margins", "audit_of", "energy_balance"]

@@ -1,7 +1,8 @@
 """Two runs beside each other: where they differ most, channel by channel.
 
 >>> import numpy as np
->>> from torseur.simulation.results.result import Channel, Run
+>>> from torseur.simulation.results.channels import Channel
+>>> from torseur.simulation.results.result import Run
 >>> time = np.linspace(0.0, 1.0, 5)
 >>> a, b = (Run(None, time, {"x": Channel("x", "m", "", time**k)}) for k in (1, 2))
 >>> print(compare(a, b))
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError
-from torseur.simulation.results.result import Channel, Run
+from torseur.simulation.results.channels import Channel
+from torseur.simulation.results.result import Run
 
 __all__ = ["Comparison", "Difference", "compare"]
 

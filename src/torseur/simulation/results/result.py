@@ -14,12 +14,11 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from enum import Enum
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -28,102 +27,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Mechanism, Variable
 from torseur.describe.faults import guess
+from torseur.describe.loads import KINDS as LOADS
+from torseur.describe.loads import Load
 from torseur.errors import ArgumentError
-from torseur.simulation.results.interpolation import interpolated
+from torseur.formats import replace_file
+from torseur.simulation.results import table_files, text_files
+from torseur.simulation.results.channels import Audit, Channel, Event, Role, frozen_array, interpolated, plain_data
 
-__all__ = ["Audit", "Channel", "Event", "Role", "Run", "open_run"]
+__all__ = ["ENDINGS", "Run", "open_run"]
 
 Array = NDArray[np.float64]
 
-_NAME = re.compile(r"[^\W\d][\w.-]*")
+FORMATS: dict[str, tuple[Callable[[Run], bytes], Callable[..., dict[str, Any]]]] = {
+    ".nc": (table_files.netcdf_bytes, table_files.read_netcdf),
+    ".csv": (text_files.csv_bytes, text_files.read_csv),
+    ".res": (text_files.res_bytes, text_files.read_res),
+    ".parquet": (table_files.parquet_bytes, table_files.read_parquet),
+}
+"""By the ending of a file: what writes a run, and what reads the fields of one. All hold everything a `Run` does and
+give it back exactly. A file is made in memory first, since a disk that is full must not meet a library in the middle of
+its work, and appears complete or not at all."""
 
-
-class Role(Enum):
-    """What a channel is in the run."""
-
-    COORDINATE = "coordinate"
-    SPEED = "speed"
-    ACCELERATION = "acceleration"
-    STATE = "state"  # of a block: a filter, an integral, an armature current
-    INPUT = "input"
-    OUTPUT = "output"
-    FORCE = "force"
-    MULTIPLIER = "multiplier"
-    ENERGY = "energy"
-    AUDIT = "audit"
-
-
-@dataclass(frozen=True, eq=False)
-class Channel:
-    """One recorded quantity.
-
-    Attributes:
-        name: how the run calls it: letters, digits, ``_ . -``.
-        unit: of its values; empty for a pure number.
-        meaning: in words.
-        values: (nt, ...), read-only; copied unless they already are.
-        role: what it is in the run.
-    """
-
-    name: str
-    unit: str
-    meaning: str
-    values: Array
-    role: Role = Role.OUTPUT
-
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name) or self.name == "time":
-            raise ArgumentError(
-                "a channel cannot have this name", expected="letters, digits, _ . - and not 'time'", got=repr(self.name)
-            )
-        object.__setattr__(self, "values", frozen_array(self.values, f"channel '{self.name}'"))
-        if self.values.ndim == 0:
-            raise ArgumentError(
-                "a channel has a value for every time", where=f"channel '{self.name}'", got="one number"
-            )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Channel, (self.name, self.unit, self.meaning, self.values, self.role)
-
-    @property
-    def columns(self) -> dict[str, Array]:
-        """Its values as columns of numbers: itself, or name[0] or name[0][0], ... if it is a vector or matrix."""
-        shape = self.values.shape[1:]
-        if not shape:
-            return {self.name: self.values}
-        return {self.name + "".join(f"[{i}]" for i in k): self.values[(slice(None), *k)] for k in np.ndindex(*shape)}
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened at an instant: time (s), the name of what it happened to, and what, in words."""
-
-    time: float
-    name: str
-    what: str
-
-
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """The balances of a run: a one-line verdict, whether they all hold, how far off each is over time, and a table.
-
-    Attributes:
-        verdict: one line.
-        holds: whether every balance does.
-        channels: the error of each balance over the time of the run.
-        table: one row per balance, each name -> number or text.
-    """
-
-    verdict: str
-    holds: bool = True
-    channels: tuple[Channel, ...] = ()
-    table: tuple[Mapping[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "table", tuple(plain_data(dict(row), "the table of an audit") for row in self.table))
-
-    def __str__(self) -> str:
-        return self.verdict
+ENDINGS = tuple(FORMATS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,21 +237,17 @@ class Run:
     # -- elsewhere -----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a file, all of it or nothing: .nc (netCDF), .csv, .res (EasyDyn) or .parquet."""
-        from torseur.simulation.results.files import save_run
-
-        save_run(self, path)
+        file = Path(path)
+        write, _ = FORMATS[_ending(file, "written")]
+        replace_file(file, write(self))
 
     def to_xarray(self) -> Any:
         """An xarray Dataset: a variable per channel over ``time``, with its unit and meaning."""
-        from torseur.simulation.results.files.netcdf import to_xarray
-
-        return to_xarray(self)
+        return table_files.to_xarray(self)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame: a column per number, the time (s) as index; units in ``frame.attrs["units"]``."""
-        from torseur.simulation.results.files.frames import to_pandas
-
-        return to_pandas(self)
+        return table_files.to_pandas(self)
 
     # Pictures are a higher layer: they know runs, runs do not know them. The two methods below are only another way to
     # call them, so the module is looked up by name when one is called, as the public names of the package are.
@@ -343,24 +264,30 @@ def _run_of(kind: type[Run], parts: Mapping[str, Any]) -> Run:
     return kind(**parts)
 
 
-def open_run(path: str | os.PathLike[str]) -> Run:
-    """The run that `Run.save` wrote to a file."""
-    from torseur.simulation.results.files import read_run
+def open_run(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = LOADS) -> Run:
+    """The run that `Run.save` wrote to a file.
 
-    return read_run(path)
+    Args:
+        path: the file.
+        loads: the kinds of loads its mechanism may hold.
+    """
+    file = Path(path)
+    _, read = FORMATS[_ending(file, "read")]
+    if not file.is_file():
+        raise ArgumentError("there is no such file", where=str(file))
+    return Run(**read(file, loads))
 
 
-# -- arrays and labels -------------------------------------------------------------------------------------------------
-def frozen_array(values: ArrayLike, where: str) -> Array:
-    """Values as a read-only array of float64: the same one if it is, else a copy."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable:
-        return values
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError("these are not numbers", where=where, got=str(error)) from None
-    array.flags.writeable = False
-    return array
+def _ending(file: Path, done: str) -> str:
+    ending = file.suffix.lower()
+    if ending not in FORMATS:
+        raise ArgumentError(
+            f"runs are not {done} in this format",
+            where=str(file),
+            expected=f"a name that ends in {' or '.join(FORMATS)}",
+            got=ending or "no ending",
+        )
+    return ending
 
 
 def _labelled(values: ArrayLike, labels: Sequence[tuple[str, str, str]], role: Role) -> list[Channel]:
@@ -376,18 +303,3 @@ def _labelled(values: ArrayLike, labels: Sequence[tuple[str, str, str]], role: R
 
 def _acceleration(speed: Variable) -> tuple[str, str, str]:
     return f"d{speed.name}", f"{speed.unit}2" if speed.unit.endswith("/s") else "1/s2", f"derivative of {speed.name}"
-
-
-def plain_data(value: Any, where: str) -> Any:
-    """Dictionaries, lists, texts and numbers, as a file gives them back; anything else is refused."""
-    if isinstance(value, Mapping):
-        return {str(k): plain_data(x, where) for k, x in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_data(x, where) for x in value]
-    if isinstance(value, (np.generic, np.ndarray)):
-        return plain_data(value.tolist(), where)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    raise ArgumentError("only plain data can be kept", where=where, expected="texts and numbers", got=repr(value))

@@ -23,7 +23,8 @@ from torseur.model.function import array_of, check_names
 from torseur.simulation.integrate.held_history import Log
 from torseur.simulation.integrate.native_loop import Course
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
-from torseur.simulation.results.result import Event, Run
+from torseur.simulation.results.channels import Event
+from torseur.simulation.results.result import Run
 from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers.explicit import RungeKutta

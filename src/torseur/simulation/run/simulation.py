@@ -33,7 +33,8 @@ from torseur.simulation.plant.records import Records, Rows
 from torseur.simulation.plant.row_audit import audit_of_rows
 from torseur.simulation.plant.switches import Friction, FrictionModel, StopModel, Stops
 from torseur.simulation.results.audit import CLOSURE, Margins
-from torseur.simulation.results.result import Audit, Event, Run
+from torseur.simulation.results.channels import Audit, Event
+from torseur.simulation.results.result import Run
 from torseur.simulation.run.changes import Changes
 from torseur.simulation.run.checkpoint import Checkpoint
 from torseur.simulation.run.jamming import jammed

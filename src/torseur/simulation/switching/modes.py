@@ -16,7 +16,7 @@ from torseur.simulation.integrate.held_history import Log
 from torseur.simulation.integrate.outcome import End, Outcome
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.plant.switches import HOLDS
-from torseur.simulation.results.result import Event
+from torseur.simulation.results.channels import Event
 from torseur.simulation.solvers.problem import Array, Held, Memory
 from torseur.simulation.switching.impacts import Impact, struck
 from torseur.simulation.switching.slip_modes import SlipModes

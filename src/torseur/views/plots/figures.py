@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from torseur.errors import ArgumentError
-from torseur.simulation.results.result import Audit, Channel, Role, Run
+from torseur.simulation.results.channels import Audit, Channel, Role
+from torseur.simulation.results.result import Run
 from torseur.views.plots.panels import Panel, draw_panels, lines_of, panels_by_unit
 from torseur.views.plots.paths import default_frames, plot_paths
 from torseur.views.plots.style import save_figure, styled

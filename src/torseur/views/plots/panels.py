@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.simulation.results.result import Channel, Run
+from torseur.simulation.results.channels import Channel
+from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, new_figure, title_of
 from torseur.views.plots.words import axis_label, name_label
 

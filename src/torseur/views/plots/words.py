@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from torseur.emit.text.latex_names import symbol
-from torseur.simulation.results.result import Role, Run
+from torseur.simulation.results.channels import Role
+from torseur.simulation.results.result import Run
 
 __all__ = ["axis_label", "name_label", "spelled_unit"]
 

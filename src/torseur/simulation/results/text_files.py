@@ -9,15 +9,20 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.describe.loads import Load
 from torseur.errors import ArgumentError
-from torseur.simulation.results.files.labels import labels, recorded, regrouped, restored
-from torseur.simulation.results.result import Channel, Role, Run
+from torseur.simulation.results.channels import Channel, Role
+from torseur.simulation.results.labels import labels, recorded, regrouped, restored
 
-__all__ = ["csv_text", "read_text", "res_text"]
+if TYPE_CHECKING:
+    from torseur.simulation.results.result import Run
+
+__all__ = ["csv_bytes", "read_csv", "read_res", "res_bytes"]
 
 Array = NDArray[np.float64]
 Columns = dict[str, tuple[Channel, Array]]
@@ -26,13 +31,13 @@ LABELS = "# labels: "
 TIME = "time"
 
 
-def csv_text(run: Run) -> str:
+def csv_bytes(run: Run) -> bytes:
     """Comma-separated values under one line of names."""
     columns = _columns(recorded(run))
-    return "\n".join([*_comments(run, columns), ",".join([TIME, *columns]), *_rows(run.time, columns, ",")]) + "\n"
+    return _text([*_comments(run, columns), ",".join([TIME, *columns]), *_rows(run.time, columns, ",")])
 
 
-def res_text(run: Run) -> str:
+def res_bytes(run: Run) -> bytes:
     """The columns of EasyDyn: time, then q, dq/dt, d2q/dt2 of each coordinate; whatever else was recorded follows."""
     channels = recorded(run)
     motion = [f"{d}{coordinate.name}" for coordinate in run.of(Role.COORDINATE) for d in ("", "d", "dd")]
@@ -45,9 +50,11 @@ def res_text(run: Run) -> str:
             remedy="record accelerations; where speeds are not rates of coordinates (a floating base), use .nc or .csv",
         )
     columns = _columns({name: channels[name] for name in dict.fromkeys([*motion, *channels])})
-    return (
-        "\n".join([*_comments(run, columns), "# " + " ".join([TIME, *columns]), *_rows(run.time, columns, " ")]) + "\n"
-    )
+    return _text([*_comments(run, columns), "# " + " ".join([TIME, *columns]), *_rows(run.time, columns, " ")])
+
+
+def _text(lines: list[str]) -> bytes:
+    return "\n".join([*lines, ""]).encode("utf-8")
 
 
 def _columns(channels: Mapping[str, Channel]) -> Columns:
@@ -73,12 +80,23 @@ def _rows(time: Array, columns: Columns, separator: str) -> Iterator[str]:
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
-def read_text(file: Path, separator: str | None) -> Run:
-    """A run from text; one without our labels (EasyDyn's own, a table of measurements) has names but no units.
+def read_csv(file: Path, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
+    """The fields of a run from comma-separated values; see `_read`."""
+    return _read(file, ",", loads)
+
+
+def read_res(file: Path, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
+    """The same from columns between white space."""
+    return _read(file, None, loads)
+
+
+def _read(file: Path, separator: str | None, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
+    """The fields of a run from text; one without our labels (EasyDyn's own, measurements) has names but no units.
 
     Args:
         file: lines of numbers; those that begin with # are comments. A line of names may come first, also as a comment.
         separator: between columns; white space if none.
+        loads: the kinds of loads the mechanism may hold.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -97,8 +115,8 @@ def read_text(file: Path, separator: str | None) -> Run:
     time = columns.pop(names[0])
     if known is None:
         channels = [_foreign(name, values) for name, values in columns.items()]
-        return Run(None, time, {c.name: c for c in channels}, info={"file": str(file)})
-    return restored(known, time, regrouped(columns), str(file))
+        return {"mechanism": None, "time": time, "channels": {c.name: c for c in channels}, "info": {"file": str(file)}}
+    return restored(known, time, regrouped(columns), str(file), loads)
 
 
 def _foreign(name: str, values: Array) -> Channel:

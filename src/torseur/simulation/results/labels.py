@@ -5,16 +5,19 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.describe.loads import KINDS, Load
+from torseur.describe.loads import Load
 from torseur.errors import ArgumentError
 from torseur.formats.yaml.reader import read_yaml
 from torseur.formats.yaml.writer import write_yaml
-from torseur.simulation.results.result import Audit, Channel, Event, Role, Run
+from torseur.simulation.results.channels import Audit, Channel, Event, Role
+
+if TYPE_CHECKING:
+    from torseur.simulation.results.result import Run
 
 __all__ = ["AUDIT", "labels", "recorded", "regrouped", "restored"]
 
@@ -65,9 +68,9 @@ def regrouped(columns: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def restored(
-    text: str, time: Array, values: Mapping[str, Array], where: str, loads: Mapping[str, type[Load]] = KINDS
-) -> Run:
-    """The run of these labels and numbers.
+    text: str, time: Array, values: Mapping[str, Array], where: str, loads: Mapping[str, type[Load]]
+) -> dict[str, Any]:
+    """The fields of the run of these labels and numbers.
 
     Args:
         text: what `labels` gave.
@@ -83,23 +86,20 @@ def restored(
                 "a run of another version", where=where, expected=str(VERSION), got=str(data["torseur_run"])
             )
         audit = data["audit"]
-        return Run(
-            mechanism=None if data["mechanism"] is None else read_yaml(data["mechanism"], where, loads=loads),
-            time=time,
-            channels={label["name"]: _channel(label, values[label["name"]]) for label in data["channels"]},
-            parameters=data["parameters"],
-            events=tuple(Event(*event) for event in data["events"]),
-            info=data["info"],
-            complete=data["complete"],
-            reason=data["reason"],
-            audited=audit
+        return {
+            "mechanism": None if data["mechanism"] is None else read_yaml(data["mechanism"], where, loads=loads),
+            "time": time,
+            "channels": {label["name"]: _channel(label, values[label["name"]]) for label in data["channels"]},
+            "events": tuple(Event(*event) for event in data["events"]),
+            "audited": audit
             and Audit(
                 audit["verdict"],
                 audit["holds"],
                 tuple(_channel(label, values[AUDIT + label["name"]]) for label in audit["channels"]),
                 tuple(audit["table"]),
             ),
-        )
+            **{name: data[name] for name in ("parameters", "info", "complete", "reason")},
+        }
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, ArgumentError):
             raise
