@@ -12,7 +12,8 @@ from support.known_problems import ball, driven, driven_exact, kepler, kepler_st
 from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function, Graph, Role, cos, exp, select, sin, sqrt
 from torseur.simulation.integrate.crossings import bracketed_zero
-from torseur.simulation.integrate.driver import Limits, Reply, Sampling, integrate
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.problem import Held, Problem
@@ -109,7 +110,7 @@ def one() -> Held:
 def test_a_fixed_step_run_in_native_code_equals_one_step_by_step():
     problem, x0, limits = kepler(), kepler_start(0.3), Limits(first=0.01)
     native = integrate(problem, x0, (1.0, 3.0), method=RK4, limits=limits, held=one(), output=np.linspace(1, 3, 21))
-    steps = integrate(problem, x0, (1.0, 3.0), method=RK4, limits=limits, held=one(), breaks=[1.5])
+    steps = integrate(problem, x0, (1.0, 3.0), method=RK4, limits=limits, held=one(), hooks=Hooks(breaks=[1.5]))
     assert native.counts.steps == steps.counts.steps == 200
     np.testing.assert_allclose(native.states, steps.states[::10], atol=1e-12)
     np.testing.assert_allclose(native.times, steps.times[::10], atol=1e-12)
@@ -133,7 +134,7 @@ def bounce(restitution):
     def handler(met):
         x = met.state
         x[1] *= -restitution
-        return Reply(state=x)
+        return Response(state=x)
 
     return handler
 
@@ -148,7 +149,9 @@ def bounces(height, restitution, count, gravity=9.81):
 @pytest.mark.parametrize("method", [*ADAPTIVE, RK4], **NAMED)
 def test_a_bouncing_ball_meets_the_ground_when_it_should(method):
     right = bounces(1.0, 0.8, 9)
-    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 3.5), method=method, handler=bounce(0.8), limits=Limits(first=0.01))
+    run = integrate(
+        ball(), [1.0, 0.0, 0.0], (0.0, 3.5), method=method, hooks=Hooks(handler=bounce(0.8)), limits=Limits(first=0.01)
+    )
     assert run.outcome is Outcome.COMPLETE
     assert [e.event for e in run.events] == [0] * 9
     assert not any(e.rising for e in run.events)
@@ -163,7 +166,9 @@ def test_a_bouncing_ball_meets_the_ground_when_it_should(method):
 @given(st.floats(0.1, 50.0), st.floats(0.3, 0.95), st.sampled_from([DOPRI5, DOP853]))
 def test_balls_from_anywhere_meet_the_ground_when_they_should(height, restitution, method):
     right = bounces(height, restitution, 5)
-    run = integrate(ball(), [height, 0.0, 0.0], (0.0, right[-1] + 1e-3), method=method, handler=bounce(restitution))
+    run = integrate(
+        ball(), [height, 0.0, 0.0], (0.0, right[-1] + 1e-3), method=method, hooks=Hooks(handler=bounce(restitution))
+    )
     np.testing.assert_allclose([e.time for e in run.events[:5]], right, rtol=0, atol=2e-12)
 
 
@@ -171,7 +176,7 @@ def test_balls_from_anywhere_meet_the_ground_when_they_should(height, restitutio
 @pytest.mark.parametrize("ground", [0.0, 1000.0])
 def test_a_ball_that_bounces_ever_faster_ends_the_run_with_a_reason_and_not_below_the_ground(restitution, ground):
     problem = ball(ground=ground)
-    run = integrate(problem, [ground + 1.0, 0.0, 0.0], (0.0, 10.0), handler=bounce(restitution))
+    run = integrate(problem, [ground + 1.0, 0.0, 0.0], (0.0, 10.0), hooks=Hooks(handler=bounce(restitution)))
     assert run.outcome is Outcome.CHATTERING
     end = (1 + restitution) / (1 - restitution) * np.sqrt(2 / 9.81)
     assert run.end == pytest.approx(end, abs=1e-8 if ground == 0.0 else 1e-5)
@@ -193,7 +198,9 @@ def test_several_events_in_one_step_come_in_their_order():
     marks = [0.7, 0.31, 0.500000001, 0.5, 0.9]
     problem = first_order(lambda t, z, m: [1.0 + 0.0 * t], events=lambda t, z, m: [z[0] - k for k in marks])
     seen = []
-    run = integrate(problem, [0.0], (0.0, 1.0), limits=Limits(first=1.0), handler=lambda met: seen.append(met.event))
+    run = integrate(
+        problem, [0.0], (0.0, 1.0), limits=Limits(first=1.0), hooks=Hooks(handler=lambda met: seen.append(met.event))
+    )
     assert run.counts.steps == 1
     assert seen == [1, 3, 2, 0, 4]
     np.testing.assert_allclose([e.time for e in run.events], sorted(marks), atol=1e-12)
@@ -207,7 +214,7 @@ def test_events_at_one_instant_are_met_together():
         seen.append((met.event, met.time))
         met.held.m[0] += 1.0
 
-    run = integrate(problem, [0.0], (0.0, 1.0), held=problem.held(), handler=handler)
+    run = integrate(problem, [0.0], (0.0, 1.0), held=problem.held(), hooks=Hooks(handler=handler))
     assert [k for k, _ in seen] == [0, 1]
     assert seen[0][1] == pytest.approx(0.5, abs=1e-12)
     assert run.final[0] == pytest.approx(0.5 + 0.5 * 3.0)
@@ -240,7 +247,7 @@ def test_a_zero_that_is_only_touched_or_rested_on_is_no_event():
 
 
 def test_a_handler_may_stop_the_run():
-    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 3.0), handler=lambda met: Reply(stop=True))
+    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 3.0), hooks=Hooks(handler=lambda met: Response(stop=True)))
     assert run.outcome is Outcome.STOPPED
     assert run.end == pytest.approx(np.sqrt(2 / 9.81), abs=1e-12)
     assert run.times[-1] == run.end
@@ -259,9 +266,9 @@ def test_a_handler_may_change_modes_and_parameters():
     def handler(met):
         met.held.m[0] = 1.0 - met.held.m[0]
         switched.append(met.time)
-        return Reply(held=Held(met.held.u, met.held.m, 2.0 * met.held.p)) if len(switched) == 1 else None
+        return Response(held=Held(met.held.u, met.held.m, 2.0 * met.held.p)) if len(switched) == 1 else None
 
-    integrate(problem, [20.0], (0.0, 5.0), held=problem.held(p=[0.2]), handler=handler, tolerance=FINE)
+    integrate(problem, [20.0], (0.0, 5.0), held=problem.held(p=[0.2]), hooks=Hooks(handler=handler), tolerance=FINE)
     first = np.log(10 / 9) / 0.2
     gap_on = np.log((22.5 - 19) / (22.5 - 21)) / 0.4
     gap_off = np.log(11 / 9) / 0.4
@@ -271,11 +278,11 @@ def test_a_handler_may_change_modes_and_parameters():
 
 
 def test_both_sides_of_a_jump_are_recorded_at_every_step_and_the_second_on_a_grid():
-    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 0.6), handler=bounce(0.5))
+    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 0.6), hooks=Hooks(handler=bounce(0.5)))
     (k,) = np.flatnonzero(np.diff(run.times) == 0.0)
     assert run.states[k + 1, 1] == pytest.approx(-0.5 * run.states[k, 1])
     fall = float(run.events[0].time)
-    grid = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 0.6), handler=bounce(0.5), output=[0.0, fall, 0.6])
+    grid = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 0.6), hooks=Hooks(handler=bounce(0.5)), output=[0.0, fall, 0.6])
     assert grid.states[1, 1] == pytest.approx(run.states[k + 1, 1])
 
 
@@ -284,7 +291,9 @@ def test_events_are_found_with_implicit_methods_too():
     g = Graph()
     q = g.block("q", 1)
     with_events = Problem(problem.rate, implicit=problem.implicit, events=Function("height", [q], {"g": [q[0]]}))
-    run = integrate(with_events, [1.0, 0.0], (0.0, 2.0), method=NEWMARK, limits=Limits(first=0.01), handler=bounce(0.8))
+    run = integrate(
+        with_events, [1.0, 0.0], (0.0, 2.0), method=NEWMARK, limits=Limits(first=0.01), hooks=Hooks(handler=bounce(0.8))
+    )
     np.testing.assert_allclose([e.time for e in run.events], bounces(1.0, 0.8, 9)[: len(run.events)], atol=1e-11)
 
 
@@ -314,7 +323,7 @@ def test_a_break_is_stepped_on_and_no_stage_sees_across(method, closed):
         return (t <= 1.0) if closed else (t < 1.0)
 
     problem = first_order(lambda t, z, m: [select(jump(t), 3.0, -5.0 * z[0])])
-    run = integrate(problem, [0.0], (0.0, 2.0), method=method, breaks=[1.0, 7.0], tolerance=FINE)
+    run = integrate(problem, [0.0], (0.0, 2.0), method=method, hooks=Hooks(breaks=[1.0, 7.0]), tolerance=FINE)
     assert 1.0 in run.times
     assert run.counts.rejected <= 3
     before = run.times <= 1.0
@@ -331,7 +340,9 @@ def test_a_sampled_controller_acts_at_its_instants():
         seen.append(t)
         held.m[0] = -x[0]
 
-    run = integrate(problem, [1.0], (0.0, 1.0), samplings=[Sampling(0.1, act)], output=np.linspace(0, 1, 11))
+    run = integrate(
+        problem, [1.0], (0.0, 1.0), hooks=Hooks(samplings=[Sampling(0.1, act)]), output=np.linspace(0, 1, 11)
+    )
     np.testing.assert_allclose(seen, 0.1 * np.arange(10), atol=1e-15)
     np.testing.assert_allclose(run.states[:, 0], 0.9 ** np.arange(11), rtol=1e-12)
 
@@ -340,12 +351,14 @@ def test_samplings_have_offsets_and_may_stop_or_move_the_state():
     problem = first_order(lambda t, z, m: [1.0 + 0.0 * t])
 
     def lift(t, x, held):
-        return Reply(state=x + 10.0)
+        return Response(state=x + 10.0)
 
     def stop(t, x, held):
-        return Reply(stop=t > 1.2)
+        return Response(stop=t > 1.2)
 
-    run = integrate(problem, [0.0], (0.0, 3.0), samplings=[Sampling(5.0, lift, 0.75), Sampling(0.5, stop, 0.25)])
+    run = integrate(
+        problem, [0.0], (0.0, 3.0), hooks=Hooks(samplings=[Sampling(5.0, lift, 0.75), Sampling(0.5, stop, 0.25)])
+    )
     assert run.outcome is Outcome.STOPPED
     assert run.end == 1.25
     assert run.final[0] == pytest.approx(11.25)
@@ -353,7 +366,9 @@ def test_samplings_have_offsets_and_may_stop_or_move_the_state():
 
 def test_a_sampling_that_changes_nothing_costs_no_restart():
     seen = []
-    run = integrate(driven(), [1.0], (0.0, 1.0), samplings=[Sampling(0.25, lambda t, x, held: seen.append(t))])
+    run = integrate(
+        driven(), [1.0], (0.0, 1.0), hooks=Hooks(samplings=[Sampling(0.25, lambda t, x, held: seen.append(t))])
+    )
     assert len(seen) == 4
     assert run.counts.restarts == 1
 
@@ -429,7 +444,9 @@ def test_what_was_computed_before_an_interruption_is_kept():
             reached.append(t)
             raise KeyboardInterrupt
 
-        run = integrate(problem, kepler_start(0.5), (0.0, 1e6), held=one(), output=output, progress=progress)
+        run = integrate(
+            problem, kepler_start(0.5), (0.0, 1e6), held=one(), output=output, hooks=Hooks(progress=progress)
+        )
         assert run.outcome is Outcome.INTERRUPTED
         assert run.end == reached[-1] > 0.0
         assert len(run.times) == len(run.states) > 10
@@ -458,7 +475,7 @@ def test_the_interrupt_key_keeps_the_run(method):
             held=one(),
             limits=Limits(first=1e-3) if method is RK4 else None,
             output=np.linspace(0.0, 1e9, 1001),
-            progress=lambda t: started.set(),
+            hooks=Hooks(progress=lambda t: started.set()),
         )
     finally:
         started.set()
@@ -473,14 +490,14 @@ def test_an_error_of_a_handler_goes_through():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        integrate(ball(), [1.0, 0.0, 0.0], (0.0, 1.0), handler=handler)
+        integrate(ball(), [1.0, 0.0, 0.0], (0.0, 1.0), hooks=Hooks(handler=handler))
 
 
 def test_a_handler_that_cannot_decide_ends_the_run_and_what_was_computed_is_kept():
     def handler(met):
         raise NumericalError("nothing fits", remedy="a softer ground")
 
-    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 1.0), handler=handler)
+    run = integrate(ball(), [1.0, 0.0, 0.0], (0.0, 1.0), hooks=Hooks(handler=handler))
     assert run.outcome is Outcome.UNDECIDED
     assert run.why == "nothing fits; a softer ground"
     assert len(run.times) > 1

@@ -13,7 +13,8 @@ from torseur.describe import Effort, Mechanism
 from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function, Graph
 from torseur.simulation.blocks import PythonBlock, recorded
-from torseur.simulation.integrate.driver import Limits, Sampling, integrate
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import Hooks, Limits, Sampling
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers.problem import Problem
 
@@ -130,7 +131,7 @@ def test_samples_without_steps_between_them_are_bounded():
     problem = Problem(Function("decay", [z], {"dz": [-z[0]]}))
     calls = []
     sampling = Sampling(1e-15, lambda t, x, held: calls.append(t))
-    run = integrate(problem, [1.0], (0.9, 1.0), samplings=[sampling], limits=Limits(steps=50))
+    run = integrate(problem, [1.0], (0.9, 1.0), hooks=Hooks(samplings=[sampling]), limits=Limits(steps=50))
     assert run.outcome is Outcome.TOO_MANY_STEPS
     assert len(calls) <= 51
 

@@ -12,7 +12,8 @@ import pytest
 import torseur as ts
 from support.example_files import FILES
 from torseur.describe import Mechanism, SpringDamper
-from torseur.simulation.integrate.driver import Limits, integrate
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers.control import Tolerance

@@ -11,7 +11,8 @@ from torseur.emit import RK4 as CLASSICAL
 from torseur.emit import Tableau, compile, integrator
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, evaluate, exp, solve, sqrt
-from torseur.simulation.integrate.driver import Limits, integrate
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers.control import PIControl, Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta

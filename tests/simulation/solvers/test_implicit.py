@@ -18,7 +18,8 @@ from torseur.dynamics.quantities import Workbench
 from torseur.errors import ArgumentError, GraphError
 from torseur.formats import read
 from torseur.graph import Function, Graph, Role, evaluate, exp, jacobian, sin, tangents
-from torseur.simulation.integrate.driver import Limits, integrate
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers import rosenbrock
 from torseur.simulation.solvers.control import EasyDynControl, Tolerance

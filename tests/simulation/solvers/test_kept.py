@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from support.known_problems import kepler, kepler_start
-from torseur.simulation.integrate.driver import Limits, integrate
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.kept import kept
 from torseur.simulation.solvers.methods import METHODS

@@ -1,6 +1,6 @@
 """Where event functions change sign within a step.
 
-Signs are kept from step to step. Where a step begins on a zero, as after an event, the slope of the event function
+EventSigns are kept from step to step. Where a step begins on a zero, as after an event, the slope of the event function
 says on which side the motion is; a zero that is passed and passed back within one step is found from its slopes.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from torseur.simulation.solvers.problem import Memory
 from torseur.simulation.solvers.stepper import Stepper
 
-__all__ = ["PRECISION", "Crossing", "Signs", "bracketed_zero"]
+__all__ = ["PRECISION", "EventSigns", "ZeroCrossing", "bracketed_zero"]
 
 PRECISION = 1e-12
 """Crossings closer than this are one instant, s."""
@@ -25,7 +25,7 @@ FINENESS = 2e-14
 
 
 @dataclass(frozen=True)
-class Crossing:
+class ZeroCrossing:
     """An event in the step tried last: where (0 to 1), which, and whether it rises."""
 
     theta: float
@@ -33,16 +33,16 @@ class Crossing:
     rising: bool
 
 
-class Signs:
+class EventSigns:
     """On which side of zero each event function is.
 
     Args:
         count: how many there are.
-        sided: those that are positive as long as all is well: resting on zero, they have yet to fall.
+        invariants: those that are positive while a mode is right: resting on zero, they have yet to fall.
     """
 
-    def __init__(self, count: int, sided: Sequence[int] = ()) -> None:
-        self._sided = list(sided)
+    def __init__(self, count: int, invariants: Sequence[int] = ()) -> None:
+        self._invariants = list(invariants)
         self.sign = np.zeros(count)
         self._slope = np.zeros(count)  # the largest seen lately, which tells how far from zero rounding can put g
 
@@ -57,10 +57,10 @@ class Signs:
         for k in fired:
             if abs(g[k]) <= near[k]:
                 after[k] = np.sign(slope[k]) or self.sign[k]
-        after[self._sided] += after[self._sided] == 0.0
+        after[self._invariants] += after[self._invariants] == 0.0
         self.sign, self._slope = after, np.abs(slope)
 
-    def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[Crossing]:
+    def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[ZeroCrossing]:
         """All first crossings after a place in the step tried last, in order."""
         found = []
         for k, after in enumerate(np.sign(stepper.g).tolist()):
@@ -69,7 +69,7 @@ class Signs:
                 continue
             end = 1.0 if before * after < 0.0 else self._dip(stepper, h, k, start)
             if end is not None:
-                found.append(Crossing(self._locate(stepper, h, k, start, end), k, before < 0.0))
+                found.append(ZeroCrossing(self._locate(stepper, h, k, start, end), k, before < 0.0))
         return sorted(found, key=lambda c: (c.theta, c.event))
 
     def memory(self) -> Memory:

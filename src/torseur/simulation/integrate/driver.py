@@ -17,19 +17,18 @@ from __future__ import annotations
 import itertools
 import math
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from torseur.errors import ArgumentError, ModelError, NumericalError
-from torseur.simulation.integrate.crossings import PRECISION, Crossing, Signs
-from torseur.simulation.integrate.hooks import Agenda, Encounter, Handler, Keep, Limits, Reply, Review, Sampling, Watch
-from torseur.simulation.integrate.native_loop import Course, native_run
-from torseur.simulation.integrate.outcome import Counts, End, Outcome, Passage, Trajectory
-from torseur.simulation.integrate.recording import Recorder
-from torseur.simulation.integrate.tally import Tally
+from torseur.simulation.integrate.crossings import PRECISION, EventSigns, ZeroCrossing
+from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Response, Sampling, Schedule
+from torseur.simulation.integrate.native_loop import UniformSteps, native_run
+from torseur.simulation.integrate.outcome import End, EventRecord, Outcome, Trajectory
+from torseur.simulation.integrate.recording import Counters, Recorder
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
@@ -37,7 +36,7 @@ from torseur.simulation.solvers.sheet import GROWTH, LOOK
 from torseur.simulation.solvers.stepper import Method, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
 
-__all__ = ["Encounter", "Handler", "Limits", "Reply", "Review", "Sampling", "integrate"]
+__all__ = ["integrate"]
 
 
 def integrate(
@@ -49,15 +48,8 @@ def integrate(
     held: Held | None = None,
     tolerance: Tolerance | None = None,
     output: Sequence[float] | Array | None = None,
-    handler: Handler | None = None,
-    breaks: Sequence[float] = (),
-    samplings: Sequence[Sampling] = (),
-    review: Review | None = None,
-    sided: Sequence[int] = (),
     limits: Limits | None = None,
-    progress: Callable[[float], object] | None = None,
-    watch: Watch | None = None,
-    keep: Keep | None = None,
+    hooks: Hooks | None = None,
     memory: Memory | None = None,
 ) -> Trajectory:
     """Integrate a problem; whatever happens, what was computed is returned.
@@ -67,37 +59,27 @@ def integrate(
         span: from, to, in s.
         held: see `Problem.held`; changed in place by handlers and samplings.
         output: times to record, by dense output; None records the end of every step.
-        handler: decides at each event; without one, events are noted and the run goes on.
-        breaks: times at which inputs jump: steps end there, and no stage sees across.
-        samplings: what is done at regular times.
-        review: asked after each break, and after each sampling that changed something, what goes on otherwise.
-        sided: events whose function is positive as long as all is well.
         limits: of the steps.
-        progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
-        watch: shown the state now and then, and at the end; it may end the run.
-        keep: offered, now and then, what the run remembers.
+        hooks: what acts on the run and looks at it.
         memory: what an earlier run with the same arguments remembered, to go on from there; `start` is not looked at.
     """
     begin, end = (float(s) for s in span)
     if not (math.isfinite(begin) and math.isfinite(end) and begin <= end):
         raise ArgumentError("wrong span", expected="two finite times in order, s", got=repr(span))
     grid = None if output is None else np.asarray(output, dtype=float)
-    limits = limits or Limits()
+    limits, hooks = limits or Limits(), hooks or Hooks()
     if method.control is None and limits.first is None:
         raise ArgumentError(
             f"{method.name} does not find its step", where="limits.first", expected="a step, s", got="None"
         )
     held = held if held is not None else problem.held()
     if isinstance(method, RungeKutta) and method.control is None and limits.first is not None:
-        alone = problem.events is None and not samplings and not any(begin < b < end for b in breaks)
-        course = Course.of((begin, end), limits.first, grid) if alone else None
-        if course is not None:
-            x, most = problem.start(start), limits.steps
-            return native_run(problem, method.tableau, x, held, course, most, progress, watch, keep, memory)
+        alone = problem.events is None and not hooks.samplings and not any(begin < b < end for b in hooks.breaks)
+        steps = UniformSteps.of((begin, end), limits.first, grid) if alone else None
+        if steps is not None:
+            return native_run(problem, method.tableau, problem.start(start), held, steps, limits.steps, hooks, memory)
     stepper = Stepper(method, problem, held, tolerance or Tolerance())
-    recorder = Recorder(grid, begin, end)
-    agenda = Agenda(begin, end, breaks, samplings)
-    drive = _Drive(stepper, recorder, agenda, handler, review, limits, progress, watch, keep, sided)
+    drive = _Drive(stepper, Recorder(grid, begin, end), Schedule(begin, end, hooks), limits, hooks)
     return drive.run(begin, problem.start(start), memory)
 
 
@@ -106,24 +88,11 @@ class _Drive:
 
     CROWD = 100  # events in a row, hardly apart in time
 
-    def __init__(
-        self,
-        stepper: Stepper,
-        recorder: Recorder,
-        agenda: Agenda,
-        handler: Handler | None,
-        review: Review | None,
-        limits: Limits,
-        progress: Callable[[float], object] | None,
-        watch: Watch | None,
-        keep: Keep | None,
-        sided: Sequence[int],
-    ) -> None:
-        self.stepper, self.recorder, self.agenda = stepper, recorder, agenda
-        self.handler, self.review, self.watch, self.keep = handler, review, watch, keep
-        self.limits, self.progress, self.control = limits, progress, stepper.method.control
-        self.signs = Signs(stepper.layout.events, sided)
-        self.tally = Tally()
+    def __init__(self, stepper: Stepper, recorder: Recorder, schedule: Schedule, limits: Limits, hooks: Hooks) -> None:
+        self.stepper, self.recorder, self.schedule = stepper, recorder, schedule
+        self.limits, self.hooks, self.control = limits, hooks, stepper.method.control
+        self.signs = EventSigns(stepper.layout.events, hooks.invariants)
+        self.counters = Counters()
         self.h = limits.first or 0.0
         self._crowded = 0
         self._moved: Array | None = None
@@ -142,13 +111,10 @@ class _Drive:
             outcome = Outcome.INTERRUPTED
         except (NumericalError, ModelError) as error:  # of a handler, a review or a sampling: what there is is kept
             outcome, why = Outcome.UNDECIDED, f"{error.what}; {error.remedy}" if error.remedy else error.what
-        tally, stepper = self.tally, self.stepper
-        evaluations = (tally.steps + tally.rejected + tally.starts) * stepper.evaluations + tally.newton
-        counts = Counts(
-            tally.steps, tally.rejected, evaluations, tally.newton, tally.restarts, clock.perf_counter() - began
-        )
+        stepper = self.stepper
+        counts = self.counters.counts(stepper.evaluations, clock.perf_counter() - began)
         times, states = self.recorder.arrays(stepper.layout.n)
-        return Trajectory(times, states, tuple(tally.events), outcome, self.t, self.x, blame, counts, why)
+        return Trajectory(times, states, tuple(self.counters.events), outcome, self.t, self.x, blame, counts, why)
 
     @property
     def x(self) -> Array:
@@ -156,19 +122,19 @@ class _Drive:
         return self.stepper.accepted if self._moved is None else self._moved
 
     def _whole(self, memory: Memory | None) -> None:
-        """Segments between the instants of the agenda."""
+        """Segments between the instants of the schedule."""
         if memory is None:
             self._begin()
         else:
             self.recall(memory)
         for count in itertools.count():
-            if self.t >= self.agenda.end:
+            if self.t >= self.schedule.end:
                 break
             if count >= self.limits.steps:
                 raise End(Outcome.TOO_MANY_STEPS)
-            self._segment(self.agenda.next())
-            broken, acting = self.agenda.due(self.t)
-            if self.t < self.agenda.end:
+            self._segment(self.schedule.next())
+            broken, acting = self.schedule.due(self.t)
+            if self.t < self.schedule.end:
                 changed = self._sample(acting)
                 if changed or broken:
                     changed |= self._reviewed(broken)
@@ -178,8 +144,8 @@ class _Drive:
                     self._restart(broken)
                 else:
                     self.stepper.bound(latest=self._latest())
-        if self.watch is not None:
-            self.watch(self.t, self.x, self.stepper.held)
+        if self.hooks.monitor is not None:
+            self.hooks.monitor(self.t, self.x, self.stepper.held)
 
     # -- what is remembered between two steps --------------------------------------------------------------------------
     def memory(self, base: float, count: int) -> Memory:
@@ -187,21 +153,21 @@ class _Drive:
             "state": self.x,
             "numbers": [self.t, self.h, base, count, self._crowded],
             "signs": self.signs.memory(),
-            "agenda": self.agenda.memory(),
+            "schedule": self.schedule.memory(),
             "recorder": self.recorder.memory(self.stepper.layout.n),
             "stepper": self.stepper.memory(),
-            "tally": self.tally.memory(),
+            "counters": self.counters.memory(),
         }
 
     def recall(self, memory: Memory) -> None:
         self.t, self.h, base, count, self._crowded = memory["numbers"]
         self._moved, self._leg = None, (base, count)
-        for name in ("signs", "agenda", "recorder", "stepper", "tally"):
+        for name in ("signs", "schedule", "recorder", "stepper", "counters"):
             getattr(self, name).recall(memory[name])
 
     # -- beginnings ----------------------------------------------------------------------------------------------------
     def _begin(self) -> None:
-        broken, acting = self.agenda.due(self.t)
+        broken, acting = self.schedule.due(self.t)
         if self._sample(acting):
             self._reviewed(broken)
         x = self.x.copy()  # as it is: the first stage may see it corrected
@@ -209,15 +175,15 @@ class _Drive:
         self.recorder.begin(self.t, x)
 
     def _latest(self) -> float:
-        return math.nextafter(self.agenda.next(), -math.inf)
+        return math.nextafter(self.schedule.next(), -math.inf)
 
     def _restart(self, broken: bool = False, fired: tuple[int, ...] = ()) -> None:
         """Begin anew where we are."""
         earliest = math.nextafter(self.t, math.inf) if broken else self.t
         stepper = self.stepper
         stepper.restart(self.t, self.x, earliest, max(earliest, self._latest()))
-        self.tally.starts += 1
-        self.tally.restarts += 1
+        self.counters.starts += 1
+        self.counters.restarts += 1
         record = stepper.record
         if not np.isfinite(record).all():
             raise End(Outcome.NOT_FINITE, self._first_not_finite())
@@ -230,8 +196,8 @@ class _Drive:
         """Hairer, Norsett & Wanner, Solving ODEs I, II.4: a first guess by sizes, then one by the error it makes."""
         stepper, control = self.stepper, self.control
         assert control is not None
-        left = min(self.limits.longest, self.agenda.next() - self.t)
-        if self.limits.first is not None and self.tally.steps == 0:
+        left = min(self.limits.longest, self.schedule.next() - self.t)
+        if self.limits.first is not None and self.counters.steps == 0:
             return self.limits.first
         if left <= 0.0:
             return 0.0
@@ -239,7 +205,7 @@ class _Drive:
         h = min(0.01 * size / slope if size > 1e-5 and slope > 1e-5 else 1e-6, left)
         error = stepper.attempt(h)
         stepper.forget()
-        self.tally.starts += 1
+        self.counters.starts += 1
         grown = 100.0 if error < 1e-20 else (0.01 / error) ** (1.0 / control.order) if error < math.inf else 0.1
         return min(h * min(max(grown, 0.1), 100.0), left)
 
@@ -257,34 +223,34 @@ class _Drive:
 
     def _reviewed(self, broken: bool) -> bool:
         """Let go on otherwise what cannot go on as it did, at a break by what comes after it; whether anything did."""
-        if self.review is None:
+        if self.hooks.review is None:
             return False
         t = math.nextafter(self.t, math.inf) if broken else self.t
-        return self._obey(self.review(t, self.x.copy(), self.stepper.held))
+        return self._obey(self.hooks.review(t, self.x.copy(), self.stepper.held))
 
-    def _obey(self, reply: Reply | None) -> bool:
+    def _obey(self, response: Response | None) -> bool:
         """Do what a handler asks; whether anything changed."""
-        if reply is None:
+        if response is None:
             return False
-        if reply.state is not None:
-            self._moved = self.stepper.problem.start(reply.state)
-        if reply.held is not None:
-            self.stepper.hold(reply.held)
-        if reply.stop:
+        if response.state is not None:
+            self._moved = self.stepper.problem.start(response.state)
+        if response.held is not None:
+            self.stepper.hold(response.held)
+        if response.stop:
             self.recorder.close(self.t, self.x)
             raise End(Outcome.STOPPED)
-        return reply.state is not None or reply.held is not None
+        return response.state is not None or response.held is not None
 
     # -- steps ---------------------------------------------------------------------------------------------------------
     def _segment(self, instant: float) -> None:
         """Steps from here to an instant, exactly."""
-        stepper, recorder, tally, longest = self.stepper, self.recorder, self.tally, self.limits.longest
+        stepper, recorder, counters, longest = self.stepper, self.recorder, self.counters, self.limits.longest
         attempt, accept, adaptive = stepper.attempt, stepper.accept, self.control is not None
         rejected, iterates = False, stepper.iterates
         (base, count), self._leg = self._leg or (self.t, 0), None
         most = self.limits.steps
         while self.t < instant:
-            if tally.steps >= most:
+            if counters.steps >= most:
                 raise End(Outcome.TOO_MANY_STEPS)
             t, h = self.t, self.h
             left = instant - t
@@ -308,23 +274,23 @@ class _Drive:
                 if growth < 1.0 or not (ends or rejected):  # cut short by an instant, or after a bad one: no longer
                     self.h = h * growth
             rejected = False
-            tally.steps += 1
+            counters.steps += 1
             if iterates:
-                tally.newton += stepper.work_done
+                counters.newton += stepper.work_done
             if record.item(LOOK) and self._events(h, after):
-                instant, base, count = self.agenda.next(), self.t, 0
+                instant, base, count = self.schedule.next(), self.t, 0
                 continue
             if recorder.due <= after:
                 recorder.step(t, h, after, stepper, stepper.x)
             accept(after)
             self.t, self._moved = after, None
-            if not tally.steps & 15:
+            if not counters.steps & 15:
                 self._look_around(base, count)
 
     def _refuse(self, h: float, error: float) -> None:
         """A step that is not good enough: the next one is shorter, or the run is over."""
-        self.tally.rejected += 1
-        self.tally.newton += self.stepper.work_done
+        self.counters.rejected += 1
+        self.counters.newton += self.stepper.work_done
         control, is_number = self.control, error < math.inf
         if control is not None:
             h *= control.shrinkage(error)
@@ -344,15 +310,15 @@ class _Drive:
         return int(np.argmax(bad)) if bad.any() else None
 
     def _look_around(self, base: float, count: int) -> None:
-        if self.watch is not None:
-            self.watch(self.t, self.x, self.stepper.held)
-        if self.progress is not None:
+        if self.hooks.monitor is not None:
+            self.hooks.monitor(self.t, self.x, self.stepper.held)
+        if self.hooks.progress is not None:
             now = clock.perf_counter()
             if now - self._looked > 0.05:
                 self._looked = now
-                self.progress(self.t)
-        if self.keep is not None:
-            self.keep(partial(self.memory, base, count))
+                self.hooks.progress(self.t)
+        if self.hooks.checkpoint is not None:
+            self.hooks.checkpoint(partial(self.memory, base, count))
 
     # -- events --------------------------------------------------------------------------------------------------------
     def _events(self, h: float, after: float) -> bool:
@@ -372,14 +338,14 @@ class _Drive:
                 self.signs.passed(crossing.event)
             start = theta
 
-    def _meet(self, group: Sequence[Crossing], h: float, theta: float, time: float) -> bool:
+    def _meet(self, group: Sequence[ZeroCrossing], h: float, theta: float, time: float) -> bool:
         """Ask the handler about events of one instant; whether anything changed."""
         stepper, t = self.stepper, self.t
         arrived = stepper.x.copy() if theta >= 1.0 else stepper.probe(theta)[: stepper.layout.n].copy()
         if self.recorder.is_on_grid and self.recorder.due <= time:  # before the handler changes what is held
             self.recorder.step(t, h, time, stepper, arrived)
-        replies = self._ask(group, time, arrived)
-        if replies is None:
+        responses = self._ask(group, time, arrived)
+        if responses is None:
             return False
         if self.recorder.due <= time:
             self.recorder.step(t, h, time, stepper, arrived)
@@ -387,30 +353,30 @@ class _Drive:
         self.t = time
         if self._crowded > self.CROWD:
             raise End(Outcome.CHATTERING)
-        if any(reply.stop for reply in replies):
+        if any(response.stop for response in responses):
             self.recorder.close(time, arrived)
             raise End(Outcome.STOPPED)
         self.recorder.begin(time, self.x)
         self._restart(fired=tuple(c.event for c in group))
         return True
 
-    def _ask(self, group: Sequence[Crossing], time: float, arrived: Array) -> list[Reply] | None:
-        """The replies of the handler; None where it lets the motion go on as it is."""
-        stepper, x, replies = self.stepper, arrived, []
+    def _ask(self, group: Sequence[ZeroCrossing], time: float, arrived: Array) -> list[Response] | None:
+        """The responses of the handler; None where it lets the motion go on as it is."""
+        stepper, x, responses = self.stepper, arrived, []
         u, m = stepper.held.u.copy(), stepper.held.m.copy()
         for k, crossing in enumerate(group):
-            held, reply = stepper.held, None
-            if self.handler is not None:
-                reply = self.handler(Encounter(time, crossing.event, crossing.rising, x.copy(), held, k == 0))
+            held, response = stepper.held, None
+            if self.hooks.handler is not None:
+                response = self.hooks.handler(EventSeen(time, crossing.event, crossing.rising, x.copy(), held, k == 0))
             before = x
-            if reply is not None:
-                replies.append(reply)
-                x = x if reply.state is None else stepper.problem.start(reply.state)
-                if reply.held is not None:
-                    stepper.hold(reply.held)
-            self.tally.events.append(Passage(time, crossing.event, crossing.rising, before, x))
+            if response is not None:
+                responses.append(response)
+                x = x if response.state is None else stepper.problem.start(response.state)
+                if response.held is not None:
+                    stepper.hold(response.held)
+            self.counters.events.append(EventRecord(time, crossing.event, crossing.rising, before, x))
         held = stepper.held
-        if not replies and np.array_equal(u, held.u) and np.array_equal(m, held.m):
+        if not responses and np.array_equal(u, held.u) and np.array_equal(m, held.m):
             return None
         self._moved = x
-        return replies
+        return responses

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torseur.errors import ArgumentError
 from torseur.simulation.solvers.problem import Array, Held, Memory
 
-__all__ = ["Agenda", "Encounter", "Handler", "Keep", "Limits", "Reply", "Review", "Sampling", "Watch", "resolution"]
+__all__ = ["EventSeen", "Hooks", "Limits", "Response", "Sampling", "Schedule", "resolution"]
 
 
 def resolution(begin: float, end: float) -> float:
@@ -18,7 +18,7 @@ def resolution(begin: float, end: float) -> float:
 
 
 @dataclass(frozen=True)
-class Encounter:
+class EventSeen:
     """What a handler is shown: the event (from 0), whether its function rises, the time, the state, what is held.
 
     The state is a copy; `held.u` and `held.m` may be changed in place. Of events that come together, `is_first` marks
@@ -34,7 +34,7 @@ class Encounter:
 
 
 @dataclass(frozen=True)
-class Reply:
+class Response:
     """What a handler or a sampling wants changed: the state, the held numbers (a new p), or the end of the run."""
 
     state: Array | None = None
@@ -42,16 +42,15 @@ class Reply:
     stop: bool = False
 
 
-Handler = Callable[[Encounter], Reply | None]
+Handler = Callable[[EventSeen], Response | None]
 
-Review = Callable[[float, Array, Held], Reply | None]
+Review = Callable[[float, Array, Held], Response | None]
 """Called with the time, a copy of the state and what is held, like a sampling."""
 
-
-Watch = Callable[[float, Array, Held], object]
+Monitor = Callable[[float, Array, Held], object]
 """Shown the time, the state and what is held, now and then; it raises an `End` where the run must not go on."""
 
-Keep = Callable[[Callable[[], Memory]], object]
+Offer = Callable[[Callable[[], Memory]], object]
 """Offered what gives the memory of a run, now and then, when nothing is under way; it need not be called."""
 
 
@@ -65,7 +64,7 @@ class Sampling:
     """
 
     period: float
-    act: Callable[[float, Array, Held], Reply | None]
+    act: Callable[[float, Array, Held], Response | None]
     offset: float = 0.0
 
     def __post_init__(self) -> None:
@@ -95,16 +94,41 @@ class Limits:
             raise ArgumentError("wrong limits of steps", expected="0 <= shortest <= longest, first > 0", got=repr(self))
 
 
-class Agenda:
+@dataclass(frozen=True)
+class Hooks:
+    """Everything that acts on a run, or looks at it.
+
+    Attributes:
+        handler: decides at each event; without one, events are noted and the run goes on.
+        breaks: times at which inputs jump: steps end there, and no stage sees across.
+        samplings: what is done at regular times.
+        review: asked after each break, and after each sampling that changed something, what goes on otherwise.
+        invariants: events whose function is positive as long as the mode of the motion is the right one.
+        progress: called now and then with the time; an exception it raises other than KeyboardInterrupt goes through.
+        monitor: shown the state now and then, and at the end; it may end the run.
+        checkpoint: offered, now and then, what the run remembers.
+    """
+
+    handler: Handler | None = None
+    breaks: Sequence[float] = ()
+    samplings: Sequence[Sampling] = ()
+    review: Review | None = None
+    invariants: Sequence[int] = ()
+    progress: Callable[[float], object] | None = None
+    monitor: Monitor | None = None
+    checkpoint: Offer | None = None
+
+
+class Schedule:
     """The instants a step must end on: breaks, samples, the end."""
 
-    def __init__(self, begin: float, end: float, breaks: Sequence[float], samplings: Sequence[Sampling]) -> None:
-        self.end = end
+    def __init__(self, begin: float, end: float, hooks: Hooks) -> None:
+        self.end, samplings = end, hooks.samplings
         shortest = resolution(begin, end)
         if any(s.period < shortest for s in samplings):
             period = min(s.period for s in samplings)
             raise ArgumentError("a period below the resolution of time", expected=f"{shortest:g} s", got=f"{period:g}")
-        self.breaks = sorted({float(b) for b in breaks if begin < b < end}, reverse=True)
+        self.breaks = sorted({float(b) for b in hooks.breaks if begin < b < end}, reverse=True)
         self.samplings = list(samplings)
         self.ticks = [max(0, math.ceil((begin - s.offset) / s.period - 1e-9)) for s in samplings]
 

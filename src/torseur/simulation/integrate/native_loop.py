@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from torseur.emit import Tableau, integrator
-from torseur.simulation.integrate.hooks import Keep, Watch
+from torseur.simulation.integrate.hooks import Hooks
 from torseur.simulation.integrate.outcome import Counts, End, Outcome, Trajectory
 from torseur.simulation.solvers.kept import kept
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
 
-__all__ = ["Course", "native_run"]
+__all__ = ["UniformSteps", "native_run"]
 
 
 @dataclass(frozen=True)
-class Course:
+class UniformSteps:
     """Steps that lead from the begin to the end of a span, and which of their ends are recorded."""
 
     span: tuple[float, float]
@@ -28,7 +27,7 @@ class Course:
     rows: int
 
     @classmethod
-    def of(cls, span: tuple[float, float], step: float, grid: Array | None) -> Course | None:
+    def of(cls, span: tuple[float, float], step: float, grid: Array | None) -> UniformSteps | None:
         """None where the times to record are not regular, or not ends of steps."""
         begin, end = span
         steps = round((end - begin) / step)
@@ -53,23 +52,20 @@ def native_run(
     tableau: Tableau,
     start: Array,
     held: Held,
-    course: Course,
+    steps: UniformSteps,
     most: int,
-    progress: Callable[[float], object] | None,
-    watch: Watch | None = None,
-    keep: Keep | None = None,
+    hooks: Hooks,
     memory: Memory | None = None,
 ) -> Trajectory:
     """The run; it ends early where the state is no longer finite, after too many steps, or on an interruption.
 
     Args:
         most: steps it may take.
-        watch: shown the state now and then, and at the end; it may end the run.
-        keep: offered, now and then, what the run remembers: the rows it has.
+        hooks: those that look at the run; what the checkpoint is offered are the rows so far.
         memory: what an earlier run remembered, to go on from there.
     """
     run = kept(problem, tableau, lambda: integrator(problem.rate, tableau, correct=problem.correct))
-    wanted, begun = min(course.rows, most // course.every), 0
+    wanted, begun = min(steps.rows, most // steps.every), 0
     out = tuple(np.full((wanted + 1, *b.shape), np.nan) for b in problem.states)
     if memory is not None:
         begun = len(memory["states"]) - 1
@@ -77,11 +73,11 @@ def native_run(
             o[: begun + 1] = memory["states"][:, problem.columns(b.name)].reshape(-1, *b.shape)
     given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
     given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
-    run(**given, step=course.step, steps=0)  # compiles what is not compiled yet
+    run(**given, step=steps.step, steps=0)  # compiles what is not compiled yet
     began, done, outcome, why = clock.perf_counter(), begun, Outcome.COMPLETE, None
-    if wanted < course.rows:
+    if wanted < steps.rows:
         outcome = Outcome.TOO_MANY_STEPS
-    span = course.step * course.every
+    span = steps.step * steps.every
 
     def rows() -> Array:
         return np.concatenate([o[: done + 1].reshape(done + 1, -1) for o in out], axis=1)
@@ -91,21 +87,21 @@ def native_run(
         done = begun + fresh
         if not all(np.isfinite(o[done]).all() for o in out):
             raise _Diverged
-        if watch is not None:
-            watch(course.span[0] + done * span, rows()[-1], held)
-        if progress is not None:
-            progress(course.span[0] + done * span)
-        if keep is not None:
-            keep(lambda: {"state": rows()[-1], "states": rows()})
+        if hooks.monitor is not None:
+            hooks.monitor(steps.span[0] + done * span, rows()[-1], held)
+        if hooks.progress is not None:
+            hooks.progress(steps.span[0] + done * span)
+        if hooks.checkpoint is not None:
+            hooks.checkpoint(lambda: {"state": rows()[-1], "states": rows()})
 
     try:
         run(
             **given,
-            step=course.step,
-            steps=(wanted - begun) * course.every,
-            every=course.every,
-            time=course.span[0],
-            first=begun * course.every,
+            step=steps.step,
+            steps=(wanted - begun) * steps.every,
+            every=steps.every,
+            time=steps.span[0],
+            first=begun * steps.every,
             progress=report,
             out=tuple(o[begun:] for o in out),
         )
@@ -116,22 +112,22 @@ def native_run(
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
     states = rows()
-    counts = _counts(course, tableau, done, began)
-    return replace(_trajectory(course, states, outcome, counts), why=why)
+    counts = _counts(steps, tableau, done, began)
+    return replace(_trajectory(steps, states, outcome, counts), why=why)
 
 
-def _counts(course: Course, tableau: Tableau, rows: int, began: float) -> Counts:
-    taken = rows * course.every
+def _counts(steps: UniformSteps, tableau: Tableau, rows: int, began: float) -> Counts:
+    taken = rows * steps.every
     return Counts(taken, 0, taken * len(tableau.b), 0, 1, clock.perf_counter() - began)
 
 
-def _trajectory(course: Course, states: Array, outcome: Outcome, counts: Counts) -> Trajectory:
+def _trajectory(steps: UniformSteps, states: Array, outcome: Outcome, counts: Counts) -> Trajectory:
     """What is finite of a run."""
     bad, blame = ~np.isfinite(states), None
     if bad.any():
         first = int(np.argmax(bad.any(axis=1)))
         blame, outcome, states = int(np.argmax(bad[first])), Outcome.NOT_FINITE, states[:first]
-    times: Array = course.span[0] + course.step * course.every * np.arange(len(states), dtype=np.float64)
+    times: Array = steps.span[0] + steps.step * steps.every * np.arange(len(states), dtype=np.float64)
     if outcome is Outcome.COMPLETE:
-        times[-1] = course.span[1]
+        times[-1] = steps.span[1]
     return Trajectory(times, states, (), outcome, float(times[-1]), states[-1].copy(), blame, counts)

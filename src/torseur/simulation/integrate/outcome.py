@@ -9,7 +9,7 @@ import numpy as np
 
 from torseur.simulation.solvers.problem import Array
 
-__all__ = ["Counts", "End", "Outcome", "Passage", "Trajectory"]
+__all__ = ["Counts", "End", "EventRecord", "Outcome", "Trajectory"]
 
 
 class Outcome(Enum):
@@ -73,7 +73,7 @@ class End(Exception):
 
 
 @dataclass(frozen=True)
-class Passage:
+class EventRecord:
     """A zero of an event function that the run passed.
 
     Attributes:
@@ -122,7 +122,7 @@ class Trajectory:
 
     times: Array
     states: Array
-    events: tuple[Passage, ...]
+    events: tuple[EventRecord, ...]
     outcome: Outcome
     end: float
     final: Array

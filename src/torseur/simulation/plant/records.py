@@ -12,8 +12,8 @@ from torseur.describe.mechanism import NamedQuantity, Output
 from torseur.dynamics import energy
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Expr, Function
-from torseur.simulation.integrate.held_history import Log
 from torseur.simulation.integrate.outcome import Trajectory
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.plant.balances import Account
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.results.channels import Channel, Role
@@ -176,7 +176,7 @@ class Records:
         names = [a.name for a in native.interface.outputs]
         return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
 
-    def of(self, trajectory: Trajectory, problem: Problem, log: Log) -> Rows:
+    def of(self, trajectory: Trajectory, problem: Problem, log: HeldHistory) -> Rows:
         """All that is recorded of a trajectory; the log says what was held when."""
         plant, n = self.plant, len(trajectory.times)
         found = self._evaluated(problem, trajectory.times, trajectory.states, log.u, *log.at(trajectory.times))
@@ -212,7 +212,7 @@ class Records:
             {name: _steps(trajectory.times, *jump) for name, jump in jumps.items()},
         )
 
-    def _jumps(self, trajectory: Trajectory, problem: Problem, log: Log) -> dict[str, tuple[Array, Array]]:
+    def _jumps(self, trajectory: Trajectory, problem: Problem, log: HeldHistory) -> dict[str, tuple[Array, Array]]:
         """When energy and momenta jump and by how much: at events, at changes of parameters, by drives that jump."""
         found = {}
         if trajectory.events:

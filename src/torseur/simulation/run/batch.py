@@ -20,9 +20,9 @@ from torseur.emit import compile, integrator
 from torseur.emit.parallel import checked_threads
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.function import array_of, check_names
-from torseur.simulation.integrate.held_history import Log
-from torseur.simulation.integrate.native_loop import Course
+from torseur.simulation.integrate.native_loop import UniformSteps
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.channels import Event
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.simulate import study_of
@@ -153,7 +153,7 @@ class _Variants:
         return {name: float(values[k]) for name, values in self.starts.items()}
 
 
-def _course(simulation: Simulation) -> Course | None:
+def _course(simulation: Simulation) -> UniformSteps | None:
     """The regular steps of all runs, where the whole loop can be native and is not too long."""
     method, problem = simulation.method.method, simulation.problem
     study, parts = simulation.study, simulation.plant.parts
@@ -163,14 +163,14 @@ def _course(simulation: Simulation) -> Course | None:
     if simulation.breaks([], simulation.model.parameter_values):
         return None
     step = simulation.step
-    course = None if step is None else Course.of((study.begin, study.until), step, simulation.grid)
+    course = None if step is None else UniformSteps.of((study.begin, study.until), step, simulation.grid)
     return None if course is None or course.rows * course.every > study.solver.steps else course
 
 
 def _in_lanes(
     simulation: Simulation,
     variants: _Variants,
-    course: Course,
+    course: UniformSteps,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> Batch:
@@ -211,7 +211,7 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
     last = len(good) if good.all() else int(np.argmin(good))
     outcome, end = (Outcome.COMPLETE if good.all() else Outcome.NOT_FINITE), max(last - 1, 0)
     trajectory = Trajectory(time[:last], states[:last], (), outcome, float(time[end]), states[end], None, Counts())
-    log = Log()
+    log = HeldHistory()
     log.note(float(time[0]), held)
     log.start = start_facts(start, simulation.study.start_from, simulation.names, states[0])
     return simulation.result(simulation.explained(trajectory, log), log)
@@ -273,7 +273,7 @@ def _one_by_one(
     q, v = (np.full((*shape, k), np.nan) for k in (simulation.model.nq, simulation.model.nv))
     z = np.full((*shape, len(simulation.plant.parts.states)), np.nan)
 
-    def moved(k: int) -> tuple[Trajectory, Log, Sequence[Event]]:
+    def moved(k: int) -> tuple[Trajectory, HeldHistory, Sequence[Event]]:
         with _named(k):
             return simulation.trajectory(start=variants.start_of(k), u=variants.u[k], p=variants.p[k])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from torseur.simulation.integrate.held_history import Log
-from torseur.simulation.integrate.hooks import Encounter, Reply, Sampling
+from torseur.simulation.integrate.hooks import EventSeen, Response, Sampling
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.study.study import Study
 
@@ -21,27 +21,27 @@ class Changes:
     parameters: Sequence[str]
     events: Sequence[str]
 
-    def by_clock(self, log: Log) -> list[Sampling]:
+    def by_clock(self, log: HeldHistory) -> list[Sampling]:
         """Those at given times."""
 
         def at(time: float, values: Mapping[str, float], stop: bool) -> Sampling:
-            def act(t: float, x: Array, held: Held) -> Reply | None:
+            def act(t: float, x: Array, held: Held) -> Response | None:
                 if t > time + 1e-9 * max(1.0, abs(time)):
                     return None
                 new = self._with(held, values)
                 log.change(t, x, held, new)
                 log.note(t, new)
-                return Reply(held=new, stop=stop)
+                return Response(held=new, stop=stop)
 
             return Sampling(2.0 * (self.study.until - self.study.begin) + 1.0, act, time)
 
         return [at(c.at, c.set, c.stop) for c in self.study.changes if c.at is not None]
 
-    def by_event(self, reply: Reply | None, meeting: Encounter) -> Reply | None:
+    def by_event(self, reply: Response | None, meeting: EventSeen) -> Response | None:
         """Those at an event, beside what its switches do."""
         for change in self.study.changes:
             if change.event == self.events[meeting.event]:
-                before = reply or Reply()
+                before = reply or Response()
                 held = self._with(before.held or meeting.held, change.set)
                 reply = replace(before, held=held, stop=before.stop or change.stop)
         return reply

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torseur.emit import NativeFunction
-from torseur.simulation.integrate.held_history import Log
 from torseur.simulation.integrate.outcome import Trajectory
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.solvers.problem import Array, Held
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NEAR = 1e-6
 """det D below this is zero, where a run could not go on."""
 
 
-def jammed(simulation: Simulation, D: NativeFunction, run: Trajectory, log: Log) -> list[str]:
+def jammed(simulation: Simulation, D: NativeFunction, run: Trajectory, log: HeldHistory) -> list[str]:
     """The contacts at which a run jammed, there or just ahead; none where it ended for another reason.
 
     Args:

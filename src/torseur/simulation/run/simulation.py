@@ -23,10 +23,10 @@ from torseur.errors import ModelError, NumericalError, UnseenWarning
 from torseur.graph import Function
 from torseur.model import build
 from torseur.model.checked import checked
-from torseur.simulation.integrate.driver import Encounter, Limits, Reply, integrate
-from torseur.simulation.integrate.held_history import Log
-from torseur.simulation.integrate.hooks import Keep, resolution
+from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Offer, Response, resolution
 from torseur.simulation.integrate.outcome import End, Outcome, Trajectory
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.plant.plant import Plant, Settings
 from torseur.simulation.plant.ranks import PlantRanks
 from torseur.simulation.plant.records import Records, Rows
@@ -279,10 +279,10 @@ class Simulation:
         progress: Callable[[float], object] | None = None,
         checkpoint: Checkpoint | None = None,
         memory: Memory | None = None,
-    ) -> tuple[Trajectory, Log, Sequence[Event]]:
+    ) -> tuple[Trajectory, HeldHistory, Sequence[Event]]:
         """The states of a run, what was held when, and what happened."""
         study = self.study
-        log = Log()
+        log = HeldHistory()
         slips = SlipModes(self.plant, self._decide, self._instant, self._strike, self._at_ranks)
         keeper = Keeper(self.plant, self._decide, self._jump, self._weigh, self._at_ranks, log, slips)
         if memory is None:
@@ -307,7 +307,7 @@ class Simulation:
         found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
         return self.explained(found, log), log, keeper.events
 
-    def explained(self, found: Trajectory, log: Log) -> Trajectory:
+    def explained(self, found: Trajectory, log: HeldHistory) -> Trajectory:
         """Whether a run ended because normal forces have no solution or several, and where."""
         if found.outcome not in (Outcome.NOT_FINITE, Outcome.STEP_UNDERFLOW, Outcome.NEWTON) or self._jams is None:
             return found
@@ -325,14 +325,14 @@ class Simulation:
         held: Held,
         begin: float,
         keeper: Keeper,
-        log: Log,
+        log: HeldHistory,
         progress: Callable[[float], object] | None,
-        keep: Keep | None = None,
+        keep: Offer | None = None,
         memory: Memory | None = None,
     ) -> Trajectory:
         study, solver = self.study, self.study.solver
 
-        def handler(meeting: Encounter) -> Reply | None:
+        def handler(meeting: EventSeen) -> Response | None:
             reply = self._changes.by_event(keeper.handle(meeting), meeting)
             if reply is not None and reply.held is not None:
                 x = meeting.state if reply.state is None else reply.state
@@ -347,18 +347,28 @@ class Simulation:
                 self.ranks.check(meeting.time, meeting.state if reply.state is None else reply.state, held)
             return reply
 
-        def review(t: float, x: Array, held: Held) -> Reply | None:
+        def review(t: float, x: Array, held: Held) -> Response | None:
             after = self._following(t, x, held)
             reply = keeper.review(t, after, held) if self.plant.switches else None
             if after is not x:
                 log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
-                reply = reply or Reply(state=after)
+                reply = reply or Response(state=after)
             log.note(t, held)
             self.ranks.check(t, x, held)
             return reply
 
         grid, table = self.grid, Timetable(self.plant, held.p)
         samplings = table.samplings(self._sampled, self.evaluate, log, resolution(study.begin, study.until))
+        hooks = Hooks(
+            handler=handler,
+            breaks=self.breaks(table.breaks, held.p),
+            samplings=[*samplings, *self._changes.by_clock(log)],
+            review=review if self.plant.switches or self.plant.is_driven else None,
+            invariants=keeper.sided,
+            progress=progress,
+            monitor=self._monitor if self.plant.bench.constraints.rows else None,
+            checkpoint=keep,
+        )
         return integrate(
             self.problem,
             x,
@@ -367,15 +377,8 @@ class Simulation:
             held=held,
             tolerance=self.tolerance,
             output=grid if begin == study.begin else grid[grid >= begin],
-            handler=handler,
-            breaks=self.breaks(table.breaks, held.p),
-            samplings=[*samplings, *self._changes.by_clock(log)],
-            review=review if self.plant.switches or self.plant.is_driven else None,
-            sided=keeper.sided,
             limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
-            progress=progress,
-            watch=self._watch if self.plant.bench.constraints.rows else None,
-            keep=keep,
+            hooks=hooks,
             memory=memory,
         )
 
@@ -408,7 +411,7 @@ class Simulation:
         begin, end = self.study.begin, self.study.until
         return merged(declared, self._time_formulas.instants(begin, end, p), begin, end)
 
-    def _watch(self, t: float, x: Array, held: Held) -> None:
+    def _monitor(self, t: float, x: Array, held: Held) -> None:
         """End a run whose loops or constraints are not met any more."""
         name, gap = self.records.largest_gap(self.problem, t, x, held)
         if not gap <= OPEN:
@@ -445,7 +448,7 @@ class Simulation:
         return np.append(grid[grid < study.until], study.until).astype(float)
 
     # -- what came of it -----------------------------------------------------------------------------------------------
-    def result(self, trajectory: Trajectory, log: Log, events: Sequence[Event] = ()) -> Run:
+    def result(self, trajectory: Trajectory, log: HeldHistory, events: Sequence[Event] = ()) -> Run:
         """A trajectory with all that is recorded of it, and its audit."""
         study, plant = self.study, self.plant
         if not len(trajectory.times):
@@ -469,7 +472,7 @@ class Simulation:
             audited=self._audit(trajectory, rows, log) if plant.balances else None,
         )
 
-    def _audit(self, trajectory: Trajectory, rows: Rows, log: Log) -> Audit:
+    def _audit(self, trajectory: Trajectory, rows: Rows, log: HeldHistory) -> Audit:
         assert self.plant.balances is not None
         is_by_error = self.method.method.control is not None
         margins = Margins(self.study.audit or self.method.audit, self.study.solver.rtol if is_by_error else 0.0)

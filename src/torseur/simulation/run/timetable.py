@@ -13,9 +13,9 @@ import numpy as np
 from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError
 from torseur.simulation.blocks.parts import Sample
-from torseur.simulation.integrate.held_history import Log
-from torseur.simulation.integrate.hooks import Reply, Sampling
+from torseur.simulation.integrate.hooks import Response, Sampling
 from torseur.simulation.integrate.outcome import End, Outcome
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.solvers.problem import Array, Held
 
@@ -45,7 +45,7 @@ class Timetable:
         return self._instants.get("breaks", [])
 
     def samplings(
-        self, sampled: NativeFunction | None, evaluate: Evaluate, log: Log, shortest: float = 0.0
+        self, sampled: NativeFunction | None, evaluate: Evaluate, log: HeldHistory, shortest: float = 0.0
     ) -> list[Sampling]:
         """One for each period: all samples of one instant read what was there just before it.
 
@@ -64,8 +64,8 @@ class Timetable:
         for k, beat in enumerate(zip(self._instants["periods"], self._instants["offsets"], strict=True)):
             groups.setdefault(beat, []).append(k)
 
-        def acting(group: list[int]) -> Callable[[float, Array, Held], Reply | None]:
-            def act(t: float, x: Array, held: Held) -> Reply | None:
+        def acting(group: list[int]) -> Callable[[float, Array, Held], Response | None]:
+            def act(t: float, x: Array, held: Held) -> Response | None:
                 values = np.ravel(evaluate(sampled, t, x, held)) if sampled is not None else np.zeros(0)
                 new = [_renewed(samples[k], t, values[ends[k] - len(samples[k].values) : ends[k]]) for k in group]
                 for k, numbers in zip(group, new, strict=True):

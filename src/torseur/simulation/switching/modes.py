@@ -11,9 +11,9 @@ import numpy as np
 
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError
-from torseur.simulation.integrate.driver import Encounter, Reply
-from torseur.simulation.integrate.held_history import Log
+from torseur.simulation.integrate.hooks import EventSeen, Response
 from torseur.simulation.integrate.outcome import End, Outcome
+from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.plant.switches import HOLDS
 from torseur.simulation.results.channels import Event
@@ -81,7 +81,7 @@ class Keeper:
         jump: NativeFunction | None,
         weigh: NativeFunction | None,
         evaluate: Evaluate,
-        log: Log,
+        log: HeldHistory,
         slips: SlipModes,
         rest_speed: float = 1e-4,
     ) -> None:
@@ -146,7 +146,7 @@ class Keeper:
         self._settle(t, x, held)
         return self._allowed(t, x, held)
 
-    def review(self, t: float, x: Array, held: Held) -> Reply | None:
+    def review(self, t: float, x: Array, held: Held) -> Response | None:
         """Set the modes right after inputs, samples or parameters jumped; None where all are right."""
         before = held.m.copy()
         self._face(t, x, held)
@@ -154,7 +154,7 @@ class Keeper:
         if np.array_equal(before, held.m):
             return None
         self._tell_changes(t, before, held)
-        return Reply(state=self._allowed(t, x, held))
+        return Response(state=self._allowed(t, x, held))
 
     def _face(self, t: float, x: Array, held: Held) -> None:
         """Friction acts against the motion there is, and sticks where there is none, until it must let go."""
@@ -211,7 +211,7 @@ class Keeper:
         return np.concatenate([np.asarray(b).ravel() for b in blocks])
 
     # -- events --------------------------------------------------------------------------------------------------------
-    def handle(self, meeting: Encounter) -> Reply | None:
+    def handle(self, meeting: EventSeen) -> Response | None:
         """Change what an event says must change."""
         k = meeting.event - self._first
         n, places = len(self._dry), [*self._dry, *self._closed, *self.slips.modes]
@@ -235,12 +235,12 @@ class Keeper:
     def _tell(self, t: float, name: str, what: Say) -> None:
         self.events.append(Event(t, name, what.value))
 
-    def _friction(self, k: int, meeting: Encounter) -> Reply:
+    def _friction(self, k: int, meeting: EventSeen) -> Response:
         held, place, name = meeting.held, self._dry[k], self.plant.switches.dry[k].name
         before = held.m[place]
         dry, _ = self._look(meeting.time, meeting.state, held)
         if before == 0.0 and self._shared(meeting.time, meeting.state, held):
-            return Reply(state=meeting.state)
+            return Response(state=meeting.state)
         if before == 0.0:
             held.m[place] = -np.sign(dry[k].force) or 1.0
             self._slid[place] = meeting.time
@@ -251,15 +251,15 @@ class Keeper:
             self._settle(meeting.time, meeting.state, held)
             stuck = held.m[place] == 0.0
             self._tell(meeting.time, name, Say.STICKS if stuck else Say.REVERSES)
-        return Reply(state=self._allowed(meeting.time, meeting.state, held))
+        return Response(state=self._allowed(meeting.time, meeting.state, held))
 
-    def _slip(self, k: int, meeting: Encounter) -> Reply:
+    def _slip(self, k: int, meeting: EventSeen) -> Response:
         """At the event of friction in a contact: it slips, sticks, or slips along another direction."""
         t, x, held, name = meeting.time, meeting.state, meeting.held, self.plant.switches.slips[k].name
         place = self.slips.modes[k]
         slipped = held.m[place] > 0.5
         if not self.slips.meet(k, t, x, held) if slipped else self._shared(t, x, held):
-            return Reply(state=x)
+            return Response(state=x)
         before = held.m.copy()
         if not slipped:
             self._slip_away(k, t, x, held)
@@ -267,7 +267,7 @@ class Keeper:
         self._tell_changes(t, before, held, skip=place)
         slips = held.m[place] > 0.5
         self._tell(t, name, Say.STICKS if not slips else Say.SLIPS_ON if slipped else Say.SLIPS)
-        return Reply(state=self._allowed(t, x, held))
+        return Response(state=self._allowed(t, x, held))
 
     def _tell_changes(self, t: float, before: Array, held: Held, skip: int = -1) -> None:
         """Tell what changed beside a mode."""
@@ -282,12 +282,12 @@ class Keeper:
             if held.m[place] != before[place] and place != skip and self.slips.is_closed(k, held):
                 self._tell(t, slip.name, Say.SLIPS if held.m[place] else Say.STICKS)
 
-    def _contact(self, k: int, meeting: Encounter) -> Reply:
+    def _contact(self, k: int, meeting: EventSeen) -> Response:
         t, held, x = meeting.time, meeting.held, meeting.state
         before = held.m.copy()
         if held.m[self._closed[k]] > 0.5:
             if self._shared(t, x, held):
-                return Reply(state=x)
+                return Response(state=x)
             self._let_go(k, t, x, held)
             self._tell_changes(t, before, held)
         else:
@@ -296,7 +296,7 @@ class Keeper:
         self._face(t, x, held)
         self._settle(t, x, held)
         self._tell_changes(t, before, held)
-        return Reply(state=x)
+        return Response(state=x)
 
     def _now_closed(self, held: Held) -> list[int]:
         return [k for k, place in enumerate(self._closed) if held.m[place] > 0.5]
