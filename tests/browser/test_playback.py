@@ -1,4 +1,4 @@
-"""The stand-alone film in a real browser: it draws, plays, seeks, and asks for nothing from a network.
+"""The stand-alone animation in a real browser: it draws, plays, seeks, and asks for nothing from a network.
 
 Looked for in this order: a Chromium or Chrome of this machine, then the one playwright installs.
 """
@@ -34,8 +34,8 @@ def ten_seconds() -> Run:
 
 
 @pytest.fixture(scope="module")
-def film(tmp_path_factory):
-    file = tmp_path_factory.mktemp("film") / "run.html"
+def animation(tmp_path_factory):
+    file = tmp_path_factory.mktemp("animation") / "run.html"
     ten_seconds().animate(file, traces=["lower"], arrows=[Arrow("lower", "pull")])
     return file
 
@@ -113,12 +113,12 @@ def differing(a: np.ndarray, b: np.ndarray) -> int:
     return int((np.abs(a - b).max(axis=2) > 0.1).sum())
 
 
-def test_a_film_of_ten_seconds_is_small(film):
-    assert film.stat().st_size < LARGEST
+def test_an_animation_of_ten_seconds_is_small(animation):
+    assert animation.stat().st_size < LARGEST
 
 
-def test_the_film_draws_plays_pauses_and_seeks_without_a_network(page, film):
-    opened(page, film.as_uri())
+def test_the_animation_draws_plays_pauses_and_seeks_without_a_network(page, animation):
+    opened(page, animation.as_uri())
     wait_until_later_than(page, 0.2)
     assert time_of(page) > 0.0  # it plays by itself
 
@@ -136,12 +136,12 @@ def test_the_film_draws_plays_pauses_and_seeks_without_a_network(page, film):
     wait_until_later_than(page, 1.3)
     assert differing(at_one, pixels(page)) > 30
 
-    assert page.asked == [film.as_uri()] or all(u.startswith(("file:", "data:", "blob:")) for u in page.asked)
+    assert page.asked == [animation.as_uri()] or all(u.startswith(("file:", "data:", "blob:")) for u in page.asked)
     assert not page.errors
 
 
-def test_the_slider_sets_the_time(page, film):
-    opened(page, film.as_uri())
+def test_the_slider_sets_the_time(page, animation):
+    opened(page, animation.as_uri())
     wait_until_later_than(page, 0.2)
     press_play_or_pause(page)
     track = page.locator(".mantine-Slider-track").first.bounding_box()
@@ -150,8 +150,8 @@ def test_the_slider_sets_the_time(page, film):
     assert time_of(page) == pytest.approx(5.0, abs=0.4)
 
 
-def test_the_page_is_named_after_the_run(page, film):
-    opened(page, film.as_uri())
+def test_the_page_is_named_after_the_run(page, animation):
+    opened(page, animation.as_uri())
     assert page.title() == "double pendulum"
 
 

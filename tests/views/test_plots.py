@@ -12,11 +12,11 @@ from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
 from torseur.simulation.results.channels import Audit, Channel, Event, Role
 from torseur.simulation.results.result import Run
-from torseur.views.motion import frame_poses
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
 from torseur.views.plots.panels import MOST_LINES, lines_of, panels_by_unit
 from torseur.views.plots.style import COLOURS, PIECE, draw_line, new_figure
 from torseur.views.plots.words import name_label
+from torseur.views.run_poses import frame_poses
 
 CRANE = Mechanism(
     name="crane",

@@ -12,15 +12,13 @@ from torseur.errors import ArgumentError, TorseurWarning
 from torseur.formats import load
 from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.results.result import Run
-from torseur.views.motion import frame_poses
+from torseur.views.run_poses import frame_poses
 from torseur.views.scene import Arrow, snapshot
-from torseur.views.scene.canvas import Canvas
+from torseur.views.scene.animation import Camera, animation_of, camera_of, scene_of
 from torseur.views.scene.drawing import drawing_of, start_of
-from torseur.views.scene.film import Camera, camera_of, film_of
-from torseur.views.scene.meshes import arrow, ball, box, cone, cylinder, joined, pointing, tyre
-from torseur.views.scene.playback import scene_of
-from torseur.views.scene.snapshot import picture
-from torseur.views.scene.stage import round_length
+from torseur.views.scene.snapshot import Canvas, picture
+from torseur.views.scene.solids import arrow, ball, box, cone, cylinder, joined, pointing, tyre
+from torseur.views.scene.viser_stage import round_length
 
 TIME = np.linspace(0.0, 2.0, 101)
 
@@ -87,10 +85,10 @@ def test_shapes_ride_on_their_bodies():
     scene = scene_of(run)
     bobs = [part for part in scene.drawing.parts if np.ptp(part.triangles.corners[:, 1]) == pytest.approx(0.16)]
     for part in bobs:
-        for k in (0, 17, len(scene.film.times) - 1):
-            moved = part.triangles.moved(scene.film.pose(part.body, k))
+        for k in (0, 17, len(scene.animation.times) - 1):
+            moved = part.triangles.moved(scene.animation.pose(part.body, k))
             middle = (moved.corners.max(axis=0) + moved.corners.min(axis=0)) / 2
-            pose = frame_poses(run.resampled([scene.film.times[k]]), part.body)[0]
+            pose = frame_poses(run.resampled([scene.animation.times[k]]), part.body)[0]
             np.testing.assert_allclose(middle, pose[:3, 3] + pose[:3, 0], atol=1e-9)  # rods of 1 m along x
     assert len(bobs) == 2
 
@@ -125,7 +123,7 @@ def test_loops_are_marked_at_their_joint():
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
     marks = [part for part in scene.drawing.parts if part.colour == "#C0392B" and part.body != "crank_rod"]
     for part in marks:
-        middle = part.triangles.moved(scene.film.pose(part.body, 0)).corners.mean(axis=0)
+        middle = part.triangles.moved(scene.animation.pose(part.body, 0)).corners.mean(axis=0)
         np.testing.assert_allclose(middle, ends[0], atol=1e-6)
     assert {part.body for part in marks} == {"coupler_rod", "rocker_rod"}
 
@@ -139,8 +137,8 @@ def test_a_spring_between_two_frames_is_a_rod_between_them():
     )
     run = Run.from_arrays(mechanism, [0.0, 1.0], [[0.5], [1.5]], [[0.0], [0.0]])
     drawing = drawing_of(mechanism, at={"z": 0.5})
-    film = film_of(run, drawing, fps=1.0)
-    lengths = [np.linalg.norm(np.subtract(*film.span(drawing.rods[-1], k))) for k in (0, 1)]
+    animation = animation_of(run, drawing, fps=1.0)
+    lengths = [np.linalg.norm(np.subtract(*animation.span(drawing.rods[-1], k))) for k in (0, 1)]
     assert lengths == pytest.approx([1.5, 0.5])
 
 
@@ -165,15 +163,15 @@ def test_a_mesh_is_read_from_the_folder_and_scaled(tmp_path):
 # -- in time -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_film_of_a_run_has_as_many_pictures_as_asked_for():
-    film = scene_of(pendulum_run(), fps=25.0).film
-    assert len(film.times) == 51
-    assert film.times[[0, -1]].tolist() == [0.0, 2.0]
+def test_the_animation_of_a_run_has_as_many_pictures_as_asked_for():
+    animation = scene_of(pendulum_run(), fps=25.0).animation
+    assert len(animation.times) == 51
+    assert animation.times[[0, -1]].tolist() == [0.0, 2.0]
 
 
 def test_turns_have_no_jumps_of_sign():
     time = np.linspace(0.0, 10.0, 401)
-    turns = scene_of(pendulum_run(time), fps=60.0).film.turns["upper"]
+    turns = scene_of(pendulum_run(time), fps=60.0).animation.turns["upper"]
     assert np.sum(turns[1:] * turns[:-1], axis=1).min() > 0.9
 
 
@@ -189,10 +187,12 @@ def test_a_base_that_travels_far_is_followed_and_one_that_stays_is_not():
 
 def test_the_camera_has_the_whole_motion_in_view():
     scene = scene_of(pendulum_run())
-    camera = camera_of(scene.film, scene.drawing)
+    camera = camera_of(scene.animation, scene.drawing)
     canvas = Canvas(camera, (400, 300), 0.75)
     points = [
-        part.triangles.moved(scene.film.pose(part.body, k)).corners for part in scene.drawing.parts for k in range(61)
+        part.triangles.moved(scene.animation.pose(part.body, k)).corners
+        for part in scene.drawing.parts
+        for k in range(61)
     ]
     screen, ahead = canvas.on_screen(np.concatenate(points))
     assert ahead.all()
@@ -204,7 +204,7 @@ def test_the_camera_has_the_whole_motion_in_view():
 def test_up_is_away_from_gravity():
     mechanism = pendulum_run().mechanism.model_copy(update={"gravity": (0.0, 9.81, 0.0)})
     run = dataclasses.replace(pendulum_run(), mechanism=mechanism)
-    assert scene_of(run).film.up.tolist() == [0.0, -1.0, 0.0]
+    assert scene_of(run).animation.up.tolist() == [0.0, -1.0, 0.0]
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------

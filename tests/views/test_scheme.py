@@ -33,12 +33,10 @@ from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load
 from torseur.spatial.joints import KINDS
 from torseur.views.scheme import Picture, draw_scheme
-from torseur.views.scheme.assembly import assembled
-from torseur.views.scheme.layout import laid_out
+from torseur.views.scheme.projection import best_view, laid_out
 from torseur.views.scheme.routes import routed
-from torseur.views.scheme.skeleton import Skeleton, skeleton_of
-from torseur.views.scheme.values import values_for
-from torseur.views.scheme.view import best_view
+from torseur.views.skeleton import Skeleton, skeleton_of
+from torseur.views.values import assembled, values_for
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = [path for folder in ("symoro", "par", "urdf", "cagem") for path in sorted((DATA / folder).iterdir())]
@@ -175,11 +173,11 @@ def test_symbols_stand_on_their_axes_and_lines_lead_to_them(name):
     routing = routed(found, view, 3.1 * layout.pen.unit / layout.pen.scale)
     for joint, symbol in zip(found.joints, routing.symbols, strict=True):
         off = symbol - joint.b[:3, 3]
-        along = joint.direction if joint.has_axis else np.zeros(3)
+        along = joint.direction if joint.freedoms.has_axis else np.zeros(3)
         np.testing.assert_allclose(off - (off @ along) * along, 0.0, atol=1e-9)
     ends = {id(joint): symbol for joint, symbol in zip(found.joints, routing.symbols, strict=True)}
     for route in routing.routes:
-        carrier = found.pieces[route.piece].carrier
+        carrier = found.links[route.link].carrier
         if carrier is not None:
             np.testing.assert_allclose(route.points[0], ends[id(carrier)], atol=1e-12)
         if route.path.joint is not None:
@@ -259,7 +257,8 @@ def test_couplings_hold_in_the_picture():
 def test_bodies_of_a_free_form_system_share_the_steps_they_begin_with():
     found = skeleton(load(DATA / "cagem" / "welder_cagem_spatial_rebuilt.mu"))
     assert [joint.labels for joint in found.joints] == [(f"q{k}",) for k in range(7)]
-    assert [joint.kind for joint in found.joints] == ["revolute"] * 5 + ["prismatic"] * 2
+    assert [joint.freedoms.is_revolute for joint in found.joints] == [True] * 5 + [False] * 2
+    assert [joint.freedoms.is_prismatic for joint in found.joints] == [False] * 5 + [True] * 2
     assert [joint.parent for joint in found.joints] == [0, 1, 2, 3, 4, 5, 5]
 
 

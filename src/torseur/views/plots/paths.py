@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torseur.describe import BASE, BaseKind
 from torseur.errors import ArgumentError
 from torseur.simulation.results.result import Run
-from torseur.views.motion import frame_poses, mechanism_of
 from torseur.views.plots.style import COLOURS, DASHES, WIDTH, draw_line, new_figure, styled, title_of
+from torseur.views.run_poses import frame_poses, mechanism_of
 
 __all__ = ["default_frames", "plot_paths"]
 

@@ -1,4 +1,9 @@
-"""Still pictures of a run; no browser needed."""
+"""Still pictures of a run, drawn triangle by triangle into a depth buffer: no browser and no window needed.
+
+Neither matplotlib, which has no depth buffer, nor trimesh, which draws through a window, would do. Screen coordinates
+are x to the right and y down, in fine pixels (several to one of the picture, for smooth edges); the third is 1/depth,
+which is linear on the screen.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +14,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS
-from torseur.views.scene.canvas import Canvas
-from torseur.views.scene.film import Camera, Film, camera_of, film_of
-from torseur.views.scene.meshes import Triangles, arrow, cylinder, pointing
+from torseur.views.scene.animation import Animation, Camera, animation_of, camera_of, scene_of
 from torseur.views.scene.parts import ACCENT, ARROW, Array, Drawing
-from torseur.views.scene.playback import scene_of
-from torseur.views.scene.stage import FIELD_OF_VIEW, rgb, round_length
+from torseur.views.scene.solids import Triangles, arrow, cylinder, pointing
+from torseur.views.scene.viser_stage import FIELD_OF_VIEW, rgb, round_length
 
-__all__ = ["picture", "snapshot"]
+__all__ = ["Canvas", "picture", "snapshot"]
 
 CELLS = 10
 """Of the ground, to each side."""
+FINE = 2
+"""Fine pixels along each side of a pixel."""
+NEAR = 0.02
+"""What is nearer to the eye than this share of the reach is not drawn."""
+LIGHT = np.array([0.25, -0.45, 0.86])
+"""Direction towards the light, along ahead, left and up."""
 
 
 def snapshot(
@@ -60,14 +70,14 @@ def picture(run: Run, *, at: float | None = None, size: tuple[int, int] = (1200,
     """The same as pixels (height, width, 3), from 0 to 1."""
     moment = float(run.time[0] if at is None else at)
     scene = scene_of(run, **options)
-    still = film_of(run.resampled([moment]), scene.drawing, arrows=options.get("arrows", ()))
-    camera = camera_of(still if scene.follow is not None else scene.film, scene.drawing)
+    still = animation_of(run.resampled([moment]), scene.drawing, arrows=options.get("arrows", ()))
+    camera = camera_of(still if scene.follow is not None else scene.animation, scene.drawing)
     canvas = Canvas(camera, size, FIELD_OF_VIEW)
     solids = list(_in_world(scene.drawing, still))
     for triangles, colour in solids:
         canvas.solid(triangles, np.array(rgb(colour)) / 255.0)
-    share = (moment - run.time[0]) / max(float(scene.film.times[-1]), 1e-300)
-    for k, trace in enumerate(scene.film.traces.values()):
+    share = (moment - run.time[0]) / max(float(scene.animation.times[-1]), 1e-300)
+    for k, trace in enumerate(scene.animation.traces.values()):
         past = trace[: round(share * (len(trace) - 1)) + 1]
         canvas.line(past, np.array(rgb(COLOURS[k % len(COLOURS)])) / 255.0, 2.0)
     _ground(canvas, camera)
@@ -76,19 +86,19 @@ def picture(run: Run, *, at: float | None = None, size: tuple[int, int] = (1200,
     return np.asarray(canvas.pixels())
 
 
-def _in_world(drawing: Drawing, film: Film) -> Iterator[tuple[Triangles, str]]:
-    """Everything in the one picture of a film, with its colour."""
+def _in_world(drawing: Drawing, animation: Animation) -> Iterator[tuple[Triangles, str]]:
+    """Everything in the one picture of an animation, with its colour."""
     for part in drawing.parts:
-        yield part.triangles.moved(film.pose(part.body, 0)), part.colour
+        yield part.triangles.moved(animation.pose(part.body, 0)), part.colour
     for rod in drawing.rods:
-        start, end = film.span(rod, 0)
+        start, end = animation.span(rod, 0)
         length = float(np.linalg.norm(end - start))
         if length > 0.0:
             yield cylinder(rod.radius, length).moved(pointing((start + end) / 2, end)), rod.colour
-    for flight in film.arrows:
-        length = float(np.linalg.norm(flight.tips[0] - flight.feet[0]))
+    for force in animation.arrows:
+        length = float(np.linalg.norm(force.tips[0] - force.feet[0]))
         if length > 0.0:
-            yield arrow(length, ARROW * drawing.size).moved(pointing(flight.feet[0], flight.tips[0])), ACCENT
+            yield arrow(length, ARROW * drawing.size).moved(pointing(force.feet[0], force.tips[0])), ACCENT
 
 
 def _ground(canvas: Canvas, camera: Camera) -> None:
@@ -102,3 +112,102 @@ def _ground(canvas: Canvas, camera: Camera) -> None:
         colour = np.full(3, 0.76 if k % 5 == 0 else 0.88)
         canvas.line(np.stack([flat + x + k * cell, along + y, height], axis=1) @ camera.basis, colour, 1.0)
         canvas.line(np.stack([along + x, flat + y + k * cell, height], axis=1) @ camera.basis, colour, 1.0)
+
+
+# -- the depth buffer --------------------------------------------------------------------------------------------------
+class Canvas:
+    """An empty picture from a camera's place."""
+
+    def __init__(self, camera: Camera, size: tuple[int, int], field_of_view: float) -> None:
+        """Prepare.
+
+        Args:
+            camera: from where one looks.
+            size: width and height, pixels.
+            field_of_view: angle from top to bottom, rad.
+        """
+        self.width, self.height = FINE * size[0], FINE * size[1]
+        self._colours = np.ones((self.height, self.width, 3))
+        self._nearness = np.zeros((self.height, self.width))
+        forward = camera.look_at - camera.position
+        forward = forward / np.linalg.norm(forward)
+        right = np.cross(forward, camera.basis[2])
+        right /= np.linalg.norm(right)
+        self._eye, self._axes = camera.position, np.stack([right, -np.cross(right, forward), forward])
+        self._focus = 0.5 * self.height / np.tan(0.5 * field_of_view)
+        self._near = NEAR * camera.reach
+        light = LIGHT @ camera.basis
+        self._light = light / np.linalg.norm(light)
+
+    def on_screen(self, points: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Points (n, 3) on the screen, and which of them are in front of the eye."""
+        x, y, depth = (self._axes @ (points - self._eye).T).astype(float)
+        ahead = depth > self._near
+        inverse = 1.0 / np.where(ahead, depth, 1.0)
+        columns = (0.5 * self.width + self._focus * x * inverse, 0.5 * self.height + self._focus * y * inverse, inverse)
+        return np.stack(columns, axis=1), ahead
+
+    # -- solids --------------------------------------------------------------------------------------------------------
+    def solid(self, shape: Triangles, colour: Array) -> None:
+        """Draw a shape in the world, its colour (3,) from 0 to 1 brightened by the light."""
+        corners, faces = shape.corners, shape.faces
+        normals = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
+        smooth = np.zeros_like(corners)
+        for k in range(3):
+            np.add.at(smooth, faces[:, k], normals)
+        smooth /= np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)
+        shade = 0.66 + 0.42 * np.clip(smooth @ self._light, -0.55, 1.0)
+        facing = np.einsum("ij,ij->i", normals, self._eye - corners[faces[:, 0]]) > 0.0
+        self._draw(corners, faces[facing], np.clip(np.outer(shade, colour), 0.0, 1.0))
+
+    def shadow(self, shape: Triangles, up: Array, ground: float, colour: Array) -> None:
+        """Draw the shadow of a shape on the ground, where there is nothing yet."""
+        heights = shape.corners @ up - ground
+        fallen = shape.corners - np.outer(heights / max(float(self._light @ up), 0.1), self._light)
+        self._draw(fallen, shape.faces, np.broadcast_to(colour, fallen.shape))
+
+    def _draw(self, corners: Array, faces: NDArray[np.int64], colours: Array) -> None:
+        screen, ahead = self.on_screen(corners)
+        for face in faces[ahead[faces].all(axis=1)]:
+            self._triangle(screen[face], colours[face])
+
+    def _triangle(self, corners: Array, colours: Array) -> None:
+        """Fill a triangle on the screen (3, 3) where it is nearer than what is there."""
+        (x0, y0, _), (x1, y1, _), (x2, y2, _) = corners
+        left, right = max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 2, self.width)
+        top, bottom = max(int(min(y0, y1, y2)), 0), min(int(max(y0, y1, y2)) + 2, self.height)
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        if left >= right or top >= bottom or abs(area) < 1e-9:
+            return
+        x, y = np.arange(left, right) + 0.5, (np.arange(top, bottom) + 0.5)[:, None]
+        b = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) / area
+        c = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) / area
+        a = 1.0 - b - c
+        nearness = a * corners[0, 2] + b * corners[1, 2] + c * corners[2, 2]
+        region = (slice(top, bottom), slice(left, right))
+        inside = np.minimum(np.minimum(a, b), c) >= -1e-9
+        drawn = np.logical_and(inside, nearness > self._nearness[region])
+        if drawn.any():
+            self._nearness[region][drawn] = nearness[drawn]
+            weights = np.stack([a[drawn], b[drawn], c[drawn]], axis=1)
+            self._colours[region][drawn] = weights @ colours
+
+    # -- lines ---------------------------------------------------------------------------------------------------------
+    def line(self, points: Array, colour: Array, width: float) -> None:
+        """Draw straight lines along points (n, 3) in the world, `width` pixels wide whatever their distance."""
+        screen, ahead = self.on_screen(points)
+        flat = np.broadcast_to(colour, (3, 3))
+        for k in np.flatnonzero(ahead[:-1] & ahead[1:]):
+            a, b = screen[k], screen[k + 1]
+            along = b[:2] - a[:2]
+            length = float(np.hypot(*along))
+            if length < 1e-9:
+                continue
+            side = 0.5 * FINE * width / length * np.array([-along[1], along[0], 0.0])
+            self._triangle(np.stack([a + side, b + side, b - side]), flat)
+            self._triangle(np.stack([a + side, b - side, a - side]), flat)
+
+    def pixels(self) -> Array:
+        """The picture (height, width, 3), from 0 to 1."""
+        fine = self._colours.reshape(self.height // FINE, FINE, self.width // FINE, FINE, 3)
+        return np.asarray(fine.mean(axis=(1, 3)))

@@ -1,4 +1,4 @@
-"""Where the symbols of joints stand on their axes, and the lines of the pieces between them.
+"""Where the symbols of joints stand on their axes, and the lines of the links between them.
 
 A joint may be drawn anywhere on its axis. Joints that share a point, as those of a wrist do, are drawn apart: each
 slides along its own axis, at the least cost in overlap and in length of line.
@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.views.scheme.skeleton import Joint, Path, Piece, Skeleton
-from torseur.views.scheme.view import View
+from torseur.views.scheme.projection import View
+from torseur.views.skeleton import Joint, Link, Path, Skeleton
 
 __all__ = ["Route", "Routing", "routed"]
 
@@ -28,9 +28,9 @@ MOST_TOGETHER = 4
 
 @dataclass(frozen=True)
 class Route:
-    """A line of a piece, in the world."""
+    """A line of a link, in the world."""
 
-    piece: int
+    link: int
     points: Array
     path: Path
 
@@ -45,15 +45,15 @@ class Routing:
 
 def routed(skeleton: Skeleton, view: View, room: float) -> Routing:
     """Symbols and lines, with `room` between symbols where their axes allow."""
-    for piece in skeleton.pieces:
-        for path in piece.paths:
-            _lead(piece, path)
+    for link in skeleton.links:
+        for path in link.paths:
+            _lead(link, path)
     sliding = _Sliding(skeleton, view, room)
     sliding.settle()
     routes = [
-        Route(number, sliding.line(piece, path), path)
-        for number, piece in enumerate(skeleton.pieces)
-        for path in piece.paths
+        Route(number, sliding.line(link, path), path)
+        for number, link in enumerate(skeleton.links)
+        for path in link.paths
     ]
     return Routing(sliding.symbols, routes)
 
@@ -62,16 +62,16 @@ class _Sliding:
     """Symbols on their axes, moved until none can be better off."""
 
     def __init__(self, skeleton: Skeleton, view: View, room: float) -> None:
-        self.joints, self.pieces, self.view, self.room = skeleton.joints, skeleton.pieces, view, room
+        self.joints, self.links, self.view, self.room = skeleton.joints, skeleton.links, view, room
         self.index = {id(joint): k for k, joint in enumerate(self.joints)}
         self.homes = np.array([_middle(joint) for joint in self.joints]).reshape(-1, 3)
         self.slides = np.zeros(len(self.joints))
         self.reach = np.array([self._reach(joint) for joint in self.joints]).reshape(-1, 3)
-        self.touching: list[list[tuple[Piece, Path]]] = [[] for _ in self.joints]
-        for piece in self.pieces:
-            for path in piece.paths:
-                for k in {self.index[id(joint)] for joint in (piece.carrier, path.joint) if joint is not None}:
-                    self.touching[k].append((piece, path))
+        self.touching: list[list[tuple[Link, Path]]] = [[] for _ in self.joints]
+        for link in self.links:
+            for path in link.paths:
+                for k in {self.index[id(joint)] for joint in (link.carrier, path.joint) if joint is not None}:
+                    self.touching[k].append((link, path))
 
     def _reach(self, joint: Joint) -> Array:
         """The step of one slide, in space."""
@@ -101,7 +101,7 @@ class _Sliding:
 
     def _improve(self, group: list[int]) -> None:
         """The slides of some joints with the least overlap, then the shortest lines."""
-        free = [k for k in group if self.joints[k].has_axis and not self.joints[k].cut]
+        free = [k for k in group if self.joints[k].freedoms.has_axis and not self.joints[k].cut]
         best = self._cost(free), self.slides[free].copy()
         for slides in product(SLIDES, repeat=len(free)):
             self.slides[free] = slides
@@ -118,14 +118,14 @@ class _Sliding:
             cost += 12.0 * float(np.sum(np.maximum(0.0, 0.95 - apart))) + 0.2 * abs(self.slides[k])
             if self.joints[k].parent == 0:  # what stands on the ground had rather be low
                 cost += 0.1 * self.slides[k] * float(self.joints[k].direction @ self.view.up)
-        paths = {id(path): (piece, path) for k in moved for piece, path in self.touching[k]}
-        return cost + sum(_length(self.line(piece, path)) for piece, path in paths.values()) / self.room
+        paths = {id(path): (link, path) for k in moved for link, path in self.touching[k]}
+        return cost + sum(_length(self.line(link, path)) for link, path in paths.values()) / self.room
 
-    def line(self, piece: Piece, path: Path) -> Array:
+    def line(self, link: Link, path: Path) -> Array:
         """From the symbol of the carrying joint to that of the target, without going to and fro."""
         points = [np.asarray(point) for point in path.points]
-        if piece.carrier is not None:
-            carrier = self.symbols[self.index[id(piece.carrier)]]
+        if link.carrier is not None:
+            carrier = self.symbols[self.index[id(link.carrier)]]
             if path.joint is None and not path.is_frame and np.ptp(path.points, axis=0).max() < 1e-9:
                 return np.asarray(carrier[None])  # the frame of a body, on its joint: nothing to lead to
             points.insert(0, carrier)
@@ -137,16 +137,16 @@ class _Sliding:
 def _middle(joint: Joint) -> Array:
     """Where a symbol stands by itself: on a slide half-way out, else at the child's end."""
     a, b = joint.a[:3, 3], joint.b[:3, 3]
-    return np.asarray(0.5 * (a + b) if joint.kind in ("prismatic", "cylindrical") else a if joint.cut else b)
+    return np.asarray(0.5 * (a + b) if joint.freedoms.slides else a if joint.cut else b)
 
 
 # -- lines -------------------------------------------------------------------------------------------------------------
-def _lead(piece: Piece, path: Path) -> None:
+def _lead(link: Link, path: Path) -> None:
     """Give a straight displacement corners along the axes it joins, if they are parallel or square to each other."""
-    if path.routed or path.joint is None or not path.joint.has_axis or path.joint.cut:
+    if path.routed or path.joint is None or not path.joint.freedoms.has_axis or path.joint.cut:
         return
-    carrier, target = piece.carrier, path.joint.direction
-    own = carrier.direction if carrier is not None and carrier.has_axis else UP
+    carrier, target = link.carrier, path.joint.direction
+    own = carrier.direction if carrier is not None and carrier.freedoms.has_axis else UP
     start, end = path.points[-2], path.points[-1]
     if 1e-6 < abs(float(own @ target)) < 1.0 - 1e-6:
         return

@@ -1,80 +1,65 @@
-"""The symbols of joints, as they stand in space: cylinder, box, ball, cross, plates."""
+"""The symbols of joints, as they stand in space, and the marks around them: ground, frames, wheels, the scale."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
-from torseur.views.scheme.skeleton import Joint
+from torseur.views.scheme.projection import Pen
 from torseur.views.scheme.svg import Array, Sheet, Style, shifted
-from torseur.views.scheme.view import View
+from torseur.views.skeleton import Joint, Wheel
 
-__all__ = ["INK", "Pen", "draw_arrows", "draw_axis", "draw_symbol", "hull", "visible_length"]
+__all__ = [
+    "GROUND",
+    "INK",
+    "draw_arrows",
+    "draw_axis",
+    "draw_edge",
+    "draw_ground",
+    "draw_scale",
+    "draw_symbol",
+    "draw_triad",
+    "draw_wheel",
+    "hull",
+    "nice_length",
+    "visible_length",
+]
 
 INK = "#222222"
 AXIS = "#8a8a8a"
+GROUND = "#444444"
+AXES = (("x", "#c0392b"), ("y", "#1e8449"), ("z", "#1f5fa8"))
 
 
-@dataclass(frozen=True)
-class Pen:
-    """Draws things of space on the sheet: `unit` pixels are the half-length of a joint symbol."""
-
-    view: View
-    origin: Array
-    scale: float
-    """Pixels per unit of length."""
-    unit: float
-
-    def at(self, points: Array) -> Array:
-        """Points of space (..., 3) on the sheet (..., 2)."""
-        return np.asarray(self.origin + self.along(points) * self.scale)
-
-    def along(self, directions: Array) -> Array:
-        """Directions of space on the sheet, without scale."""
-        return np.asarray(self.view.flat(np.asarray(directions)) * np.array([1.0, -1.0]))
-
-    def ring(self, centre: Array, axis: Array, radius: float, begin: float = 0.0, end: float = 2 * math.pi) -> Array:
-        """Points on a circle, turning positively about its axis; angles begin on the side nearest to the eye."""
-        e1, e2 = _across(axis, self.view)
-        angles = np.linspace(begin, end, max(3, round((end - begin) * 8)))
-        offsets = np.cos(angles)[:, None] * self.along(e1) + np.sin(angles)[:, None] * self.along(e2)
-        return centre + radius * offsets
-
-
-def _across(axis: Array, view: View) -> tuple[Array, Array]:
-    """Two unit vectors, right-handed with an axis; the first leans to the eye, or down where it cannot."""
-    towards = view.eye - float(view.eye @ axis) * axis
-    if np.linalg.norm(towards) < 0.2:
-        down = -view.up - float(-view.up @ axis) * axis
-        towards = down
-    e1 = towards / np.linalg.norm(towards)
-    return e1, np.cross(axis, e1)
-
-
+# -- joints ------------------------------------------------------------------------------------------------------------
 def draw_symbol(sheet: Sheet, pen: Pen, joint: Joint, centre: Array, colour: str) -> None:
     """The symbol of a joint at a place of the sheet."""
-    style = Style(colour, 1.6, "white", dash="3.5 2.5" if joint.cut else "")
-    if joint.kind in ("revolute", "cylindrical", "screw"):
-        half = 1.5 if joint.kind == "cylindrical" else 1.0
-        _cylinder(sheet, pen, centre, joint.direction, half, style)
-        if joint.kind == "screw":
+    style, moves = Style(colour, 1.6, "white", dash="3.5 2.5" if joint.cut else ""), joint.freedoms
+    if moves.turns:
+        _cylinder(sheet, pen, centre, joint.direction, _half(joint), style)
+        if moves.is_screw:
             _thread(sheet, pen, centre, joint.direction, colour)
-    elif joint.kind == "prismatic":
+    elif moves.is_prismatic:
         _box(sheet, pen, centre, joint, style)
-    elif joint.kind == "spherical":
+    elif moves.is_spherical:
         sheet.polyline(pen.ring(centre, pen.view.eye, 0.95 * pen.unit, -2.0, 2.0), Style(colour, 1.6))
         sheet.circle(centre, 0.6 * pen.unit, style)
-    elif joint.kind == "universal":
+    elif moves.is_universal:
         _cross(sheet, pen, centre, joint, style, colour)
-    elif joint.kind in ("planar", "planar base"):
+    elif moves.is_planar:
         _plates(sheet, pen, centre, joint, style)
-    elif joint.kind in ("free", "free_rpy", "floating base"):
+    elif moves.is_free:
         sheet.circle(centre, 1.1 * pen.unit, Style(colour, 1.4, "white", dash="1.5 3"))
     else:
         sheet.circle(centre, 0.4 * pen.unit, Style(colour, 1.6, colour))
+
+
+def _half(joint: Joint) -> float:
+    """Half the length of the cylinder of a turning joint: longer where it slides as well."""
+    return 1.5 if joint.freedoms.slides else 1.0
 
 
 def _cylinder(sheet: Sheet, pen: Pen, centre: Array, axis: Array, half: float, style: Style) -> None:
@@ -113,48 +98,43 @@ def _box(sheet: Sheet, pen: Pen, centre: Array, joint: Joint, style: Style) -> N
 def _cross(sheet: Sheet, pen: Pen, centre: Array, joint: Joint, style: Style, colour: str) -> None:
     """Two bars, one along each axis of rotation, and a ring around them."""
     sheet.circle(centre, 1.05 * pen.unit, style)
-    for axis in (joint.a[:3, 0], joint.b[:3, 1]):
+    for axis in _two_axes(joint):
         reach = 0.95 * pen.unit * pen.along(axis)
         sheet.polyline([centre - reach, centre + reach], Style(colour, 2.4))
 
 
+def _two_axes(joint: Joint) -> tuple[Array, Array]:
+    """Of a universal joint: the first in frame a, the second in frame b."""
+    first, second = sorted(joint.freedoms.turning)
+    return joint.a[:3, first], joint.b[:3, second]
+
+
 def _plates(sheet: Sheet, pen: Pen, centre: Array, joint: Joint, style: Style) -> None:
     """Two parallel plates."""
-    x, y, z = joint.a[:3, 0], joint.a[:3, 1], joint.a[:3, 2]
+    x, y, z = (joint.a[:3, (joint.axis + k) % 3] for k in (1, 2, 3))
     facing = 1.0 if float(z @ pen.view.eye) >= 0.0 else -1.0
     for offset in (-0.25 * facing, 0.25 * facing):
         corners = [s * x + t * y + offset * z for s, t in ((1, 0.7), (1, -0.7), (-1, -0.7), (-1, 0.7))]
         sheet.polyline([centre + 1.2 * pen.unit * pen.along(c) for c in corners], style, closed=True)
 
 
-def hull(points: Array) -> list[Array]:
-    """The convex hull of points in the plane (Andrew's monotone chain)."""
-    ordered = sorted(points.tolist())
-    halves: list[list[list[float]]] = []
-    for sequence in (ordered, ordered[::-1]):
-        chain: list[list[float]] = []
-        for p in sequence:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0.0:
-                chain.pop()
-            chain.append(p)
-        halves.append(chain[:-1])
-    return [np.array(p) for p in halves[0] + halves[1]]
-
-
-def _turn(a: list[float], b: list[float], c: list[float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+def hull(points: Array) -> Array:
+    """The corners (n, 2) of the convex hull of points in the plane; none where they are all on one line."""
+    try:
+        return np.asarray(points[ConvexHull(points).vertices])
+    except QhullError:
+        return np.zeros((0, 2))
 
 
 # -- positive senses ---------------------------------------------------------------------------------------------------
 def draw_arrows(sheet: Sheet, pen: Pen, joint: Joint, centre: Array) -> list[Array]:
     """Arrows in the positive sense of a joint's coordinates; where their labels belong."""
     anchors: list[Array] = []
-    half = 1.5 if joint.kind == "cylindrical" else 1.0
-    if joint.kind in ("revolute", "cylindrical", "screw"):
-        anchors.append(_turning_arrow(sheet, pen, joint.direction, centre, half))
-    if joint.kind == "universal":
-        anchors += [_turning_arrow(sheet, pen, axis, centre, half) for axis in (joint.a[:3, 0], joint.b[:3, 1])]
-    if joint.kind in ("prismatic", "cylindrical"):
+    if joint.freedoms.turns:
+        anchors.append(_turning_arrow(sheet, pen, joint.direction, centre, _half(joint)))
+    if joint.freedoms.is_universal:
+        anchors += [_turning_arrow(sheet, pen, axis, centre, 1.0) for axis in _two_axes(joint)]
+    if joint.freedoms.slides:
         anchors.append(_straight_arrow(sheet, pen, joint, centre))
     return anchors
 
@@ -212,3 +192,61 @@ def _head(sheet: Sheet, before: Array, tip: Array, size: float) -> None:
 def visible_length(points: Array) -> float:
     """The length of a line on the sheet."""
     return float(sum(np.linalg.norm(b - a) for a, b in pairwise(points)))
+
+
+# -- marks -------------------------------------------------------------------------------------------------------------
+def draw_ground(sheet: Sheet, pen: Pen, place: Array, below: float) -> None:
+    """A stub and a hatched line under a point of the sheet; `below` says how far."""
+    u, line = pen.unit, Style(GROUND, 1.8)
+    foot = shifted(place, 0.0, below)
+    sheet.polyline([place, foot], line)
+    left, right = shifted(foot, -1.5 * u, 0.0), shifted(foot, 1.5 * u, 0.0)
+    sheet.polyline([left, right], line)
+    for k in range(6):
+        top = left + (right - left) * (k + 0.6) / 6
+        sheet.polyline([top, shifted(top, -0.45 * u, 0.6 * u)], Style(GROUND, 1.0))
+
+
+def draw_triad(sheet: Sheet, pen: Pen, place: Array, axes: Array, length: float, *, named: bool = False) -> None:
+    """The axes of a frame, x y z red green blue; those towards the eye are a dot, away from it a cross."""
+    for k, (name, colour) in enumerate(AXES):
+        tip = place + length * pen.along(axes[:, k])
+        if float(np.linalg.norm(tip - place)) < 0.2 * length:
+            sheet.circle(place, 2.2, Style(colour, 1.2, colour if float(axes[:, k] @ pen.view.eye) > 0 else "white"))
+            spot = shifted(place, -0.45 * length, 0.3 * length)
+        else:
+            sheet.polyline([place, tip], Style(colour, 1.6))
+            spot = tip + 5.0 * (tip - place) / np.linalg.norm(tip - place)
+        if named:
+            sheet.text(shifted(spot, -3.0, 0.0), name, colour, size=11)
+
+
+def draw_wheel(sheet: Sheet, pen: Pen, wheel: Wheel, colour: str) -> None:
+    """The circle of a wheel in its plane."""
+    ring = pen.ring(pen.at(wheel.centre), wheel.axle, wheel.radius * pen.scale)
+    sheet.polyline(ring, Style(colour, 1.2, colour, opacity=0.12), closed=True)
+    sheet.polyline(ring, Style(colour, 1.2), closed=True)
+
+
+def draw_edge(sheet: Sheet, pen: Pen, wheel: Wheel, colour: str) -> None:
+    """A wheel seen from above, where something cannot slip sideways."""
+    across = pen.along(wheel.axle)
+    size = float(np.linalg.norm(across))
+    side = across / size if size > 1e-6 else np.array([0.0, 1.0])
+    along, half, centre = np.array([-side[1], side[0]]), 0.45 * pen.unit * side, pen.at(wheel.centre)
+    ends = centre - 1.8 * pen.unit * along, centre + 1.8 * pen.unit * along
+    corners = [ends[0] - half, ends[1] - half, ends[1] + half, ends[0] + half]
+    sheet.polyline(corners, Style(colour, 1.2, "white"), closed=True)
+
+
+def nice_length(longest: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not longer."""
+    power = 10.0 ** math.floor(math.log10(longest))
+    return max(k * power for k in (1.0, 2.0, 5.0) if k * power <= longest * (1 + 1e-9))
+
+
+def draw_scale(sheet: Sheet, left: Array, pixels: float, text: str) -> None:
+    """A bar of known length."""
+    right = shifted(left, pixels, 0.0)
+    sheet.polyline([shifted(left, 0.0, -4.0), left, right, shifted(right, 0.0, -4.0)], Style(GROUND, 1.2))
+    sheet.text(shifted(right, 7.0, -1.0), text, GROUND, size=11)

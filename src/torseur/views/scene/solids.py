@@ -8,7 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Triangles", "arrow", "ball", "box", "cone", "cylinder", "joined", "pointing", "tyre"]
+__all__ = [
+    "Triangles",
+    "arrow",
+    "ball",
+    "box",
+    "cone",
+    "cylinder",
+    "joined",
+    "placed_at",
+    "pointing",
+    "polyline",
+    "tyre",
+]
 
 Array = NDArray[np.float64]
 Strip = Sequence[tuple[float, float]]
@@ -145,4 +157,23 @@ def pointing(start: ArrayLike, end: ArrayLike) -> Array:
     x /= np.linalg.norm(x)
     pose = np.eye(4)
     pose[:3] = np.column_stack([x, np.cross(z, x), z, a])
+    return pose
+
+
+def polyline(points: Array, radius: float) -> Triangles:
+    """A round bar along points (n, 3), rounded at the corners; a ball if they are all one."""
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    bars = [
+        cylinder(radius, length).moved(pointing((a + b) / 2, b))
+        for a, b, length in zip(points, points[1:], lengths, strict=False)
+        if length > 1e-9
+    ]
+    corners = [ball(radius).moved(placed_at(point)) for point in (points[1:-1] if bars else points[:1])]
+    return joined([*bars, *corners])
+
+
+def placed_at(point: Array) -> Array:
+    """The pose (4, 4) with its origin at a point, not turned."""
+    pose = np.eye(4)
+    pose[:3, 3] = point
     return pose

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import cycle
 from typing import Any
@@ -17,11 +17,14 @@ from torseur.describe import Coordinate, Formula, Mechanism
 from torseur.describe.fields import Scalar
 from torseur.describe.place import Place
 from torseur.dynamics.system import System
-from torseur.errors import ArgumentError
+from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.graph import Block, Function, evaluate
+from torseur.model.assembly import Closing, Loops
+from torseur.model.build import build
 from torseur.spatial.joints import Quantity
+from torseur.views.freedoms import freedoms_of
 
-__all__ = ["Values", "values_for"]
+__all__ = ["Values", "assembled", "values_for"]
 
 Array = NDArray[np.float64]
 
@@ -29,7 +32,8 @@ STAND_IN_ANGLES = (30, 120, 60, 150, 45, 135)
 """deg; several ones, lest what is told apart by them falls together."""
 LENGTHS = ("b", "d", "r", "a", "tx", "ty", "tz")
 ANGLES = ("gamma", "alpha", "theta", "rx", "ry", "rz")
-SLIDING = ("prismatic", "cylindrical")
+DRAWN = Closing(tolerance=1e-9, restarts=6)
+"""Closed to the eye, and patient enough for a picture."""
 
 
 class Use(Enum):
@@ -156,7 +160,7 @@ def _coordinates(values: Values, pose: Mapping[str, float]) -> Array:
     records: dict[str, Coordinate] = {**mechanism.base.coordinates, **mechanism.coordinates}
     for body in mechanism.bodies.values():
         records |= body.joint.coordinates
-    sliding = {name for name, body in mechanism.bodies.items() if body.joint.kind in SLIDING}
+    sliding = {name for name, body in mechanism.bodies.items() if freedoms_of(body.joint.algebra).slides}
     starts = values.numbers({"starts": [system.scalar(x.start) for x in mechanism.q]})["starts"]
     found: list[float] = []
     for x, start in zip(mechanism.q, starts, strict=True):
@@ -174,3 +178,22 @@ def _between_stops(values: Values, record: Coordinate, wished: float) -> float:
         return wished
     lower, upper = values.numbers({"stops": [values.system.scalar(stop) for stop in stops]})["stops"]
     return float(min(max(wished, lower), upper)) if lower <= upper else wished
+
+
+# -- closed loops ------------------------------------------------------------------------------------------------------
+def assembled(values: Values) -> Values:
+    """The values with coordinates that satisfy loops and constraints, as near as can be to the wished ones.
+
+    What was asked for by name does not move. Where nothing closes, a note says so, and the picture shows the gap.
+    """
+    mechanism = values.system.mechanism
+    if mechanism.is_tree:
+        return values
+    held = [k for k, x in enumerate(mechanism.q) if x.name in values.held]
+    parameters = dict(zip(values.system.p.names, map(float, values.p), strict=True))
+    try:
+        found = Loops(build(mechanism, parameters=parameters), DRAWN, held).closed_one(values.q)
+    except (ModelError, NumericalError):
+        values.notes.append("loops and couplings do not close from this pose; the gaps are drawn")
+        return values
+    return replace(values, q=found.q[0])

@@ -1,6 +1,6 @@
-"""What there is to draw: rigid pieces, the joints between them, and the paths inside each piece.
+"""What there is to draw: rigid links, the joints between them, and the paths inside each link.
 
-A body and everything welded to it is one piece. Free-form kinematics is read step by step: a step that a coordinate
+A body and everything welded to it is one link. Free-form kinematics is read step by step: a step that a coordinate
 moves is a joint, and bodies that begin with the same steps share them.
 """
 
@@ -13,16 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import BASE, WORLD, BaseKind
+from torseur.describe.constraints import Loop
 from torseur.describe.place import AxisTurn, Elementary, Place
 from torseur.dynamics.kinematics import body_poses, coordinates_of, frame_pose
 from torseur.dynamics.system import System
 from torseur.errors import NumericalError
 from torseur.graph import Expr
+from torseur.spatial.joints import JointKind
+from torseur.spatial.joints.prismatic import PRISMATIC
+from torseur.spatial.joints.revolute import REVOLUTE
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, rotate
-from torseur.views.scheme.values import Values
+from torseur.views.freedoms import Freedoms, freedoms_of
+from torseur.views.values import Values
 
-__all__ = ["Joint", "Path", "Piece", "Skeleton", "Wheel", "skeleton_of"]
+__all__ = ["Joint", "Link", "Path", "Skeleton", "Wheel", "skeleton_of"]
 
 Array = NDArray[np.float64]
 
@@ -35,31 +40,29 @@ LARGEST = 1e12
 
 @dataclass
 class Joint:
-    """A joint between two pieces; `a` and `b` are its frames in the world (4, 4)."""
+    """A joint between two links; `a` and `b` are its frames in the world (4, 4)."""
 
-    kind: str
+    freedoms: Freedoms
     parent: int
     child: int
     labels: tuple[str, ...]
     a: Array
     b: Array
-    axis: int = 2
+    axis: int
     """Which axis of frame a it moves about or along."""
     cut: bool = False
     """It closes a loop."""
+    is_base: bool = False
+    """It carries the base."""
 
     @property
     def direction(self) -> Array:
         return self.a[:3, self.axis]
 
-    @property
-    def has_axis(self) -> bool:
-        return self.kind in ("revolute", "prismatic", "cylindrical", "screw")
-
 
 @dataclass
 class Path:
-    """Points from the joint that carries a piece to another joint, a frame, or the end of a body."""
+    """Points from the joint that carries a link to another joint, a frame, or the end of a body."""
 
     points: Array
     pose: Array
@@ -72,8 +75,8 @@ class Path:
 
 
 @dataclass
-class Piece:
-    """A rigid piece: the bodies it is made of, the joint that carries it, and the ways to what it carries."""
+class Link:
+    """A rigid link: the bodies it is made of, the joint that carries it, and the ways to what it carries."""
 
     names: list[str] = field(default_factory=list)
     carrier: Joint | None = None
@@ -82,19 +85,19 @@ class Piece:
 
 @dataclass
 class Wheel:
-    """A wheel: centre, axle, radius (0 if it has none: an edge that cannot slip sideways), and the piece it is on."""
+    """A wheel: centre, axle, radius (0 if it has none: an edge that cannot slip sideways), and the link it is on."""
 
     centre: Array
     axle: Array
     radius: float
-    piece: int
+    link: int
 
 
 @dataclass
 class Skeleton:
-    """All pieces, the ground first; all joints; wheels; the pose of the base. Lengths are in units of `size`."""
+    """All links, the ground first; all joints; wheels; the pose of the base. Lengths are in units of `size`."""
 
-    pieces: list[Piece]
+    links: list[Link]
     joints: list[Joint]
     wheels: list[Wheel]
     base: Array
@@ -105,7 +108,7 @@ class Skeleton:
     def points(self) -> Array:
         """Every point that must be in the picture."""
         found = [joint.a[:3, 3] for joint in self.joints] + [joint.b[:3, 3] for joint in self.joints]
-        found += [point for piece in self.pieces for path in piece.paths for point in path.points]
+        found += [point for link in self.links for path in link.paths for point in path.points]
         found += [wheel.centre for wheel in self.wheels]
         return np.array([*found, self.base[:3, 3]])
 
@@ -116,11 +119,11 @@ class Skeleton:
         size = max(extent, 2.0 * radius)
         self.size = size if size > 1e-12 else 1.0
         matrices = [self.base, *(m for joint in self.joints for m in (joint.a, joint.b))]
-        matrices += [path.pose for piece in self.pieces for path in piece.paths]
+        matrices += [path.pose for link in self.links for path in link.paths]
         for matrix in matrices:
             matrix[:3, 3] /= self.size
-        for piece in self.pieces:
-            for path in piece.paths:
+        for link in self.links:
+            for path in link.paths:
                 path.points = path.points / self.size
         for wheel in self.wheels:
             wheel.centre, wheel.radius = wheel.centre / self.size, wheel.radius / self.size
@@ -130,9 +133,9 @@ class Skeleton:
 # -- traced as expressions, then numbers -------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Cursor:
-    """Where a trace has come to: a piece, a pose, the corners since the joint that carries the piece, and the steps."""
+    """Where a trace has come to: a link, a pose, the corners since the joint that carries the link, and the steps."""
 
-    piece: int
+    link: int
     pose: Pose
     corners: tuple[Pose, ...]
     steps: tuple[Elementary, ...] = ()
@@ -141,14 +144,15 @@ class _Cursor:
 
 @dataclass
 class _TracedJoint:
-    kind: str
+    freedoms: Freedoms
     parent: int
     child: int
     labels: tuple[str, ...]
     a: Pose
     b: Pose
-    axis: int = 2
+    axis: int
     cut: bool = False
+    is_base: bool = False
 
 
 @dataclass
@@ -160,13 +164,13 @@ class _TracedPath:
 
 
 class _Trace:
-    """Walks through a mechanism and writes down pieces, joints and paths as expressions."""
+    """Walks through a mechanism and writes down links, joints and paths as expressions."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.moving = {x.name for x in system.mechanism.q} | {"t"}
         self.poses = body_poses(system)
-        self.pieces: list[Piece] = []
+        self.links: list[Link] = []
         self.carriers: list[_TracedJoint | None] = []
         self.joints: list[_TracedJoint] = []
         self.paths: list[_TracedPath] = []
@@ -180,54 +184,56 @@ class _Trace:
             for frame, value in frames.items():
                 self._frame(name, frame, value.place)
         for name, loop in system.mechanism.loops.items():
-            self._loop(name, loop.joint, loop.between)
+            self._loop(name, loop)
 
-    # -- pieces and joints ---------------------------------------------------------------------------------------------
-    def _new_piece(self, name: str | None, carrier: _TracedJoint | None) -> int:
-        self.pieces.append(Piece([] if name is None else [name]))
+    # -- links and joints ---------------------------------------------------------------------------------------------
+    def _new_link(self, name: str | None, carrier: _TracedJoint | None) -> int:
+        self.links.append(Link([] if name is None else [name]))
         self.carriers.append(carrier)
-        return len(self.pieces) - 1
+        return len(self.links) - 1
 
     def _base(self) -> None:
         base = self.system.mechanism.base
         identity, pose = self.poses[WORLD], self.poses[BASE]
-        ground = self._new_piece(None, None)
+        ground = self._new_link(None, None)
         self.ends[WORLD] = _Cursor(ground, identity, (identity,))
         if base.kind in (BaseKind.FIXED, BaseKind.MOVING):
             self.ends[BASE] = _Cursor(ground, pose, (pose,))
             return
         labels = tuple(x.name for x in self.system.mechanism.q if x.owner == BASE)
-        joint = _TracedJoint(
-            "planar base" if base.kind is BaseKind.PLANAR else "floating base", ground, 1, labels, pose, pose
-        )
-        self._new_piece(BASE, joint)
+        moves = freedoms_of(base.joint_kind)
+        joint = _TracedJoint(moves, ground, 1, labels, pose, pose, moves.axis, is_base=True)
+        self._new_link(BASE, joint)
         self.joints.append(joint)
         self.ends[BASE] = _Cursor(1, pose, (pose,))
 
-    def _join(self, cursor: _Cursor, kind: str, labels: tuple[str, ...], motion: Pose, axis: int = 2) -> _Cursor:
-        """A joint at the cursor, and the piece behind it."""
-        after = cursor.pose * motion
-        joint = _TracedJoint(kind, cursor.piece, len(self.pieces), labels, cursor.pose, after, axis)
+    def _join(
+        self, cursor: _Cursor, kind: JointKind, labels: tuple[str, ...], motion: Pose, axis: int | None = None
+    ) -> _Cursor:
+        """A joint at the cursor, and the link behind it; its axis is that of its kind unless it is given."""
+        after, moves = cursor.pose * motion, freedoms_of(kind)
+        chosen = moves.axis if axis is None else axis
+        joint = _TracedJoint(moves, cursor.link, len(self.links), labels, cursor.pose, after, chosen)
         self.joints.append(joint)
         self.paths.append(_TracedPath(cursor, joint))
-        return _Cursor(self._new_piece(None, joint), after, (after,))
+        return _Cursor(self._new_link(None, joint), after, (after,))
 
     # -- bodies --------------------------------------------------------------------------------------------------------
     def _body(self, name: str) -> None:
         record = self.system.mechanism.bodies[name]
         cursor = self._along(self.ends[record.parent], record.place)
         joint = record.joint
-        if joint.kind != "fixed":
+        if joint.algebra.nv:
             q = coordinates_of(self.system, name)
             settings = [self.system.scalar(joint.pitch)] if joint.pitch is not None else []
             labels = tuple(x.name for x in self.system.mechanism.q if x.owner == name)
             turn = self.system.turn_of(joint)
             cursor = cursor if turn is None else self._turned(cursor, turn)
-            cursor = self._join(cursor, joint.kind, labels, joint.algebra.pose(self.system.graph, q, settings))
+            cursor = self._join(cursor, joint.algebra, labels, joint.algebra.pose(self.system.graph, q, settings))
             cursor = cursor if turn is None else self._turned(cursor, turn.inverse())
         if record.place.dh is not None:
             cursor = self._steps(cursor, _row(record.place.dh, DH_AFTER))
-        self.pieces[cursor.piece].names.append(name)
+        self.links[cursor.link].names.append(name)
         self.ends[name] = cursor
         self.paths.append(_TracedPath(cursor, name=name))
 
@@ -238,10 +244,10 @@ class _Trace:
     def _frame(self, body: str, name: str, place: Place) -> None:
         self.paths.append(_TracedPath(self._fixed(self.ends[body], place), name=name, is_frame=True))
 
-    def _loop(self, name: str, kind: str, between: tuple[str, str]) -> None:
-        a, b = (frame_pose(self.system, self.poses, frame) for frame in between)
-        cursors = [self._at(frame) for frame in between]
-        joint = _TracedJoint(kind, cursors[0].piece, cursors[1].piece, (name,), a, b, cut=True)
+    def _loop(self, name: str, loop: Loop) -> None:
+        a, b = (frame_pose(self.system, self.poses, frame) for frame in loop.between)
+        cursors, moves = [self._at(frame) for frame in loop.between], freedoms_of(loop.algebra)
+        joint = _TracedJoint(moves, cursors[0].link, cursors[1].link, (name,), a, b, moves.axis, cut=True)
         self.joints.append(joint)
         self.paths += [_TracedPath(cursor, joint) for cursor in cursors]
 
@@ -266,16 +272,16 @@ class _Trace:
             return self._along(cursor, place)
         pose = cursor.pose * self.system.place(place)
         step = Elementary.model_construct(rn=None)  # never equal to a real one
-        return _Cursor(cursor.piece, pose, (*cursor.corners, pose), (*cursor.steps, step), routed=False)
+        return _Cursor(cursor.link, pose, (*cursor.corners, pose), (*cursor.steps, step), routed=False)
 
     def _steps(self, cursor: _Cursor, steps: tuple[Elementary, ...]) -> _Cursor:
         for step in steps:
             motion = self.system.before(Place(steps=(step,)))
-            known = (cursor.piece, (*cursor.steps, step))
+            known = (cursor.link, (*cursor.steps, step))
             if not self.system.mechanism.names_in(step) & self.moving:
                 pose = cursor.pose * motion
                 corners = (*cursor.corners, pose) if _moves(step) else cursor.corners
-                cursor = _Cursor(cursor.piece, pose, corners, known[1], cursor.routed)
+                cursor = _Cursor(cursor.link, pose, corners, known[1], cursor.routed)
             elif known in self.branches:
                 cursor = self.branches[known]
             else:
@@ -294,12 +300,12 @@ def _moves(step: Elementary) -> bool:
     return any(amount is not None for amount in (step.tx, step.ty, step.tz))
 
 
-def _read(step: Elementary) -> tuple[str, int, str]:
+def _read(step: Elementary) -> tuple[JointKind, int, str]:
     """The kind of joint a moving step is, the axis, and what to write beside it."""
     name = next(n for n in type(step).model_fields if getattr(step, n) is not None)
     amount = getattr(step, name)
     text = str(amount.angle if isinstance(amount, AxisTurn) else amount)
-    return "prismatic" if name[0] == "t" else "revolute", {"x": 0, "y": 1}.get(name[1], 2), text
+    return PRISMATIC if name[0] == "t" else REVOLUTE, {"x": 0, "y": 1}.get(name[1], 2), text
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -314,20 +320,20 @@ def skeleton_of(values: Values) -> Skeleton:
     found = values.numbers({**matrices, **corners, **ends})
     _check_places(found.values())
     joints = [
-        Joint(j.kind, j.parent, j.child, j.labels, found[f"a{k}"], found[f"b{k}"], j.axis, j.cut)
+        Joint(j.freedoms, j.parent, j.child, j.labels, found[f"a{k}"], found[f"b{k}"], j.axis, j.cut, j.is_base)
         for k, j in enumerate(trace.joints)
     ]
     numeric = {id(traced): joint for traced, joint in zip(trace.joints, joints, strict=True)}
-    for piece, carrier in zip(trace.pieces, trace.carriers, strict=True):
-        piece.carrier = None if carrier is None else numeric[id(carrier)]
+    for link, carrier in zip(trace.links, trace.carriers, strict=True):
+        link.carrier = None if carrier is None else numeric[id(carrier)]
     for k, path in enumerate(trace.paths):
         target = None if path.joint is None else numeric[id(path.joint)]
         points, routed = found[f"p{k}"], path.cursor.routed
-        trace.pieces[path.cursor.piece].paths.append(
+        trace.links[path.cursor.link].paths.append(
             Path(points, found[f"e{k}"], target, path.name, path.is_frame, routed)
         )
     wheels = list(_wheels(values, trace))
-    skeleton = Skeleton(trace.pieces, joints, wheels, found["base"], values.system.mechanism.base.kind)
+    skeleton = Skeleton(trace.links, joints, wheels, found["base"], values.system.mechanism.base.kind)
     return skeleton.scaled_to_one()
 
 
@@ -363,4 +369,4 @@ def _wheels(values: Values, trace: _Trace) -> Iterator[Wheel]:
         numbers = values.numbers({"centre": list(pose.P), "axle": list(rotate(pose.R, axle)), "radius": radius})
         _check_places(numbers.values())
         size = max(float(np.linalg.norm(numbers["axle"])), 1e-12)
-        yield Wheel(numbers["centre"], numbers["axle"] / size, float(numbers["radius"]), trace.ends[name].piece)
+        yield Wheel(numbers["centre"], numbers["axle"] / size, float(numbers["radius"]), trace.ends[name].link)

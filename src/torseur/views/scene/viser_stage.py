@@ -1,4 +1,4 @@
-"""A drawing and its film on the stage of viser: in a file that plays by itself, or live in a browser."""
+"""A drawing and its animation on the stage of viser: in a file that plays by itself, or live in a browser."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from torseur.errors import MissingExtra
 from torseur.views.plots.style import COLOURS as LINE_COLOURS
-from torseur.views.scene.film import Camera, Film, camera_of
-from torseur.views.scene.meshes import cylinder, pointing
+from torseur.views.scene.animation import Animation, Camera, camera_of
 from torseur.views.scene.parts import ACCENT, ARROW, Array, Drawing
+from torseur.views.scene.solids import cylinder, pointing
 
 __all__ = ["Stage", "rgb", "round_length", "server_on"]
 
@@ -50,22 +51,22 @@ def server_on(host: str, port: int | None = None) -> Iterator[Any]:
 
 
 class Stage:
-    """Everything set up on a server; `show` moves it to another picture of the film."""
+    """Everything set up on a server; `show` moves it to another picture of the animation."""
 
-    def __init__(self, server: Any, drawing: Drawing, film: Film, follow: Array | None = None) -> None:
+    def __init__(self, server: Any, drawing: Drawing, animation: Animation, follow: Array | None = None) -> None:
         """Set up the stage.
 
         Args:
             server: of viser.
             drawing: what to draw.
-            film: where it is.
+            animation: where it is.
             follow: (n, 3): a path that stays in the middle of the picture, m.
         """
-        self.film, self.drawing, self.follow = film, drawing, follow
-        self.camera = _following(camera_of(film, drawing), drawing, follow)
+        self.animation, self.drawing, self.follow = animation, drawing, follow
+        self.camera = _following(camera_of(animation, drawing), drawing, follow)
         self._scene = server.scene
         self._last: dict[str, tuple[float, ...]] = {}
-        self._scene.set_up_direction(tuple(film.up))
+        self._scene.set_up_direction(tuple(animation.up))
         server.initial_camera.position = tuple(self.camera.position)
         server.initial_camera.look_at = tuple(self.camera.look_at)
         server.initial_camera.fov = FIELD_OF_VIEW
@@ -74,7 +75,7 @@ class Stage:
         self._bodies = {body: self._body(body) for body in drawing.bodies}
         self._rods = [self._rod(k) for k in range(len(drawing.rods))]
         self._traces()
-        self._arrows = [self._arrow(k) for k in range(len(film.arrows))]
+        self._arrows = [self._arrow(k) for k in range(len(animation.arrows))]
         self.show(0)
 
     # -- what stays ----------------------------------------------------------------------------------------------------
@@ -82,13 +83,13 @@ class Stage:
         """A grid of cells of 1, 2 or 5 times a power of ten."""
         camera, cell = self.camera, round_length(self.camera.reach / 10.0)
         width = math.ceil(2.0 * camera.reach / cell / 5.0) * 5.0 * cell
-        middle = camera.look_at - (camera.look_at @ self.film.up) * self.film.up
+        middle = camera.look_at - (camera.look_at @ self.animation.up) * self.animation.up
         path = np.zeros((1, 3)) if self.follow is None else self.follow - self.follow[0]
         travel = float(np.ptp(path, axis=0).max())
         if travel > 0.0:
             middle, width = middle + (path.max(axis=0) + path.min(axis=0)) / 2, width + math.ceil(travel / cell) * cell
         place = np.round(middle / cell) * cell
-        place += (camera.ground - place @ self.film.up) * self.film.up
+        place += (camera.ground - place @ self.animation.up) * self.animation.up
         self._scene.add_grid(
             f"{ROOT}/ground",
             width=width,
@@ -103,7 +104,7 @@ class Stage:
         )
 
     def _traces(self) -> None:
-        for k, (name, path) in enumerate(self.film.traces.items()):
+        for k, (name, path) in enumerate(self.animation.traces.items()):
             if len(path) > 1:
                 lines = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
                 colour = rgb(LINE_COLOURS[k % len(LINE_COLOURS)])
@@ -134,7 +135,7 @@ class Stage:
     def _arrow(self, k: int) -> Any:
         size = ARROW * self.drawing.size
         return self._scene.add_arrows(
-            f"{ROOT}/arrows/{k}_{self.film.arrows[k].name}",
+            f"{ROOT}/arrows/{k}_{self.animation.arrows[k].name}",
             self._shaft(k, 0),
             rgb(ACCENT),
             shaft_radius=size,
@@ -143,18 +144,18 @@ class Stage:
         )
 
     def _shaft(self, k: int, picture: int) -> Any:
-        flight = self.film.arrows[k]
-        return np.stack([flight.feet[picture], flight.tips[picture]])[None].astype(np.float32)
+        force = self.animation.arrows[k]
+        return np.stack([force.feet[picture], force.tips[picture]])[None].astype(np.float32)
 
     def show(self, picture: int) -> None:
         """Move everything to a picture; what has not moved since the last one is not sent again."""
-        film = self.film
+        animation = self.animation
         if self.follow is not None:
             self._place("", self._root, self.follow[0] - self.follow[picture], np.array([1.0, 0.0, 0.0, 0.0]))
         for body, frame in self._bodies.items():
-            self._place(body, frame, film.positions[body][picture], film.turns[body][picture])
+            self._place(body, frame, animation.positions[body][picture], animation.turns[body][picture])
         for k, handle in enumerate(self._rods):
-            start, end = film.span(self.drawing.rods[k], picture)
+            start, end = animation.span(self.drawing.rods[k], picture)
             self._place(f"rod {k}", handle, start, _turn_of(pointing(start, end)[:3, :3]))
             length = max(float(np.linalg.norm(end - start)), 1e-9)
             if self._changed(f"length {k}", np.array([length])):
@@ -195,6 +196,4 @@ def round_length(length: float) -> float:
 
 
 def _turn_of(R: Array) -> Array:
-    from scipy.spatial.transform import Rotation
-
     return np.asarray(Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]])

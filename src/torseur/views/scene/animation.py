@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
-from torseur.describe import WORLD
+from torseur.describe import BASE, WORLD
 from torseur.errors import ArgumentError
 from torseur.simulation.results.result import Run
-from torseur.views.motion import frame_poses, mechanism_of
+from torseur.views.run_poses import frame_poses, mechanism_of
+from torseur.views.scene.drawing import drawing_of
 from torseur.views.scene.parts import Drawing, Point, Rod
 
-__all__ = ["Arrow", "Camera", "Film", "Flight", "camera_of", "film_of"]
+__all__ = ["Animation", "Arrow", "Camera", "ForceArrow", "Scene", "animation_of", "camera_of", "scene_of"]
 
 Array = NDArray[np.float64]
 
 LONGEST = 20_000
-"""Pictures in one film."""
+"""Pictures in one animation."""
+FAR = 4.0
+"""A base that travels more than so many times the size of the mechanism is followed."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Arrow:
 
 
 @dataclass(frozen=True, eq=False)
-class Flight:
+class ForceArrow:
     """An arrow in every picture: foot and tip (n, 3)."""
 
     name: str
@@ -47,7 +52,7 @@ class Flight:
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
+class Animation:
     """Where things are in each picture.
 
     Attributes:
@@ -63,7 +68,7 @@ class Film:
     positions: dict[str, Array]
     turns: dict[str, Array]
     traces: dict[str, Array]
-    arrows: tuple[Flight, ...]
+    arrows: tuple[ForceArrow, ...]
     up: Array
 
     def pose(self, body: str, k: int) -> Array:
@@ -100,9 +105,42 @@ class Camera:
     reach: float
 
 
-def film_of(
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is drawn, where it is in every picture, and the path (n, 3) that stays in the middle, if any."""
+
+    drawing: Drawing
+    animation: Animation
+    follow: Array | None
+
+
+def scene_of(
+    run: Run,
+    *,
+    fps: float = 30.0,
+    traces: Iterable[str] = (),
+    arrows: Sequence[Arrow] = (),
+    follow: str | None = None,
+    folder: str | os.PathLike[str] = ".",
+    sticks: bool | None = None,
+) -> Scene:
+    """The scene of a run; see `animate` for what the options mean."""
+    mechanism = mechanism_of(run)
+    start = {x.name: float(value) for x, value in zip(mechanism.q, run.q[0], strict=True)}
+    drawing = drawing_of(mechanism, at=start, parameters=run.parameters, folder=folder, sticks=sticks)
+    animation = animation_of(run, drawing, fps=fps, traces=traces, arrows=arrows)
+    frame = follow
+    if frame is None and mechanism.has_moving_base:
+        journey = frame_poses(run, BASE)[:, :3, 3]
+        frame = BASE if np.ptp(journey, axis=0).max() > FAR * drawing.size else None
+    if frame is None:
+        return Scene(drawing, animation, None)
+    return Scene(drawing, animation, frame_poses(run.resampled(animation.times + run.time[0]), frame)[:, :3, 3])
+
+
+def animation_of(
     run: Run, drawing: Drawing, *, fps: float = 30.0, traces: Iterable[str] = (), arrows: Sequence[Arrow] = ()
-) -> Film:
+) -> Animation:
     """The pictures of a run, `fps` of them per second of its time."""
     duration = float(run.time[-1] - run.time[0])
     if not 0.0 < fps <= 240.0:
@@ -110,7 +148,7 @@ def film_of(
     count = max(round(duration * fps) + 1, 1)
     if count > LONGEST:
         raise ArgumentError(
-            "this film would be too long",
+            "this animation would be too long",
             expected=f"at most {LONGEST} pictures",
             got=f"{count} in {duration:g} s",
             remedy=f"fewer per second: fps={LONGEST / duration:.2g}",
@@ -124,8 +162,8 @@ def film_of(
         positions[body], turns[body] = poses[:, :3, 3].copy(), _quaternions(poses[:, :3, :3])
     fine = run.resampled(np.linspace(run.time[0], run.time[-1], min(4 * count, LONGEST)))
     paths = {frame: frame_poses(fine, frame)[:, :3, 3].copy() for frame in traces}
-    flights = tuple(_flight(seen, arrow, drawing.size) for arrow in arrows)
-    return Film(times - times[0], positions, turns, paths, flights, _up(run))
+    forces = tuple(_force_arrow(seen, arrow, drawing.size) for arrow in arrows)
+    return Animation(times - times[0], positions, turns, paths, forces, _up(run))
 
 
 def _check_finite(poses: Array, body: str) -> None:
@@ -144,7 +182,7 @@ def _up(run: Run) -> Array:
     return np.array([0.0, 0.0, 1.0]) if not size > 0.0 else -gravity / size
 
 
-def _flight(run: Run, arrow: Arrow, size: float) -> Flight:
+def _force_arrow(run: Run, arrow: Arrow, size: float) -> ForceArrow:
     force = run[arrow.channel]
     if force.shape[1:] != (3,):
         got = str(force.shape)
@@ -152,13 +190,11 @@ def _flight(run: Run, arrow: Arrow, size: float) -> Flight:
     largest = float(np.linalg.norm(force, axis=1).max(initial=0.0))
     scale = arrow.scale if arrow.scale is not None else size / 3.0 / (largest or 1.0)
     feet = frame_poses(run, arrow.frame)[:, :3, 3].copy()
-    return Flight(arrow.channel, feet, feet + scale * force)
+    return ForceArrow(arrow.channel, feet, feet + scale * force)
 
 
 def _quaternions(R: Array) -> Array:
     """Of rotation matrices (n, 3, 3), w x y z; each the nearer of the two to the one before."""
-    from scipy.spatial.transform import Rotation
-
     q = np.asarray(Rotation.from_matrix(R).as_quat())[:, [3, 0, 1, 2]]
     signs = np.where(np.sum(q[1:] * q[:-1], axis=1) < 0.0, -1.0, 1.0)
     q[1:] *= np.cumprod(signs)[:, None]
@@ -166,17 +202,15 @@ def _quaternions(R: Array) -> Array:
 
 
 def _matrix(quaternion: Array) -> Array:
-    from scipy.spatial.transform import Rotation
-
     return np.asarray(Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix())
 
 
-def camera_of(film: Film, drawing: Drawing) -> Camera:
+def camera_of(animation: Animation, drawing: Drawing) -> Camera:
     """A look from a little above that has the whole motion in view; the ground is under all of it."""
-    points = np.concatenate([np.zeros((0, 3)), *(_corners(film, drawing))])
+    points = np.concatenate([np.zeros((0, 3)), *(_corners(animation, drawing))])
     low, high = points.min(axis=0), points.max(axis=0)
     centre, reach = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
-    up = film.up
+    up = animation.up
     ahead = np.eye(3)[0] - up[0] * up if abs(up[0]) < 0.9 else np.eye(3)[1] - up[1] * up
     ahead /= np.linalg.norm(ahead)
     left = np.cross(up, ahead)
@@ -188,9 +222,9 @@ def camera_of(film: Film, drawing: Drawing) -> Camera:
     return Camera(position, centre, np.stack([ahead, left, up]), ground, reach)
 
 
-def _corners(film: Film, drawing: Drawing) -> Iterable[Array]:
-    """The corners of the box around each part, in a few pictures spread over the film."""
-    some = np.unique(np.linspace(0, len(film.times) - 1, 60).astype(int))
+def _corners(animation: Animation, drawing: Drawing) -> Iterable[Array]:
+    """The corners of the box around each part, in a few pictures spread over the animation."""
+    some = np.unique(np.linspace(0, len(animation.times) - 1, 60).astype(int))
     for part in drawing.parts:
         low, high = part.triangles.corners.min(axis=0), part.triangles.corners.max(axis=0)
         corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
@@ -198,9 +232,9 @@ def _corners(film: Film, drawing: Drawing) -> Iterable[Array]:
             yield corners
             continue
         for k in some:
-            pose = film.pose(part.body, int(k))
+            pose = animation.pose(part.body, int(k))
             yield corners @ pose[:3, :3].T + pose[:3, 3]
     for rod in drawing.rods:
-        yield np.array([point for k in some for point in film.span(rod, int(k))])
-    for flight in film.arrows:
-        yield flight.tips
+        yield np.array([point for k in some for point in animation.span(rod, int(k))])
+    for force in animation.arrows:
+        yield force.tips
