@@ -31,6 +31,8 @@ __all__ = [
     "walk",
 ]
 
+_NOTHING = Uses(Symbols.NONE)
+
 
 class Thing(Enum):
     """What a name can stand for."""
@@ -100,22 +102,21 @@ class FoundFormula:
     path: Path
     formula: Formula
     uses: Symbols
+    local: frozenset[str] = frozenset()
 
 
-def walk(record: Record, path: Path = (), uses: Symbols = Symbols.NONE) -> Iterator[FoundName | FoundFormula]:
+def walk(record: Record, path: Path = (), uses: Uses = _NOTHING) -> Iterator[FoundName | FoundFormula]:
     """All names and formulas in a record and in the records inside it."""
     for name, field in type(record).model_fields.items():
         yield from _walk(getattr(record, name), field.annotation, field.metadata, (*path, name), uses)
 
 
-def _walk(
-    value: Any, annotation: Any, marks: list[Any], path: Path, uses: Symbols
-) -> Iterator[FoundName | FoundFormula]:
+def _walk(value: Any, annotation: Any, marks: list[Any], path: Path, uses: Uses) -> Iterator[FoundName | FoundFormula]:
     annotation, marks = _opened(annotation, value, marks)
-    uses = next((mark.symbols for mark in marks if isinstance(mark, Uses)), uses)
+    uses = next((mark for mark in marks if isinstance(mark, Uses)), uses)
     thing = next((mark.thing for mark in marks if isinstance(mark, Refers)), None)
     if isinstance(value, Formula):
-        yield FoundFormula(path, value, uses)
+        yield FoundFormula(path, value, uses.symbols, uses.local)
     elif isinstance(value, str) and thing is not None:
         yield FoundName(path, value, thing)
     elif isinstance(value, Record):

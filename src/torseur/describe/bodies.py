@@ -75,10 +75,15 @@ _DIRECTIONS: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z
 _WITH_AXIS = ("revolute", "prismatic", "screw", "cylindrical", "planar")
 
 
+def known_joints(schema: dict[str, Any]) -> None:
+    """The joint kinds there are, into a JSON schema."""
+    schema["enum"] = list(KINDS)
+
+
 class Joint(Record):
     """How a body moves in its parent."""
 
-    kind: str = Field("fixed", description=f"one of {', '.join(KINDS)}", json_schema_extra={"enum": list(KINDS)})
+    kind: str = Field("fixed", description=f"one of {', '.join(KINDS.core)}", json_schema_extra=known_joints)
     coordinates: Table[Coordinate] = Field(
         FrozenDict(), description="in the order of the kind; by default named after the body"
     )

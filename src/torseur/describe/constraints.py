@@ -14,10 +14,11 @@ from torseur.describe.annotations import (
     FrameName,
     GeometricTriple,
     Positional,
+    RoadName,
     Signal,
     SpeedName,
 )
-from torseur.describe.bodies import WORLD
+from torseur.describe.bodies import WORLD, known_joints
 from torseur.describe.fields import FrozenDict, Record, Scalar
 from torseur.describe.place import exactly_one
 from torseur.spatial.joints import KINDS, JointKind
@@ -28,7 +29,7 @@ __all__ = ["Constraint", "Contact", "Coupling", "Loop", "NoSideSlip", "Prescribe
 class Loop(Record):
     """A cut joint: it closes a chain between two frames (bodies' own or named ones)."""
 
-    joint: str = Field("revolute", description="its kind", json_schema_extra={"enum": list(KINDS)})
+    joint: str = Field("revolute", description="its kind", json_schema_extra=known_joints)
     between: tuple[FrameName, FrameName] = Field(description="frames a and b of the joint")
     pitch: Scalar | None = Field(None, description="of a screw, m/rad")
 
@@ -48,12 +49,23 @@ class Loop(Record):
 
 
 class Rolling(Record):
-    """A wheel or disc that rolls without slipping on a plane: its lowest point has no velocity."""
+    """A wheel or disc that rolls without slipping on a plane or road: its lowest point has no velocity."""
 
     wheel: FrameName = Field(description="body or frame at the wheel's centre, with the axle along one of its axes")
     axle: Literal["x", "y", "z"] = Field("z", description="the axis of the wheel's frame along the axle")
     radius: Scalar = Field(description="m")
+    crown: Scalar = Field(0.0, description="radius of the tread's cross-section, m: 0 is a disc")
     ground: FrameName = Field(WORLD, description="frame whose xy plane is the ground")
+    road: RoadName | None = Field(None, description="in place of the ground: a road of this model")
+    under: FrameName | None = Field(
+        None,
+        description="frame that does not spin: the point of contact is fixed at the radius below it, along its z axis; "
+        "by default it is the lowest point of the tread",
+    )
+    stiffness: Scalar | None = Field(
+        None, description="N/m: the tread is pressed in by the normal force; by default it is rigid"
+    )
+    damping: Scalar = Field(0.0, description="of the tread pressed in, N s/m")
     slides: StrictBool | Literal["freely"] = Field(
         False,
         description="true: only the sideways slip is forbidden, as for a locked-out drive; freely: no slip is, as for "
@@ -65,6 +77,15 @@ class Rolling(Record):
         description="coefficient of Coulomb friction: in a simulation the wheel slips where it would take more than "
         "this times the normal force; by default it never does",
     )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.road is not None and self.ground != WORLD:
+            raise PydanticCustomError("choice", "give ground or road, not both")
+        if self.stiffness is not None and (self.slides != "freely" or self.friction is not None):
+            text = "a tread with stiffness has tyre forces as loads: it needs slides: freely, and no friction here"
+            raise PydanticCustomError("choice", text)
+        return self
 
 
 class Contact(Record):

@@ -17,6 +17,7 @@ from torseur.describe.formulas import normal_of
 from torseur.describe.interpolation import Lookup
 from torseur.describe.loads import Load
 from torseur.describe.lookup_tables import LookupTable
+from torseur.describe.roads import Road
 from torseur.spatial.joints import CoordinateInfo, Quantity
 
 __all__ = ["Input", "Mechanism", "NamedQuantity", "Output", "Parameter", "Variable"]
@@ -96,6 +97,7 @@ class Mechanism(Record):
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="coordinates of free-form kinematics")
     bodies: Table[Body] = Field(FrozenDict(), description="the bodies, in the order of their coordinates in q")
     loops: Table[Loop] = Field(FrozenDict(), description="cut joints, which close chains")
+    roads: Table[Road] = Field(FrozenDict(), description="ground that wheels roll on")
     constraints: Table[Constraint] = Field(FrozenDict(), description="what else ties the bodies")
     loads: Table[SerializeAsAny[Load]] = Field(FrozenDict(), description="what pushes, pulls and turns them")
     inputs: Table[Input] = Field(FrozenDict(), description="signals from outside")
@@ -157,13 +159,20 @@ class Mechanism(Record):
 
     @property
     def pushing(self) -> tuple[str, ...]:
-        """The constraints with a normal force: contacts and rolling wheels."""
-        return tuple(n for n, c in self.constraints.items() if c.contact is not None or c.rolling is not None)
+        """The constraints with a normal force: contacts and rolling wheels, those with a stiffness aside."""
+        rigid = {n for n, c in self.constraints.items() if c.rolling is not None and c.rolling.stiffness is None}
+        return tuple(n for n, c in self.constraints.items() if c.contact is not None or n in rigid)
+
+    @property
+    def compliant(self) -> tuple[str, ...]:
+        """The rolling wheels whose normal force is that of a spring."""
+        wheels = {n: c.rolling for n, c in self.constraints.items() if c.rolling is not None}
+        return tuple(n for n, wheel in wheels.items() if wheel.stiffness is not None)
 
     @property
     def normals_read(self) -> tuple[str, ...]:
         """The constraints whose normal forces loads depend on, friction of contacts among them."""
-        used = self.names_in(dict(self.loads))
+        used = self.names_in(dict(self.loads)) | {normal_of(n) for x in self.loads.values() for n in x.wheels}
         rough = [n for n, c in self.constraints.items() if c.contact is not None and c.contact.friction is not None]
         used |= self.names_in([self.constraints[n] for n in rough])
         return tuple(n for n in self.pushing if n in rough or normal_of(n) in used)

@@ -27,28 +27,21 @@ from torseur.describe.fields import Scalar
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
+from torseur.dynamics.wheels import Acts, acts_on, relative, wheel_on_road
 from torseur.errors import ModelError
-from torseur.graph import Expr, jacobian, sqrt, substitute, tangents
+from torseur.graph import Expr, jacobian, substitute, tangents
 from torseur.spatial.joints.closure import Closing
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import (
     Vector,
     add,
-    cross,
     dot,
     identity,
-    minus,
-    rotate,
-    rotate_back,
     scale,
-    sub,
     zero_vector,
 )
 
 __all__ = ["Constraints", "Cut", "Row"]
-
-Acts = tuple[tuple[FrameState, Vector, Vector], ...]
-"""Frames, and force and torque on each, in its axes."""
 
 
 @dataclass(frozen=True)
@@ -198,48 +191,38 @@ class Constraints:
         self.cuts.append(Cut(name, a, b, tuple(closings), tuple(places)))
 
     def _rolling(self, owner: str, form: Rolling) -> Iterator[Row]:
-        """The lowest point of the rim, at P - radius e, has no velocity; e in the wheel's plane, as upright as it can.
-
-        With k the normal of the ground, n the axle: e = (k - (k.n) n) / s, s = sqrt(1 - (k.n)^2); the height of the
-        centre is radius s.
-        """
-        system, g = self.system, self.system.graph
-        wheel, ground = self.kinematics.frame(form.wheel), self.kinematics.frame(form.ground)
-        pose, V, w = _relative(ground, wheel)
-        n = rotate(pose.R, identity(g)["xyz".index(form.axle)])
-        radius, k = system.scalar(form.radius), identity(g)[2]
-        s = self.uprightness[owner] = sqrt(1.0 - n[2] * n[2])
-        e = scale(1.0 / s, sub(k, scale(n[2], n)))
-        slip = sub(V, cross(w, scale(radius, e)))
-        ahead = scale(1.0 / s, cross(n, k))  # along the trace of the wheel on the ground
+        """The point of contact has no velocity, and touches; see `wheels`. A tread with a stiffness is a load."""
+        if form.stiffness is not None:
+            return
+        wheel = wheel_on_road(self.system, self.kinematics, owner.split(".", 1)[1], form)
+        self.uprightness[owner] = wheel.upright
 
         def acts(direction: Vector) -> Acts:
-            return _push(wheel, ground, pose, direction, scale(-radius, e))
+            return acts_on(wheel.frame, wheel.ground, wheel.pose, direction, wheel.arm)
 
-        yield self._holonomic(owner, "height", pose.P[2] - radius * s, "N", acts(k))
+        yield self._holonomic(owner, "height", wheel.gap, "N", acts(wheel.normal))
         if form.slides == "freely":
             return
         if not form.slides:
-            yield Row(owner, "ahead", dot(ahead, slip), None, "N", acts=acts(ahead))
-        side = cross(k, ahead)
-        yield Row(owner, "sideways", dot(side, slip), None, "N", acts=acts(side))
+            yield Row(owner, "ahead", dot(wheel.ahead, wheel.material), None, "N", acts=acts(wheel.ahead))
+        yield Row(owner, "sideways", dot(wheel.side, wheel.material), None, "N", acts=acts(wheel.side))
 
     def _contact(self, owner: str, form: Contact) -> Iterator[Row]:
         if form.gap is not None:
             yield self._holonomic(owner, "", self.system.scalar(form.gap), "N")
         else:
             body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
-            pose, g = _relative(ground, body)[0], self.system.graph
-            acts = _push(body, ground, pose, identity(g)[2], zero_vector(g))
+            pose, g = relative(ground, body)[0], self.system.graph
+            acts = acts_on(body, ground, pose, identity(g)[2], zero_vector(g))
             yield self._holonomic(owner, "", pose.P[2], "N", acts)
             yield from (row for row in self._along_ground(owner, form) if f"{owner}.{row.part}" in self._switches)
 
     def _along_ground(self, owner: str, form: Contact) -> Iterator[Row]:
         """The velocity of a contact along x and y of the ground."""
         body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
-        (pose, V, _), g = _relative(ground, body), self.system.graph
+        (pose, V, _), g = relative(ground, body), self.system.graph
         for part, axis, rate in zip("xy", identity(g), V, strict=False):
-            yield Row(owner, part, rate, None, "N", acts=_push(body, ground, pose, axis, zero_vector(g)))
+            yield Row(owner, part, rate, None, "N", acts=acts_on(body, ground, pose, axis, zero_vector(g)))
 
     def _no_side_slip(self, owner: str, form: NoSideSlip) -> Iterator[Row]:
         direction, frame = self.system.unit(self.system.vector(form.direction)), self.kinematics.frame(form.frame)
@@ -294,24 +277,6 @@ def _pose_on(tree: Tree, frame: FrameState, link: int) -> Pose:
     while k != link:
         pose, k = tree.links[k].pose * pose, tree.links[k].parent
     return pose
-
-
-def _relative(ground: FrameState, body: FrameState) -> tuple[Pose, Vector, Vector]:
-    """Pose and velocity of a body's frame relative to another, in the axes of that other."""
-    to_ground = ground.pose.inverse()
-    pose = to_ground * body.pose
-    V = rotate(pose.R, body.V)
-    w = rotate(pose.R, body.w)
-    return pose, sub(V, add(ground.V, cross(ground.w, pose.P))), sub(w, ground.w)
-
-
-def _push(body: FrameState, ground: FrameState, pose: Pose, direction: Vector, arm: Vector) -> Acts:
-    """A unit force on a body, along a direction and at an arm from its origin, and what the ground feels of it.
-
-    Pose, direction and arm in the axes of the ground.
-    """
-    on_body = rotate_back(pose.R, direction), rotate_back(pose.R, cross(arm, direction))
-    return (body, *on_body), (ground, minus(direction), cross(direction, add(pose.P, arm)))
 
 
 def cut_wrench(cut: Cut, multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:

@@ -2,7 +2,7 @@
 
 ======  ===============================================================================  ======
 T       kinetic energy                                                                    J
-U       potential energy: gravity, with the world origin at zero, and springs             J
+U       potential energy: gravity, with the world origin at zero, and loads               J
 p, L    linear momentum, angular momentum about the world origin, in world axes           N s, N m s
 ======  ===============================================================================  ======
 
@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torseur.describe import SpringDamper
-from torseur.dynamics.loads import path_of
+from torseur.dynamics.loads import LoadOnTree
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import Kinematics
 from torseur.graph import Expr
@@ -71,7 +70,7 @@ def kinetic_shares(tree: Tree, part: Part) -> list[Expr]:
 
 
 def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> Expr:
-    """U = -sum g.(M P + R MS) + sum 1/2 k (s - rest)^2."""
+    """U = -sum g.(M P + R MS) + what loads have stored."""
     kinematics, system = Kinematics(tree), tree.system
     total = system.graph.zero
     for k, (link, pose) in enumerate(zip(tree.links, kinematics.poses, strict=True)):
@@ -80,9 +79,9 @@ def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> E
         centre = add(scale(link.inertia.M, pose.P), rotate(pose.R, link.inertia.MS))
         total = total - dot(gravity, centre)
     for name, load in system.mechanism.loads.items():
-        if isinstance(load, SpringDamper) and (part is None or name in part.loads):
-            stretch = path_of(tree, kinematics, load)[0] - system.scalar(load.rest)
-            total = total + 0.5 * system.scalar(load.stiffness) * stretch * stretch
+        if part is None or name in part.loads:
+            stored = load.energy(LoadOnTree(tree, name, kinematics))
+            total = total if stored is None else total + stored
     return total
 
 

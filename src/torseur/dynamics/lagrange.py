@@ -28,9 +28,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torseur.describe import BASE, SpringDamper
+from torseur.describe import BASE
 from torseur.dynamics.kinematics import body_poses, joints, rates, velocity_of
-from torseur.dynamics.loads import forces_of, path_of
+from torseur.dynamics.loads import LoadOnTree, forces_of
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
 from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.system import System
@@ -220,9 +220,9 @@ def _parts(w: Workbench, kinematics: Kinematics, bodies: Sequence[str]) -> tuple
         name = f"rotor_of_{system.v.names[rotor.speed]}"
         T[name] = T.get(name, zero) + _spin_energy(w, kinematics, rotor)
     for name, load in system.mechanism.loads.items() if w.options.loads else ():
-        if isinstance(load, SpringDamper):
-            stretch = path_of(w.true_tree, kinematics, load)[0] - system.scalar(load.rest)
-            U[name] = 0.5 * system.scalar(load.stiffness) * stretch * stretch
+        stored = load.energy(LoadOnTree(w.true_tree, name, kinematics))
+        if stored is not None and load.without_energy is not None:
+            U[name] = stored
     return {n: x for n, x in T.items() if x is not zero}, {n: x for n, x in U.items() if x is not zero}
 
 
@@ -236,12 +236,12 @@ def _spin_energy(w: Workbench, kinematics: Kinematics, rotor: Rotor) -> Expr:
 
 
 def _forces(w: Workbench) -> list[Expr]:
-    """Of loads along the coordinates, springs without their stiffness: that has a potential."""
+    """Of loads along the coordinates, less the forces that have a potential."""
     g, tree = w.system.graph, w.true_tree
     if not w.options.loads:
         return [g.zero] * tree.nv
     loads = w.system.mechanism.loads
-    rest = {n: x.model_copy(update={"stiffness": 0.0}) if isinstance(x, SpringDamper) else x for n, x in loads.items()}
+    rest = {n: x.without_energy or x for n, x in loads.items()}
     forces = forces_of(tree, rest)
     asked = inverse_dynamics(tree.carrying({}, []), w.rest, zero_vector(g), forces.wrenches)
     return [forces.Q.get(k, g.zero) - x for k, x in enumerate(asked)]

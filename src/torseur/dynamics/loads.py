@@ -1,27 +1,31 @@
 """What the loads of a description do: generalised forces along coordinates, wrenches on links.
 
-A load on coordinates is a force times the derivative of its path's rate by the speeds; a load at a frame, or between
-two, is a wrench that the recursions carry on. Nothing here depends on accelerations: rotors are in `tree`.
+The laws are in the records themselves (`torseur.describe.loads`); here is the context they are given. A load on
+coordinates is a force times the derivative of its path's rate by the speeds; a load at a frame, or between two, is a
+wrench that the recursions carry on. Nothing here depends on accelerations: rotors are in `tree`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from torseur.describe import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
-from torseur.describe.fields import Scalar, Table
-from torseur.describe.loads import PathLoad
+from torseur.describe import Load
+from torseur.describe.constraints import Rolling
+from torseur.describe.fields import Scalar, Triple
+from torseur.describe.loads import LoadContext, PathLoad
 from torseur.dynamics.kinematics import rates
 from torseur.dynamics.newton_euler import Wrench as LinkWrench
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
-from torseur.errors import ModelError
-from torseur.graph import Expr, Graph, absolute, jacobian, maximum, ops, select, sign, sqrt
+from torseur.dynamics.wheels import WheelOnRoad, wheel_on_road
+from torseur.errors import ModelError, TorseurError
+from torseur.graph import Expr, Graph, jacobian, maximum, ops, sign, sqrt, substitute, tangents
 from torseur.graph.function import reachable
 from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
 
-__all__ = ["Forces", "FrictionLaw", "coulomb", "forces_of", "not_negative", "path_of"]
+__all__ = ["Forces", "FrictionLaw", "LoadOnTree", "coulomb", "forces_of", "not_negative"]
 
 
 FrictionLaw = Callable[[str, Expr, Expr], Expr]
@@ -47,16 +51,21 @@ class Forces:
     """Generalised forces by place in v, and wrenches on links (at their origins, in their axes)."""
 
     graph: Graph
-    law: FrictionLaw = coulomb
     Q: dict[int, Expr] = field(default_factory=dict)
     wrenches: dict[int, LinkWrench] = field(default_factory=dict)
 
-    def friction(self, load: str, level: Expr, rate: Expr) -> Expr:
-        """Dry friction along a path."""
-        return self.law(load, not_negative(level), rate)
-
     def push(self, speed: int, force: Expr) -> None:
         self.Q[speed] = self.Q.get(speed, self.graph.zero) + force
+
+    def replaced(self, known: Mapping[Expr, Expr]) -> Forces:
+        """The same forces with expressions in place of symbols."""
+        if not known:
+            return self
+        Q = dict(zip(self.Q, substitute(list(self.Q.values()), known), strict=True)) if self.Q else {}
+        flat = substitute([x for f, n in self.wrenches.values() for x in (*f, *n)], known) if self.wrenches else []
+        six = [flat[k : k + 6] for k in range(0, len(flat), 6)]
+        wrenches = {k: ((a, b, c), (d, e, f)) for k, (a, b, c, d, e, f) in zip(self.wrenches, six, strict=True)}
+        return Forces(self.graph, Q, wrenches)
 
     def act(self, frame: FrameState, force: Vector, torque: Vector) -> None:
         """A wrench at a frame's origin, in the frame's axes."""
@@ -70,127 +79,122 @@ class Forces:
 
 def forces_of(tree: Tree, loads: Mapping[str, Load] | None = None, friction: FrictionLaw = coulomb) -> Forces:
     """The forces of the loads of the description, or of others in their place."""
-    forces, kinematics = Forces(tree.system.graph, friction), Kinematics(tree)
+    forces, kinematics = Forces(tree.system.graph), Kinematics(tree)
     for name, load in (tree.system.mechanism.loads if loads is None else loads).items():
-        law = _LAWS.get(type(load))
-        if law is None:
-            raise ModelError(f"no law for loads of kind '{load.kind}'", where=f"loads.{name}")
-        law(tree, kinematics, forces, load, name)
+        try:
+            load.act(LoadOnTree(tree, name, kinematics, forces, friction))
+        except TorseurError as error:
+            error.where = error.where or f"loads.{name}"
+            raise
     return forces
 
 
-# -- along a path ------------------------------------------------------------------------------------------------------
-def _along(
-    tree: Tree, kinematics: Kinematics, forces: Forces, load: PathLoad, law: Callable[[Expr, Expr], Expr]
-) -> None:
-    """Apply force(s, ds/dt) along the path of a load."""
-    system = tree.system
-    if load.between is not None:
-        length, rate, unit, a, b = _strut(kinematics, load.between)
-        pull = scale(law(length, rate), unit)
-        still = scale(system.graph.zero, unit)
-        forces.act(b, rotate_back(b.pose.R, pull), still)
-        forces.act(a, rotate_back(a.pose.R, minus(pull)), still)
-        return
-    s, rate = path_of(tree, kinematics, load)
-    force = law(s, rate)
-    slopes = jacobian([rate], list(system.v))
-    for place, slope in zip(slopes.columns, slopes.entries, strict=True):
-        forces.push(place, force * slope)
+class LoadOnTree(LoadContext):
+    """One load on the tree of a mechanism.
 
+    Args:
+        tree: the links.
+        name: of the load.
+        kinematics: of the tree, shared by all loads.
+        forces: where they are left.
+        friction: the law of dry friction.
+    """
 
-def path_of(tree: Tree, kinematics: Kinematics, load: PathLoad) -> tuple[Expr, Expr]:
-    """The length of a load's path and its rate."""
-    if load.between is not None:
-        length, rate, _, _, _ = _strut(kinematics, load.between)
-        return length, rate
-    one: dict[str, Scalar] = {load.coordinate: 1.0} if load.coordinate is not None else {}
-    return _path(tree, load.combination or one)
+    def __init__(
+        self,
+        tree: Tree,
+        name: str,
+        kinematics: Kinematics | None = None,
+        forces: Forces | None = None,
+        friction: FrictionLaw = coulomb,
+    ) -> None:
+        self.graph = tree.system.graph
+        self.name = name
+        self._tree, self._kinematics = tree, kinematics or Kinematics(tree)
+        self._forces, self._law = forces or Forces(self.graph), friction
 
+    # -- what a law may ask --------------------------------------------------------------------------------------------
+    def scalar(self, value: Scalar) -> Expr:
+        return self._tree.system.scalar(value)
 
-def _strut(kinematics: Kinematics, ends: tuple[str, str]) -> tuple[Expr, Expr, Vector, FrameState, FrameState]:
-    """Length, rate, direction from a to b in world axes, and the two ends."""
-    a, b = (kinematics.frame(name) for name in ends)
-    span = sub(b.pose.P, a.pose.P)
-    length = sqrt(dot(span, span))
-    if length is length.graph.zero:
-        raise ModelError(
-            "a load between two frames that are always in one place has no direction",
-            got=" and ".join(ends),
-            expected="frames with a distance between them",
-        )
-    unit = (span[0] / length, span[1] / length, span[2] / length)
-    return length, dot(unit, sub(b.V_world, a.V_world)), unit, a, b
+    def vector(self, value: Triple) -> Vector:
+        return self._tree.system.vector(value)
 
+    def frame(self, name: str) -> FrameState:
+        return self._kinematics.frame(name)
 
-def _path(tree: Tree, factors: Table[Scalar] | dict[str, Scalar]) -> tuple[Expr, Expr]:
-    """A sum of coordinates times factors, and its rate."""
-    system, rate_of = tree.system, _coordinate_rates(tree)
-    s = rate = system.graph.zero
-    for name, factor in factors.items():
-        k = system.scalar(factor)
-        s, rate = s + k * system.scope[name], rate + k * rate_of[name]
-    return s, rate
+    def speed(self, coordinate: str) -> Expr:
+        return self._tree.system.v.symbols[self._tree.speed_of(coordinate)]
 
+    def path(self, load: PathLoad) -> tuple[Expr, Expr]:
+        if load.between is not None:
+            length, rate, _ = self._strut(load.between)
+            return length, rate
+        one: dict[str, Scalar] = {load.coordinate: 1.0} if load.coordinate is not None else {}
+        s = rate = self.graph.zero
+        for name, factor in (load.combination or one).items():
+            k = self.scalar(factor)
+            s, rate = s + k * self._tree.system.scope[name], rate + k * self._rates[name]
+        return s, rate
 
-def _coordinate_rates(tree: Tree) -> dict[str, Expr]:
-    return dict(zip(tree.system.q.names, rates(tree.system), strict=True))
+    def rate(self, value: Expr) -> Expr:
+        system = self._tree.system
+        seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: self.graph.one}
+        return tangents([value], seeds)[0]
 
+    def wheel(self, constraint: str) -> WheelOnRoad:
+        described = self._tree.system.mechanism.constraints.get(constraint)
+        form = None if described is None else described.form
+        if not isinstance(form, Rolling):
+            raise ModelError(
+                f"'{constraint}' is no wheel on a road",
+                where=f"loads.{self.name}",
+                expected="the name of a rolling constraint",
+            )
+        return wheel_on_road(self._tree.system, self._kinematics, constraint, form)
 
-def _spring_damper(tree: Tree, kinematics: Kinematics, forces: Forces, load: SpringDamper, name: str) -> None:
-    k, rest, c, dry = (tree.system.scalar(x) for x in (load.stiffness, load.rest, load.damping, load.friction))
+    def friction(self, level: Expr, rate: Expr) -> Expr:
+        return self._law(self.name, not_negative(level), rate)
 
-    def law(s: Expr, rate: Expr) -> Expr:
-        smooth = -(k * (s - rest) + c * rate)
-        return smooth if dry is tree.system.graph.zero else smooth + forces.friction(name, dry, rate)
+    # -- where it leaves its forces ------------------------------------------------------------------------------------
+    def push(self, coordinate: str, force: Expr) -> None:
+        self._forces.push(self._tree.speed_of(coordinate), force)
 
-    _along(tree, kinematics, forces, load, law)
+    def pull(self, load: PathLoad, force: Expr) -> None:
+        if load.between is not None:
+            a, b = (self._kinematics.frame(name) for name in load.between)
+            pull = scale(force, self._strut(load.between)[2])
+            still = scale(self.graph.zero, pull)
+            self._forces.act(b, rotate_back(b.pose.R, pull), still)
+            self._forces.act(a, rotate_back(a.pose.R, minus(pull)), still)
+            return
+        slopes = jacobian([self.path(load)[1]], list(self._tree.system.v))
+        for place, slope in zip(slopes.columns, slopes.entries, strict=True):
+            self._forces.push(place, force * slope)
 
+    def apply(self, frame: str, force: Vector, torque: Vector) -> None:
+        self._forces.act(self._kinematics.frame(frame), force, torque)
 
-def _effort(tree: Tree, kinematics: Kinematics, forces: Forces, load: Effort, name: str) -> None:
-    value = tree.system.scalar(load.value)
-    _along(tree, kinematics, forces, load, lambda s, rate: value)
+    def apply_at_wheel(self, constraint: str, force: Vector, torque: Vector) -> None:
+        for frame, f, n in self.wheel(constraint).wrenches(force, torque):
+            self._forces.act(frame, f, n)
 
+    # -- paths ---------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _rates(self) -> dict[str, Expr]:
+        return dict(zip(self._tree.system.q.names, rates(self._tree.system), strict=True))
 
-def _motor(tree: Tree, kinematics: Kinematics, forces: Forces, load: Motor, name: str) -> None:
-    """ratio times what is left of the torque after the motor's own friction, less the joint's friction (Llibre II)."""
-    scalar, g = tree.system.scalar, tree.system.graph
-    place = tree.speed_of(load.coordinate)
-    v, ratio = tree.system.v.symbols[place], scalar(load.ratio)
-    smooth = ratio * (scalar(load.torque) - scalar(load.motor_damping) * ratio * v) - scalar(load.joint_damping) * v
-    dry = absolute(ratio) * scalar(load.motor_friction) + scalar(load.joint_friction)
-    forces.push(place, smooth if dry is g.zero else smooth + forces.friction(name, dry, v))
-
-
-# -- at a frame --------------------------------------------------------------------------------------------------------
-def _wrench(tree: Tree, kinematics: Kinematics, forces: Forces, load: Wrench, name: str) -> None:
-    frame = kinematics.frame(load.frame)
-    force, torque = tree.system.vector(load.force), tree.system.vector(load.torque)
-    if load.axes == "world":
-        force, torque = rotate_back(frame.pose.R, force), rotate_back(frame.pose.R, torque)
-    forces.act(frame, force, torque)
-
-
-def _drag(tree: Tree, kinematics: Kinematics, forces: Forces, load: Drag, name: str) -> None:
-    frame, scalar = kinematics.frame(load.frame), tree.system.scalar
-    V = sub(frame.V, rotate_back(frame.pose.R, tree.system.vector(load.wind)))
-    factor = -0.5 * scalar(load.density) * scalar(load.area) * scalar(load.coefficient)
-    square = dot(V, V)
-    moves = square > 0.0
-    speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)  # whose derivatives exist at rest
-    force = scale(factor * speed, V)
-    forces.act(frame, force, scale(tree.system.graph.zero, force))
-
-
-def _no_force(tree: Tree, kinematics: Kinematics, forces: Forces, load: Load, name: str) -> None:
-    """A drive's inertia acts through accelerations only."""
-
-
-_LAWS: dict[type[Load], Callable[..., None]] = {
-    SpringDamper: _spring_damper,
-    Effort: _effort,
-    Motor: _motor,
-    Wrench: _wrench,
-    Drag: _drag,
-    Transmission: _no_force,
-}
+    def _strut(self, ends: tuple[str, str]) -> tuple[Expr, Expr, Vector]:
+        """Length, rate, and direction from a to b in world axes."""
+        a, b = (self._kinematics.frame(name) for name in ends)
+        span = sub(b.pose.P, a.pose.P)
+        length = sqrt(dot(span, span))
+        if length is self.graph.zero:
+            raise ModelError(
+                "a load between two frames that are always in one place has no direction",
+                where=f"loads.{self.name}",
+                got=" and ".join(ends),
+                expected="frames with a distance between them",
+            )
+        unit = (span[0] / length, span[1] / length, span[2] / length)
+        return length, dot(unit, sub(b.V_world, a.V_world)), unit

@@ -13,12 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 from torseur.dynamics import energy
+from torseur.dynamics.contact_friction import compliant_loads
 from torseur.dynamics.loads import FrictionLaw, coulomb, forces_of
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
-from torseur.graph import Expr
+from torseur.graph import Expr, substitute
 from torseur.spatial.vectors import dot
 
 __all__ = ["energy_and_momentum", "load_powers", "power_of", "total_energy"]
@@ -33,7 +34,8 @@ def power_of(tree: Tree, load: str, friction: FrictionLaw = coulomb) -> Expr:
         power = power + force * tree.system.v.symbols[place]
     for k, (f, n) in forces.wrenches.items():
         power = power + dot(f, velocities[k].linear) + dot(n, velocities[k].angular)
-    return power
+    known = compliant_loads(tree)
+    return substitute([power], known)[0] if known else power
 
 
 def load_powers(w: Workbench) -> dict[str, Any]:

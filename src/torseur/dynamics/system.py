@@ -26,6 +26,9 @@ __all__ = ["NORMALS", "System", "Turn"]
 NORMALS = "normals"
 """The block of normal forces."""
 
+COMPLIANT = "compliant"
+"""The block of normal forces of treads with a stiffness."""
+
 _MDH = (
     (StepKind.ROTATE_Z, "gamma"),
     (StepKind.MOVE_Z, "b"),
@@ -71,8 +74,12 @@ class System:
         self.p = _block(g, "p", free, Role.PARAMETER)
         self.normals = _block(g, NORMALS, [f"normal_{name}" for name in mechanism.pushing], Role.INPUT)
         """Normal forces of contacts and rolling wheels; see `normal_forces`."""
+        names = [f"normal_{name}" for name in mechanism.compliant]
+        self.compliant = _block(g, COMPLIANT, names, Role.INPUT)
+        """Normal forces of treads with a stiffness; forces have their values in their place."""
         self.scope: dict[str, Expr] = {"t": self.t}
         self.scope |= {normal_of(n): N for n, N in zip(mechanism.pushing, self.normals, strict=True)}
+        self.scope |= {normal_of(n): N for n, N in zip(mechanism.compliant, self.compliant, strict=True)}
         for block in (self.q, self.v, self.u, self.p):
             self.scope |= dict(zip(block.names, block, strict=True))
         self.input_rates: dict[Expr, Expr] = {}

@@ -12,7 +12,7 @@ from torseur.dynamics.articulated_body import articulated_solve
 from torseur.dynamics.composite_body import mass_matrix
 from torseur.dynamics.constrained import Allowed, FewRows, ManyRows
 from torseur.dynamics.constraints import Constraints, Row
-from torseur.dynamics.contact_friction import ContactLaw, add_friction, slipping
+from torseur.dynamics.contact_friction import ContactLaw, add_compliance, add_friction, compliant_loads, slipping
 from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.jacobians import Axes, Task
 from torseur.dynamics.loads import Forces, FrictionLaw, coulomb, forces_of
@@ -20,7 +20,7 @@ from torseur.dynamics.newton_euler import inverse_dynamics
 from torseur.dynamics.system import System
 from torseur.dynamics.tree import Tree
 from torseur.errors import ArgumentError
-from torseur.graph import Block, Expr, Function, Role, count, ops, select, sqrt
+from torseur.graph import Block, Expr, Function, Role, count, ops, select, sqrt, substitute
 from torseur.graph.function import reachable
 from torseur.spatial.vectors import Vector, dot
 
@@ -142,7 +142,17 @@ class Workbench:
         if not self.options.loads:
             return Forces(self.system.graph), {}
         forces = forces_of(self.tree, friction=self.switching.friction)
-        return forces, add_friction(self.tree, forces, self.switching.contact_friction)
+        powers = add_friction(self.tree, forces, self.switching.contact_friction)
+        powers |= add_compliance(self.tree, forces)
+        if not self.compliant_loads:
+            return forces, powers
+        known = substitute(list(powers.values()), self.compliant_loads)
+        return forces.replaced(self.compliant_loads), dict(zip(powers, known, strict=True))
+
+    @cached_property
+    def compliant_loads(self) -> dict[Expr, Expr]:
+        """Symbol of the normal force of a tread with a stiffness -> what it is."""
+        return compliant_loads(self.tree)
 
     def block(self, name: str) -> Block:
         """vdot or tau: a block as long as v."""

@@ -78,10 +78,10 @@ def _check_name(scope: Scope, found: FoundName) -> Iterator[Fault]:
 
 
 def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
-    for name in sorted(found.formula.names):
+    for name in sorted(found.formula.names - found.local):
         definition = scope.symbols.get(name)
         if definition is None:
-            allowed = [n for n, d in scope.symbols.items() if d.symbols in found.uses]
+            allowed = [*found.local, *(n for n, d in scope.symbols.items() if d.symbols in found.uses)]
             expected, remedy = guess(name, allowed)
             got = found.formula.text[:80]
             yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy)

@@ -72,7 +72,7 @@ class Scope:
             joint: Path = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
             path = paths.get(variable.name, joint)
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
-        for name in mechanism.pushing:
+        for name in (*mechanism.pushing, *mechanism.compliant):
             yield Definition(normal_of(name), "a normal force", ("constraints", name), Symbols.NORMALS)
 
     def _symbols_of(self, quantity: str) -> Symbols:
@@ -84,7 +84,7 @@ class Scope:
             Symbols.INPUTS: mechanism.inputs.keys(),
             Symbols.COORDINATES: self.coordinates.keys(),
             Symbols.SPEEDS: self.speeds.keys(),
-            Symbols.NORMALS: {normal_of(name) for name in mechanism.pushing},
+            Symbols.NORMALS: {normal_of(name) for name in (*mechanism.pushing, *mechanism.compliant)},
         }
         found = Symbols.NONE
         for symbol, names in kinds.items():
@@ -129,7 +129,13 @@ class Scope:
             return self.coordinates
         if thing is Thing.SPEED:
             return self.speeds
-        return self.frames if thing is Thing.FRAME else self.bodies
+        tables: dict[Thing, Mapping[str, object]] = {
+            Thing.ROAD: self.mechanism.roads,
+            Thing.CONSTRAINT: self.mechanism.constraints,
+            Thing.INPUT: self.mechanism.inputs,
+            Thing.FRAME: self.frames,
+        }
+        return tables.get(thing, self.bodies)
 
     @cached_property
     def _records(self) -> dict[type[Record], list[tuple[Path, Record]]]:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from torseur.describe.faults import guess
 from torseur.errors import ModelError
+from torseur.extensions import Kinds
 from torseur.simulation.blocks.base import Block, kinds
 from torseur.simulation.blocks.feedback import Pd, Pid
 from torseur.simulation.blocks.filters import Delay, Integral, Lag, SecondOrder, TransferFunction
@@ -36,7 +37,7 @@ GROUPS = {
 }
 """The kinds by what they are for."""
 
-KINDS = {kind: block for group in GROUPS.values() for kind, block in group.items()}
+KINDS: Kinds[type[Block]] = Kinds("blocks", {n: block for group in GROUPS.values() for n, block in group.items()})
 """The kinds the core knows; packs hand in larger tables."""
 
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from torseur.describe import BASE, BaseKind, SpringDamper
+from torseur.describe import BASE, BaseKind
 from torseur.dynamics import energy
 from torseur.dynamics.energy import Part
-from torseur.dynamics.loads import path_of
+from torseur.dynamics.loads import LoadOnTree
 from torseur.dynamics.newton_euler import joint_wrenches
 from torseur.dynamics.powers import power_of
 from torseur.dynamics.velocities import Kinematics
@@ -132,9 +132,8 @@ def _loads(w: Workbench, part: Part) -> list[Flow]:
         if name not in part.loads:
             continue
         power = power_of(w.tree, name, w.switching.friction)
-        if isinstance(load, SpringDamper):  # what it stores is in U
-            s, rate = path_of(w.tree, kinematics, load)
-            power = power + w.system.scalar(load.stiffness) * (s - w.system.scalar(load.rest)) * rate
+        stored = load.energy_rate(LoadOnTree(w.tree, name, kinematics))  # what it stores is in U
+        power = power if stored is None else power + stored
         if power is not zero:
             found.append(Flow(f"work_{name}", "J", f"work of {name}, what a spring stores aside", power))
     return found

@@ -17,6 +17,7 @@ from torseur.describe.faults import guess
 from torseur.describe.mechanism import Output
 from torseur.dynamics.closed_motion import Motion, corrected, moved_by
 from torseur.dynamics.kinematics import displaced, rates
+from torseur.dynamics.loads import LoadOnTree
 from torseur.dynamics.normal_forces import normal_rows, normals_read
 from torseur.dynamics.quantities import motion_derivatives
 from torseur.dynamics.reactions import reaction_of
@@ -90,6 +91,7 @@ class Plant:
         self.switches = Switches(context, self.settings.friction, self.settings.stops)
         self.switches.install()
         self.rank_names = self._install_ranks(context)
+        self._install_loads(context, given)
         build_blocks(context, {name: block for name, block in given.items() if name not in self.constants})
         for name, output in (outputs or {}).items():
             context.where = f"outputs.{name}"
@@ -103,6 +105,20 @@ class Plant:
         self.balances = self._balance(context)
         self._parts = context.parts()
         self._close()
+
+    def _install_loads(self, context: Context, given: Mapping[str, Block]) -> None:
+        """States of loads are integrated, unless the study drives them; their results have names."""
+        for name, load in self.mechanism.loads.items():
+            on = LoadOnTree(self.bench.tree, name, context.kinematics)
+            context.where = f"loads.{name}"
+            for key, result in load.results(on).items():
+                context.define(f"{name}_{key}", result.value, result.unit, result.meaning)
+            for state, rate in load.rates(on).items() if load.states else ():
+                if state not in given:
+                    record = self.mechanism.inputs[state]
+                    symbol = context.state(state, record.default, record.unit or "")
+                    context.rate(symbol, rate)
+                    context.drive(state, symbol)
 
     def _watch_wheels(self, context: Context) -> dict[str, str]:
         """Events of wheels that fall flat, by name, and whose constraint it is."""
@@ -153,6 +169,7 @@ class Plant:
         late: dict[Expr, Expr] = dict(zip(w.block("vdot"), self.vdot, strict=True))
         late |= dict(zip(self._lam, self.lam, strict=True))
         late |= {N: maximum(self.lam[row], 0.0) for N, row in normal_rows(w).items()}
+        late |= {N: self._in([value])[0] for N, value in w.compliant_loads.items()}
         late |= dict(zip(self._judged, self._in(self._nearest(found)), strict=True)) if self._shares else {}
         late |= dict(zip(self._pushes, self._forces if self._pushes else [], strict=True))
         for name, block in parts.reactions.items():

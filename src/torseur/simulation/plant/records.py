@@ -188,7 +188,7 @@ class Records:
         states = [
             Channel(s.name, s.unit, "state of a block", column[s.name], Role.STATE)
             for s in plant.parts.states
-            if s.name not in watched
+            if s.name not in watched and s.name not in plant.mechanism.inputs
         ]
         states += [Channel(f.name, f.unit, f.meaning, column[f.name], Role.AUDIT) for f in flows]
         channels = [Channel(i.name, i.unit, i.meaning, items[:, k], i.role) for k, i in enumerate(self._items)]

@@ -1,5 +1,6 @@
-"""The joint kinds. To add one: write its file, add it to `KINDS`."""
+"""The joint kinds. To add one to the core: write its file, add it to `KINDS`; packages: `torseur.extensions`."""
 
+from torseur.extensions import Kinds
 from torseur.spatial.joints.cylindrical import CYLINDRICAL
 from torseur.spatial.joints.fixed import FIXED
 from torseur.spatial.joints.free import FREE, FREE_RPY
@@ -11,7 +12,7 @@ from torseur.spatial.joints.screw import SCREW
 from torseur.spatial.joints.spherical import SPHERICAL
 from torseur.spatial.joints.universal import UNIVERSAL
 
-KINDS: dict[str, JointKind] = {
+_CORE = {
     kind.name: kind
     for kind in (
         REVOLUTE,
@@ -26,5 +27,8 @@ KINDS: dict[str, JointKind] = {
         FREE_RPY,
     )
 }
+
+KINDS: Kinds[JointKind] = Kinds("joints", _CORE)
+"""The kinds of the core, and those of extensions."""
 
 __all__ = ["KINDS", "CoordinateInfo", "JointKind", "Motion", "Quantity"]
