@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 
 from torseur.describe import Mechanism
 from torseur.describe.bodies import Base, BaseKind, Coordinate, Joint, Shape
-from torseur.describe.constraints import Constraint, Contact, Loop
+from torseur.describe.constraints import Constraint, Contact, Loop, Rolling
 from torseur.describe.fields import Record
 from torseur.describe.formulas import CONSTANTS, FUNCTIONS, RESERVED, Formula
 from torseur.describe.inertia import Solid
@@ -144,6 +144,8 @@ def _record(draw: Draw, kind: type[Record]) -> Record:
             if made.get(start) is not None and made.get(guess) is not None:
                 del made[draw(st.sampled_from([start, guess]))]
         return Coordinate(**made)
+    if kind is Rolling:
+        return _rolling(draw)
     choices = _choices(kind)
     given = {"colour": draw(st.sampled_from([None, "#00ff7f"]))} if kind is Shape else {}
     if choices:
@@ -152,6 +154,16 @@ def _record(draw: Draw, kind: type[Record]) -> Record:
         while chosen is not None and given[chosen] is None:
             given[chosen] = _value(draw, kind.model_fields[chosen].annotation)
     return kind(**_fields(draw, kind, **given))
+
+
+def _rolling(draw: Draw) -> Rolling:
+    """On a ground or a road; a tread with a stiffness slides freely and has no friction of its own."""
+    made = _fields(draw, Rolling)
+    if made.get("road") is not None:
+        made.pop("ground", None)
+    if made.get("stiffness") is not None:
+        made |= {"slides": "freely", "friction": None}
+    return Rolling(**made)
 
 
 def _choices(kind: type[Record]) -> list[Any]:

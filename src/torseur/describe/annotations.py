@@ -18,11 +18,14 @@ from torseur.describe.formulas import Formula
 
 __all__ = [
     "BodyName",
+    "ConstraintName",
     "CoordinateName",
     "FoundFormula",
     "FoundName",
     "FrameName",
+    "InputName",
     "Refers",
+    "RoadName",
     "SpeedName",
     "Symbols",
     "Thing",
@@ -30,8 +33,6 @@ __all__ = [
     "records",
     "walk",
 ]
-
-_NOTHING = Uses(Symbols.NONE)
 
 
 class Thing(Enum):
@@ -41,6 +42,9 @@ class Thing(Enum):
     SPEED = "speed"
     FRAME = "frame"
     BODY = "body"
+    ROAD = "road"
+    CONSTRAINT = "constraint"
+    INPUT = "input"
 
 
 class Symbols(Flag):
@@ -64,20 +68,25 @@ class Refers:
 
 @dataclass(frozen=True)
 class Uses:
-    """The formulas may use this besides parameters."""
+    """The formulas may use this besides parameters, and names that only they know."""
 
     symbols: Symbols
+    local: frozenset[str] = frozenset()
 
 
 BodyName = Annotated[Name, Refers(Thing.BODY)]
 CoordinateName = Annotated[Name, Refers(Thing.COORDINATE)]
 FrameName = Annotated[Name, Refers(Thing.FRAME)]
 SpeedName = Annotated[Name, Refers(Thing.SPEED)]
+RoadName = Annotated[Name, Refers(Thing.ROAD)]
+ConstraintName = Annotated[Name, Refers(Thing.CONSTRAINT)]
+InputName = Annotated[Name, Refers(Thing.INPUT)]
 
 Positional = Annotated[Scalar, Uses(Symbols.COORDINATES)]
 Signal = Annotated[Scalar, Uses(Symbols.TIME | Symbols.INPUTS)]
 Driven = Annotated[Scalar, Uses(Symbols.COORDINATES | Symbols.TIME | Symbols.INPUTS)]
 Anything = Annotated[Scalar, Uses(Symbols.ALL)]
+OnRoad = Annotated[Scalar, Uses(Symbols.NONE, frozenset("xy"))]
 """Scalars by what their formulas may use."""
 
 AnyTriple = Annotated[Triple, Uses(Symbols.ALL)]
@@ -103,6 +112,9 @@ class FoundFormula:
     formula: Formula
     uses: Symbols
     local: frozenset[str] = frozenset()
+
+
+_NOTHING = Uses(Symbols.NONE)
 
 
 def walk(record: Record, path: Path = (), uses: Uses = _NOTHING) -> Iterator[FoundName | FoundFormula]:

@@ -191,6 +191,9 @@ class Load(Record):
         """First-order states of the load: input of the mechanism -> its rate. A simulation integrates them."""
         return {}
 
+    result_keys: ClassVar[tuple[str, ...]] = ()
+    """The keys of `results`."""
+
     def results(self, on: LoadContext) -> Mapping[str, LoadResult]:
         """What is worth recording, by key."""
         return {}

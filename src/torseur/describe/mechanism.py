@@ -178,6 +178,11 @@ class Mechanism(Record):
         return tuple(n for n in self.pushing if n in rough or normal_of(n) in used)
 
     @property
+    def load_results(self) -> tuple[str, ...]:
+        """What loads compute on their way, by the names that formulas of studies call it."""
+        return tuple(f"{name}_{key}" for name, load in self.loads.items() for key in load.result_keys)
+
+    @property
     def is_tree(self) -> bool:
         """Whether nothing but the joints ties the bodies."""
         return not self.loops and not self.constraints

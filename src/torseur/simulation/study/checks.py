@@ -180,9 +180,10 @@ def _name(found: FoundName, scope: Scope) -> Iterator[Fault]:
 def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
     for name in sorted(found.formula.names - scope.symbols.keys()):
         is_result = any(name == block or name.startswith(f"{block}_") for block in results)
+        is_result |= name in scope.mechanism.load_results
         if not is_result and not is_multiplier(name, scope.mechanism):
             multipliers = (f"lambda_{owner}" for owner in (*scope.mechanism.loops, *scope.mechanism.constraints))
-            expected, remedy = guess(name, [*scope.symbols, *results, *multipliers])
+            expected, remedy = guess(name, [*scope.symbols, *results, *scope.mechanism.load_results, *multipliers])
             yield Fault(found.path, f"unknown name '{name}'", expected, found.formula.text[:80], remedy)
 
 

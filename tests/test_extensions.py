@@ -1,0 +1,173 @@
+"""Kinds of other packages: a load, a joint and a block from outside work wherever those of the core do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import torseur as ts
+from torseur import extensions
+from torseur.describe.loads import KINDS
+from torseur.formats.yaml.reader import read_yaml
+
+PACKAGE = '''
+"""A magnet above the origin, a joint that turns twice as far as its coordinate, and a signal that knocks."""
+
+from torseur.describe.fields import Scalar
+from torseur.describe.loads import FrameLoad, LoadContext, LoadResult
+from torseur.extensions import Extension
+from torseur.graph import Expr, exp
+from torseur.simulation.blocks import Block
+from torseur.spatial.joints import CoordinateInfo, JointKind, Motion, Quantity
+from torseur.spatial.pose import Step, StepKind, elementary
+from torseur.spatial.joints.kind import along
+
+
+class Magnet(FrameLoad):
+    """Pulls a frame up: force = strength exp(z)."""
+
+    kind = "magnet"
+    result_keys = ("pull",)
+    strength: Scalar
+
+    def _force(self, on: LoadContext) -> Expr:
+        return on.scalar(self.strength) * exp(on.frame(self.frame).pose.P[2])
+
+    def act(self, on):
+        R, zero = on.frame(self.frame).pose.R, on.graph.zero
+        f = self._force(on)
+        on.apply(self.frame, tuple(f * x for x in R[2]), (zero, zero, zero))
+
+    def energy(self, on):
+        return -self._force(on)
+
+    def results(self, on):
+        return {"pull": LoadResult(self._force(on), "N", "what the magnet pulls with")}
+
+
+class Double(JointKind):
+    name = "double"
+    coordinates = (CoordinateInfo("", Quantity.ANGLE, "half the rotation about z"),)
+    speeds = (CoordinateInfo("", Quantity.ANGULAR_SPEED, "its rate"),)
+
+    def pose(self, g, q, settings=()):
+        return elementary(g, Step(StepKind.ROTATE_Z, 2.0 * q[0]))
+
+    def subspace(self, g, q, settings=()):
+        one = along(g, None, 2)
+        return [Motion(one.linear, tuple(2.0 * x for x in one.angular))]
+
+
+class Knock(Block):
+    kind = "knock"
+    height: Scalar
+
+    def build(self, context, name):
+        return context.value(self.height) * exp(-context.t)
+
+
+EXTENSION = Extension(
+    "magnets", loads={"magnet": Magnet}, joints={"double": Double()}, blocks={"knock": Knock}
+)
+'''
+STUDY = """
+torseur_study: 1
+model:
+  torseur: 1
+  name: lifted
+  inputs: {tap: {}}
+  bodies:
+    mass:
+      joint: {kind: prismatic, coordinate: z}
+      inertia: {M: 1}
+    wheel:
+      joint: {kind: double, coordinate: half}
+      inertia: {ZZ: 0.5}
+  loads:
+    lift: {magnet: {frame: mass, strength: 2}}
+    touch: {effort: {coordinate: half, value: tap}}
+inputs: {tap: {knock: {height: 3}}}
+outputs: {twice: {value: 2*lift_pull, unit: N}}
+until: 1
+"""
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package with an entry point, as pip would leave it."""
+    (tmp_path / "my_magnets.py").write_text(PACKAGE, encoding="utf-8")
+    info = tmp_path / "my_magnets-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my_magnets\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[torseur.extensions]\nmagnets = my_magnets:EXTENSION\n", encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(extensions, "_found", None)
+    yield tmp_path
+    monkeypatch.setattr(extensions, "_found", None)
+    sys.modules.pop("my_magnets", None)
+
+
+def test_kinds_of_an_installed_package_are_read_and_simulated(installed):
+    run = ts.simulate(installed / "study.yaml")
+    assert run.audit().holds
+    np.testing.assert_allclose(run["twice"], 4.0 * np.exp(run["z"]), rtol=1e-12)
+    # 0.5 kg m2 turning twice as fast as its coordinate: 2 half'' = 3 exp(-t)
+    np.testing.assert_allclose(run["half"], 1.5 * (np.exp(-run.time) - 1 + run.time), rtol=0, atol=1e-9)
+    run.save(installed / "run.nc")
+    again = ts.open_run(installed / "run.nc")
+    np.testing.assert_array_equal(again["z"], run["z"])
+
+
+def test_the_force_of_a_load_from_outside_is_the_slope_of_its_energy(installed):
+    model = ts.build(ts.load_study(installed / "study.yaml").model)
+    z = np.linspace(-1, 1, 5)
+    q = np.stack([z, 0 * z], axis=1)
+    vdot = model.forward_dynamics(q, np.zeros((5, 2)), np.zeros((5, 2)))
+    np.testing.assert_allclose(vdot[:, 0], 2.0 * np.exp(z) - 9.81, rtol=1e-12)
+    h = np.array([1e-6, 0.0])
+    slope = (model.potential_energy(q + h) - model.potential_energy(q - h)) / 2e-6
+    np.testing.assert_allclose(slope, -vdot[:, 0], rtol=1e-6)
+
+
+def test_the_command_line_knows_them_too(installed):
+    path = os.pathsep.join([str(installed), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
+    command = [sys.executable, "-m", "torseur", "simulate", str(installed / "study.yaml"), "-o", str(installed / "out")]
+    done = subprocess.run(
+        [*command, "--no-figures", "--no-playback"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(Path(installed / "out").iterdir())
+
+
+def test_a_kind_that_nobody_offers_is_named():
+    with pytest.raises(ts.ModelError, match="magnet"):
+        read_yaml("torseur: 1\nname: x\nloads: {lift: {magnet: {}}}\n")
+
+
+def test_registering_serves_a_script_and_two_kinds_of_one_name_are_an_error(installed, monkeypatch):
+    monkeypatch.setattr(extensions, "_registered", [])
+    drag = KINDS["drag"]
+    extensions.register(extensions.Extension("mine", loads={"my_drag": drag}))
+    assert KINDS["my_drag"] is drag
+    extensions.register(extensions.Extension("yours", loads={"my_drag": drag}))
+    with pytest.raises(ts.ModelError, match="'my_drag'"):
+        KINDS["something else"]
+    extensions.register(extensions.Extension("yours", loads={"effort": drag}))
+    with pytest.raises(ts.ModelError, match="the core"):
+        KINDS["something else"]
+
+
+def test_an_entry_point_that_is_no_extension_is_named(installed, monkeypatch):
+    (installed / "my_magnets-1.0.dist-info" / "entry_points.txt").write_text(
+        "[torseur.extensions]\nmagnets = my_magnets:Magnet\n", encoding="utf-8"
+    )
+    with pytest.raises(ts.ModelError, match="is no extension"):
+        KINDS["something else"]
