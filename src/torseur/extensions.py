@@ -122,6 +122,10 @@ class Kinds(Mapping[str, K]):
     def __len__(self) -> int:
         return len(self.core) + len(self._further())
 
+    def __or__(self, more: Mapping[str, K]) -> Kinds[K]:
+        """This table and further kinds, for one reader."""
+        return Kinds(self.table, {**self.core, **more})
+
     def __repr__(self) -> str:
         return f"<kinds of {self.table}: {', '.join(self)}>"
 
