@@ -149,6 +149,9 @@ class Magnet(Load):
     kind: ClassVar[str] = "magnet"
     strength: Scalar
 
+    def act(self, on):
+        raise AssertionError("reading asks for no forces")
+
 
 def test_a_table_of_kinds_makes_new_loads_readable():
     table = {**KINDS, **kinds(Magnet)}
