@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from torseur import extensions
 from torseur.describe import Mechanism
 from torseur.dynamics.system import System
 from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Quantity
@@ -89,8 +90,8 @@ class Slot(JointKind):
 
 @pytest.fixture
 def added(monkeypatch):
-    for kind in (Hinge(), Slot()):
-        monkeypatch.setitem(KINDS, kind.name, kind)
+    monkeypatch.setattr(extensions, "_registered", [])
+    extensions.register(extensions.Extension("hinges", joints={kind.name: kind for kind in (Hinge(), Slot())}))
 
 
 def one_joint(kind: str) -> Mechanism:

@@ -15,6 +15,7 @@ from torseur.describe import (
     Constraint,
     Coordinate,
     Coupling,
+    Dh,
     Elementary,
     Formula,
     Frame,
@@ -31,6 +32,7 @@ from torseur.describe import (
 from torseur.dynamics.system import System
 from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load
+from torseur.model import build
 from torseur.spatial.joints import KINDS
 from torseur.views.scheme import Picture, draw_scheme
 from torseur.views.scheme.projection import best_view, laid_out
@@ -182,6 +184,27 @@ def test_symbols_stand_on_their_axes_and_lines_lead_to_them(name):
             np.testing.assert_allclose(route.points[0], ends[id(carrier)], atol=1e-12)
         if route.path.joint is not None:
             np.testing.assert_allclose(route.points[-1], ends[id(route.path.joint)], atol=1e-12)
+
+
+PLACES = {
+    "mdh": Place(mdh=Mdh(gamma=0.1, b=0.2, alpha=0.3, d=0.4, theta=0.5, r=0.6)),
+    "dh": Place(dh=Dh(theta=0.1, d=0.2, a=0.3, alpha=0.4)),
+    "pose": at(0.1, 0.2, 0.3, (0.4, 0.5, 0.6)),
+    "steps": Place(steps=(Elementary(rx=0.1), Elementary(ty=0.2), Elementary(rz=0.3))),
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_bodies_and_frames_are_drawn_where_they_are_however_their_place_is_written(place):
+    body = Body(place=place, joint=hinge("q"), frames={"tool": Frame(place=place)})
+    mechanism = Mechanism(name="one", bodies={"arm": body})
+    found = skeleton(mechanism, q=0.7)
+    ends = {path.name: path.pose for link in found.links for path in link.paths if path.name}
+    model = build(mechanism)
+    for name in ("arm", "tool"):
+        pose = ends[name].copy()
+        pose[:3, 3] *= found.size
+        np.testing.assert_allclose(pose, model.pose([0.7], name), atol=1e-12)
 
 
 def test_joints_of_a_wrist_are_drawn_apart():

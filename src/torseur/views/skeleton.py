@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from torseur.describe import BASE, WORLD, BaseKind
 from torseur.describe.constraints import Loop
-from torseur.describe.place import AxisTurn, Elementary, Place
+from torseur.describe.place import AxisTurn, Elementary, Factor, Place, pose_of_steps, to_steps
 from torseur.dynamics.kinematics import body_poses, coordinates_of, frame_pose
 from torseur.dynamics.system import System
 from torseur.errors import NumericalError
@@ -31,9 +31,6 @@ __all__ = ["Joint", "Link", "Path", "Skeleton", "Wheel", "skeleton_of"]
 
 Array = NDArray[np.float64]
 
-MDH = (("rz", "gamma"), ("tz", "b"), ("rx", "alpha"), ("tx", "d"), ("rz", "theta"), ("tz", "r"))
-DH = (("rz", "theta"), ("tz", "d"))
-DH_AFTER = (("tx", "a"), ("rx", "alpha"))
 LARGEST = 1e12
 """m"""
 
@@ -231,8 +228,7 @@ class _Trace:
             cursor = cursor if turn is None else self._turned(cursor, turn)
             cursor = self._join(cursor, joint.algebra, labels, joint.algebra.pose(self.system.graph, q, settings))
             cursor = cursor if turn is None else self._turned(cursor, turn.inverse())
-        if record.place.dh is not None:
-            cursor = self._steps(cursor, _row(record.place.dh, DH_AFTER))
+        cursor = self._steps(cursor, record.place.after)
         self.links[cursor.link].names.append(name)
         self.ends[name] = cursor
         self.paths.append(_TracedPath(cursor, name=name))
@@ -261,22 +257,22 @@ class _Trace:
 
     # -- places --------------------------------------------------------------------------------------------------------
     def _along(self, cursor: _Cursor, place: Place) -> _Cursor:
-        if place.pose is not None:
-            return self._fixed(cursor, place)
-        row = _row(place.mdh, MDH) if place.mdh else _row(place.dh, DH) if place.dh else place.steps or ()
-        return self._steps(cursor, tuple(row))
+        """The part of a place before the motion of the joint."""
+        return self._steps(cursor, place.before) if place.pose is None else self._fixed(cursor, place)
 
     def _fixed(self, cursor: _Cursor, place: Place) -> _Cursor:
-        """A place taken in one go."""
+        """A whole place: step by step where nothing moves, else in one go."""
         if place.pose is None and not self.system.mechanism.names_in(place) & self.moving:
-            return self._along(cursor, place)
+            return self._steps(cursor, (*place.before, *place.after))
         pose = cursor.pose * self.system.place(place)
         step = Elementary.model_construct(rn=None)  # never equal to a real one
         return _Cursor(cursor.link, pose, (*cursor.corners, pose), (*cursor.steps, step), routed=False)
 
-    def _steps(self, cursor: _Cursor, steps: tuple[Elementary, ...]) -> _Cursor:
+    def _steps(self, cursor: _Cursor, steps: Iterable[Factor]) -> _Cursor:
+        g, scalar = self.system.graph, self.system.scalar
         for step in steps:
-            motion = self.system.before(Place(steps=(step,)))
+            assert isinstance(step, Elementary)  # poses are taken in one go
+            motion = pose_of_steps(g, to_steps([step], scalar))
             known = (cursor.link, (*cursor.steps, step))
             if not self.system.mechanism.names_in(step) & self.moving:
                 pose = cursor.pose * motion
@@ -288,12 +284,6 @@ class _Trace:
                 kind, axis, label = _read(step)
                 cursor = self.branches[known] = self._join(cursor, kind, (label,), motion, axis)
         return cursor
-
-
-def _row(row: object, pattern: tuple[tuple[str, str], ...]) -> tuple[Elementary, ...]:
-    """A row of Denavit-Hartenberg parameters as elementary steps, without those that do nothing."""
-    amounts = ((kind, getattr(row, field)) for kind, field in pattern)
-    return tuple(Elementary.model_validate({kind: amount}) for kind, amount in amounts if amount != 0.0)
 
 
 def _moves(step: Elementary) -> bool:
