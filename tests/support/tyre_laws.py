@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.graph import Expr, Function, Graph, Role, evaluate, jacobian
-from torseur.packs.tyres import Block1987, BurckhardtTyre, LinearTyre, Pacejka1987, Pacejka1989, Slip, TyreLaw
+from torseur.packs.tyres import Block1987, BurckhardtTyre, LinearTyre, Pacejka1987, Pacejka1989, Slip, TyreLaw, load_tir
 
 __all__ = ["DATA", "INPUTS", "LAWS", "OUTPUTS", "Evaluated", "rows_of"]
 
@@ -58,6 +58,8 @@ LAWS: dict[str, TyreLaw] = {
         road="asphalt_dry", c4=0.03, c5=1e-9, trail=0.02, radius=0.3, rolling_resistance=0.01, crown_radius=0.1
     ),
     **_pacejka(),
+    "magic_formula_52": load_tir(DATA / "MagicFormula52_Parameters.tir").law,
+    "magic_formula_61": load_tir(DATA / "MagicFormula61_Parameters.tir").law,
 }
 
 

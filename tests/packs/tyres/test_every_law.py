@@ -85,6 +85,20 @@ def test_a_wheel_in_reverse_is_a_wheel_turned_by_half_a_turn(name):
 
 
 @every_law
+def test_forces_are_continuous_through_standstill(name):
+    V = np.array([-1e-8, 0.0, 1e-8])
+    f = EVALUATED[name](Fz=4000.0, kappa=0.1, alpha=0.2, gamma=0.02, Vx=V)
+    for values in f.values():
+        assert np.ptp(values) <= 1e-5
+
+
+@every_law
+def test_a_wheel_at_rest_without_slip_is_not_pushed(name):
+    f = EVALUATED[name](Fz=4000.0, Vx=0.0)
+    assert all(values == 0.0 for values in f.values())
+
+
+@every_law
 def test_friction_opposes_slip_both_ways(name):
     """In traction Fx is forward, in braking backward; a slip to the right is pushed to the left: at any speed."""
     for speed in (-20.0, 20.0):

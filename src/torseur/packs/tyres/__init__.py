@@ -3,9 +3,12 @@
 from torseur.packs.tyres.burckhardt import ROADS, BurckhardtTyre
 from torseur.packs.tyres.law import PlainTyreLaw, Relaxation, Scalars, Slip, TyreForces, TyreLaw
 from torseur.packs.tyres.linear import LinearTyre
+from torseur.packs.tyres.magic_formula_52 import MagicFormula52
+from torseur.packs.tyres.magic_formula_61 import MagicFormula61
 from torseur.packs.tyres.pacejka_1987 import Block1987, Pacejka1987
 from torseur.packs.tyres.pacejka_1989 import Pacejka1989
 from torseur.packs.tyres.steady import SteadyForces, steady_forces
+from torseur.packs.tyres.tir import TyreFile, load_tir, read_tir
 
 __all__ = [
     "LAWS",
@@ -13,6 +16,8 @@ __all__ = [
     "Block1987",
     "BurckhardtTyre",
     "LinearTyre",
+    "MagicFormula52",
+    "MagicFormula61",
     "Pacejka1987",
     "Pacejka1989",
     "PlainTyreLaw",
@@ -20,10 +25,21 @@ __all__ = [
     "Scalars",
     "Slip",
     "SteadyForces",
+    "TyreFile",
     "TyreForces",
     "TyreLaw",
+    "load_tir",
+    "read_tir",
     "steady_forces",
 ]
 
-LAWS: dict[str, type[TyreLaw]] = {law.kind: law for law in (LinearTyre, BurckhardtTyre, Pacejka1987, Pacejka1989)}
+_EVERY: tuple[type[TyreLaw], ...] = (
+    LinearTyre,
+    BurckhardtTyre,
+    Pacejka1987,
+    Pacejka1989,
+    MagicFormula52,
+    MagicFormula61,
+)
+LAWS: dict[str, type[TyreLaw]] = {law.kind: law for law in _EVERY}
 """The laws a model file may name, by kind."""

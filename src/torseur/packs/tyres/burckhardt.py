@@ -76,5 +76,5 @@ class BurckhardtTyre(PlainTyreLaw):
         s = length(slip.kappa, across)
         grip = slip.mu * self.friction(s, slip.Fz, slip.Vx, scalar) * slip.Fz / s
         Fx, Fy = grip * slip.kappa, grip * across
-        Mz = -(scalar(self.trail) * Fy)
+        Mz = -(scalar(self.trail) * Fy * self.fade(slip, scalar))
         return TyreForces(Fx, Fy, self.overturning(slip, scalar), self.rolling_moment(slip, scalar), Mz)

@@ -16,7 +16,7 @@ one angle; shifts add their own force to that, no more.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torseur.graph import Expr, atan, select, sin, sqrt
 from torseur.packs.tyres.regular import length, nonzero, within
@@ -51,6 +51,10 @@ class Curve:
             psi = select(BX * psi < 0.0, 0.0, psi)
         angle = self.C * atan(psi)
         return self.D * sin(within(angle, -math.pi, math.pi) if self.friction else angle)
+
+    def shifted_less(self, factor: Expr) -> Curve:
+        """The same curve with a factor on its shifts."""
+        return replace(self, Sh=factor * self.Sh, Sv=factor * self.Sv)
 
     def normalised(self, x: Expr) -> Expr:
         """n: slip in units of the slip at which the tangent at the origin reaches the peak."""

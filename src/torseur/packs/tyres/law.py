@@ -19,6 +19,10 @@ mu      adherence, a factor on the friction of the law's own road               
 with kappa, alpha and gamma of opposite signs; Fx, Fy, Mx and My turn back, Mz stays. Driving, braking and trail are
 then what they are going forward.
 
+**Low speed.** Through standstill a law changes from one sense of rolling to the other. Below a speed of its own,
+whatever tells them apart fades with (1 - cos(pi Vx / speed)) / 2: shifts, trail, rolling resistance, traction from
+braking. Slips and the forces they make do not fade.
+
 **Mirror.** A tyre measured on one side of a car and mounted on the other is its mirror image: alpha and gamma change
 signs, and so do Fy, Mx and Mz.
 """
@@ -34,9 +38,9 @@ from pydantic import Field
 from torseur.describe.fields import Record, Scalar
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, maximum, select
-from torseur.packs.tyres.regular import limited_tan, ramp
+from torseur.packs.tyres.regular import fade_in, limited_tan, ramp
 
-__all__ = ["PlainTyreLaw", "Relaxation", "Scalars", "Slip", "TyreForces", "TyreLaw", "over_ground"]
+__all__ = ["PlainTyreLaw", "Relaxation", "Scalars", "Slip", "TyreForces", "TyreLaw", "over_ground", "over_larger"]
 
 Scalars = Callable[[Scalar], Expr]
 """What turns a described number or formula into an expression."""
@@ -67,7 +71,7 @@ class Slip:
         """Vr, as given or as kappa and Vx say."""
         if self.Vr is not None:
             return self.Vr
-        return self.Vx * (1.0 + over_ground(self.kappa * select(self.Vx < 0.0, self.Vx.graph.number(-1.0), 1.0)))
+        return self.Vx * (1.0 + over_ground(self.kappa * _sense(self.Vx)))
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,23 @@ class Relaxation:
     y: Expr
 
 
-def over_ground(kappa: Expr) -> Expr:
+def over_ground(kappa: Expr, fade: Expr | float = 1.0) -> Expr:
     """(Vr - Vx) / |Vx| from kappa, of a wheel that rolls forward.
 
     Both are the same in braking. In traction kappa = 1 - Vx / Vr, so that it is kappa / (1 - kappa); it is held at 1e6,
-    where a wheel spins on the spot.
+    where a wheel spins on the spot. At standstill, where `fade` is 0, it is kappa: neither sense is traction there.
     """
-    return kappa / maximum(1.0 - maximum(kappa, 0.0), SMALLEST)
+    return kappa / maximum(1.0 - fade * maximum(kappa, 0.0), SMALLEST)
+
+
+def over_larger(kappa: Expr) -> Expr:
+    """kappa from (Vr - Vx) / |Vx|: the inverse of `over_ground`."""
+    return kappa / (1.0 + maximum(kappa, 0.0))
+
+
+def _sense(Vx: Expr) -> Expr:
+    """1 forward and at rest, -1 in reverse."""
+    return select(Vx < 0.0, Vx.graph.number(-1.0), 1.0)
 
 
 class TyreLaw(Record):
@@ -117,10 +131,16 @@ class TyreLaw(Record):
 
     def forces(self, slip: Slip, scalar: Scalars) -> TyreForces:
         """What the road does to the wheel."""
-        g = slip.Vx.graph
-        back = select(slip.Vx < 0.0, g.number(-1.0), g.one)
+        f = self.rolling_forward(self.ahead(slip), scalar)
+        back = _sense(slip.Vx)
         side = -back if self.mirrored else back
-        ahead = replace(
+        return TyreForces(back * f.Fx, side * f.Fy, side * f.Mx, back * f.My, -f.Mz if self.mirrored else f.Mz)
+
+    def ahead(self, slip: Slip) -> Slip:
+        """The slip in axes in which the wheel rolls forward, of the tyre on the side of its measurement."""
+        back = _sense(slip.Vx)
+        side = -back if self.mirrored else back
+        return replace(
             slip,
             kappa=back * slip.kappa,
             alpha=side * slip.alpha,
@@ -129,9 +149,10 @@ class TyreLaw(Record):
             Vx=absolute(slip.Vx),
             Vr=None if slip.Vr is None else back * slip.Vr,
         )
-        f = self.rolling_forward(ahead, scalar)
-        mirror = -1.0 if self.mirrored else 1.0
-        return TyreForces(back * f.Fx, side * f.Fy, side * f.Mx, back * f.My, mirror * f.Mz)
+
+    def from_own(self, slip: Slip) -> Slip:
+        """The slip of this module from one in the law's own convention and units, those of its data."""
+        return slip
 
     def rolling_forward(self, slip: Slip, scalar: Scalars) -> TyreForces:
         """The law itself: of a wheel with Vx >= 0 and Fz >= 0, on the side on which it was measured."""
@@ -153,6 +174,11 @@ class TyreLaw(Record):
         """N s/m, where the data have it."""
         raise NotImplementedError
 
+    def spring_force(self, rho: Expr, speed: Expr, scalar: Scalars, pressure: Expr | None = None) -> Expr | None:
+        """The load of a tyre pressed in by rho, m, that turns at `speed`, rad/s; N, where the data have it."""
+        stiffness = self.vertical_stiffness(scalar)
+        return None if stiffness is None else stiffness * maximum(rho, 0.0)
+
 
 class PlainTyreLaw(TyreLaw):
     """A law for forces in the plane of the road; overturning and rolling resistance are those of every such law."""
@@ -162,7 +188,7 @@ class PlainTyreLaw(TyreLaw):
     damping: Scalar | None = Field(None, description="vertical, N s/m")
     crown_radius: Scalar = Field(0.0, description="of the tread across, which moves the contact in camber, m")
     rolling_resistance: Scalar = Field(0.0, description="coefficient f of rolling resistance, without unit")
-    low_speed: Scalar = Field(0.1, description="below it rolling resistance fades to nothing, m/s")
+    low_speed: Scalar = Field(0.1, description="below it fades what tells rolling forward from backward, m/s")
     relaxation_x: Scalar = Field(0.0, description="relaxation length of kappa, m")
     relaxation_y: Scalar = Field(0.0, description="relaxation length of alpha, m")
 
@@ -179,6 +205,10 @@ class PlainTyreLaw(TyreLaw):
 
     def vertical_damping(self, scalar: Scalars) -> Expr | None:
         return None if self.damping is None else scalar(self.damping)
+
+    def fade(self, slip: Slip, scalar: Scalars) -> Expr:
+        """1, and below the low speed less, to 0 at standstill."""
+        return fade_in(slip.Vx / scalar(self.low_speed))
 
     def overturning(self, slip: Slip, scalar: Scalars) -> Expr:
         """Mx = -t Fz (1.11), t = crown_radius tan(gamma): how far a round tread moves its contact towards the lean."""

@@ -34,5 +34,5 @@ class LinearTyre(PlainTyreLaw):
         share = loaded if self.load is None else slip.Fz / scalar(self.load)
         Fx = scalar(self.longitudinal_stiffness) * slip.kappa * share
         Fy = (scalar(self.cornering_stiffness) * slip.alpha - scalar(self.camber_stiffness) * slip.gamma) * share
-        Mz = -(scalar(self.trail) * Fy)
+        Mz = -(scalar(self.trail) * Fy * self.fade(slip, scalar))
         return TyreForces(Fx, Fy, self.overturning(slip, scalar), self.rolling_moment(slip, scalar), Mz)

@@ -24,7 +24,7 @@ from torseur.graph import Expr, absolute, atan, exp, maximum, sin
 from torseur.packs.tyres.coefficients import Coefficients
 from torseur.packs.tyres.curve import Curve
 from torseur.packs.tyres.law import PlainTyreLaw, Scalars, Slip, TyreForces, over_ground
-from torseur.packs.tyres.pacejka_1989 import DEGREES, SLIP_RANGE
+from torseur.packs.tyres.pacejka_1989 import DEGREES, SLIP_RANGE, in_radians
 from torseur.packs.tyres.regular import nonzero, within
 
 __all__ = ["Block1987", "Pacejka1987"]
@@ -82,15 +82,20 @@ class Pacejka1987(PlainTyreLaw):
         slope = (k.a3 * Fz + k.a4) / exp(k.a5 * Fz)
         return _curve(k, slope, k.a1 * Fz + k.a2, Fz, gamma, mu, friction=False)
 
+    def from_own(self, slip: Slip) -> Slip:
+        return in_radians(slip)
+
     def rolling_forward(self, slip: Slip, scalar: Scalars) -> TyreForces:
         Fz, gamma = 1e-3 * slip.Fz, -DEGREES * slip.gamma
-        kappa = within(100.0 * over_ground(slip.kappa), -SLIP_RANGE, SLIP_RANGE)
+        fade = self.fade(slip, scalar)
+        kappa = within(100.0 * over_ground(slip.kappa, fade), -SLIP_RANGE, SLIP_RANGE)
         alpha = DEGREES * slip.alpha
-        x, y = self.longitudinal_curve(Fz, slip.mu, scalar), self.lateral_curve(Fz, gamma, slip.mu, scalar)
+        x = self.longitudinal_curve(Fz, slip.mu, scalar)
+        y = self.lateral_curve(Fz, gamma, slip.mu, scalar).shifted_less(fade)
         z = self.aligning_curve(Fz, gamma, slip.mu, scalar)
         along, across = x.normalised(kappa), y.normalised(alpha)
         Fx, Fy = x.combined(kappa, across), y.combined(alpha, along)
-        Mz = Fz.graph.zero if z is None else z.combined(alpha, along, y)
+        Mz = Fz.graph.zero if z is None else fade * z.combined(alpha, along, y)
         return TyreForces(Fx, Fy, self.overturning(slip, scalar), self.rolling_moment(slip, scalar), Mz)
 
 

@@ -27,6 +27,7 @@ force. B is BCD / (C D) with the common factor Fz taken out. Combined slip and a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -34,10 +35,10 @@ from torseur.describe.fields import Scalar
 from torseur.graph import Expr, absolute, exp, maximum, minimum
 from torseur.packs.tyres.coefficients import Coefficients
 from torseur.packs.tyres.curve import Curve
-from torseur.packs.tyres.law import PlainTyreLaw, Scalars, Slip, TyreForces, over_ground
+from torseur.packs.tyres.law import PlainTyreLaw, Scalars, Slip, TyreForces, over_ground, over_larger
 from torseur.packs.tyres.regular import nonzero, within
 
-__all__ = ["Pacejka1989"]
+__all__ = ["DEGREES", "SLIP_RANGE", "Pacejka1989", "in_radians"]
 
 DEGREES = 180.0 / math.pi
 SLIP_RANGE = 100.0
@@ -123,15 +124,26 @@ class Pacejka1989(PlainTyreLaw):
         Sv = mu * ((k.c14 * Fz + k.c15) * Fz * gamma + k.c16 * Fz + k.c17 * _loaded(Fz))
         return Curve(slope / nonzero(k.c0 * peak, SMALLEST), k.c0, peak * Fz, E, Sh, Sv, friction=False)
 
+    def from_own(self, slip: Slip) -> Slip:
+        return in_radians(slip)
+
     def rolling_forward(self, slip: Slip, scalar: Scalars) -> TyreForces:
         Fz, gamma = 1e-3 * slip.Fz, -DEGREES * slip.gamma
-        kappa = within(100.0 * over_ground(slip.kappa), -SLIP_RANGE, SLIP_RANGE)
+        fade = self.fade(slip, scalar)
+        kappa = within(100.0 * over_ground(slip.kappa, fade), -SLIP_RANGE, SLIP_RANGE)
         alpha = DEGREES * slip.alpha
-        x = self.longitudinal(Fz, slip.mu, scalar)
-        y, z = self.lateral(Fz, gamma, slip.mu, scalar), self.aligning(Fz, gamma, slip.mu, scalar)
+        x = self.longitudinal(Fz, slip.mu, scalar).shifted_less(fade)
+        y = self.lateral(Fz, gamma, slip.mu, scalar).shifted_less(fade)
+        z = self.aligning(Fz, gamma, slip.mu, scalar)
         along, across = x.normalised(kappa), y.normalised(alpha)
         Fx, Fy, Mz = x.combined(kappa, across), y.combined(alpha, along), z.combined(alpha, along, y)
-        return TyreForces(Fx, Fy, self.overturning(slip, scalar), self.rolling_moment(slip, scalar), Mz)
+        return TyreForces(Fx, Fy, self.overturning(slip, scalar), self.rolling_moment(slip, scalar), fade * Mz)
+
+
+def in_radians(slip: Slip) -> Slip:
+    """From kN, percent of the ground speed, degrees and camber to the left to the units and signs of `law`."""
+    kappa, alpha, gamma = over_larger(0.01 * slip.kappa), slip.alpha / DEGREES, -slip.gamma / DEGREES
+    return replace(slip, kappa=kappa, alpha=alpha, gamma=gamma, Fz=1e3 * slip.Fz)
 
 
 def _loaded(Fz: Expr) -> Expr:

@@ -41,10 +41,12 @@ def steady_forces(
     mu: ArrayLike = 1.0,
     pressure: ArrayLike | None = None,
     parameters: Mapping[str, float] | None = None,
+    own: bool = False,
 ) -> SteadyForces:
     """The forces of a law at given slips and loads, in the conventions of `torseur.packs.tyres.law`.
 
-    Arrays broadcast. `parameters` are the values of the names in formulas of the law.
+    Arrays broadcast. `parameters` are the values of the names in formulas of the law. With `own`, slips and loads are
+    in the convention and units of the law's own data: ISO-W of property files, kN, percent and degrees of Pacejka's.
 
     >>> from torseur.packs.tyres import BurckhardtTyre, steady_forces
     >>> round(float(steady_forces(BurckhardtTyre(road="asphalt_dry"), Fz=1000.0, kappa=-0.17).Fx))
@@ -57,14 +59,14 @@ def steady_forces(
         raise MissingValue("parameters of the tyre have no value", expected=", ".join(missing))
     columns = [Fz, kappa, alpha, gamma, Vx, mu, *([] if pressure is None else [pressure])]
     slips = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in columns)), axis=-1)
-    function = _compiled(law, names, pressure is not None)
+    function = _compiled(law, names, pressure is not None, own)
     values = [given[name] for name in names]
     found = function(slips, values) if names else function(slips)
     return SteadyForces(*np.moveaxis(np.asarray(found), -1, 0))
 
 
 @lru_cache(maxsize=64)
-def _compiled(law: TyreLaw, names: tuple[str, ...], pressed: bool) -> NativeFunction:
+def _compiled(law: TyreLaw, names: tuple[str, ...], pressed: bool, own: bool) -> NativeFunction:
     graph = Graph()
     slips = graph.block("slip", 7 if pressed else 6)
     parameters = graph.block("p", len(names), Role.PARAMETER) if names else None
@@ -75,6 +77,6 @@ def _compiled(law: TyreLaw, names: tuple[str, ...], pressed: bool) -> NativeFunc
 
     Fz, kappa, alpha, gamma, Vx, mu = (slips[k] for k in range(6))
     slip = Slip(kappa, alpha, gamma, Fz, Vx, mu, slips[6] if pressed else None)
-    f = law.forces(slip, scalar)
+    f = law.forces(law.from_own(slip) if own else slip, scalar)
     blocks = [slips] if parameters is None else [slips, parameters]
     return compile(Function("tyre", blocks, {"forces": [f.Fx, f.Fy, f.Mx, f.My, f.Mz]}))
