@@ -41,24 +41,45 @@ __all__ = [
     "MissingValue",
     "ModelError",
     "NumericalError",
+    "Path",
     "TorseurError",
     "TorseurWarning",
     "UnseenWarning",
     "choice",
+    "written",
 ]
+
+Path = tuple[str | int, ...]
+"""The way to something in a description: fields and names, numbers in lists."""
+
+
+def written(path: Path) -> str:
+    """A path as text.
+
+    >>> written(("bodies", "arm", "shapes", 0))
+    'bodies.arm.shapes[0]'
+    """
+    text = ""
+    for step in path:
+        word = step if isinstance(step, int) or step.isprintable() else ascii(step)
+        text += f"[{word}]" if isinstance(step, int) else f".{word}" if text else str(word)
+    return text
 
 
 class TorseurError(Exception):
     """What went wrong, where, what was expected, what was got, and what to do about it.
 
-    `option` is the keyword of the call that the remedy is about; a command line may have another word for it.
+    Attributes:
+        where: in words.
+        location: the way to it in a description, if it is there.
+        option: the keyword of the call that the remedy is about; a command line may have another word for it.
     """
 
     def __init__(
         self,
         what: str,
         *,
-        where: str | None = None,
+        where: str | Path | None = None,
         expected: str | None = None,
         got: str | None = None,
         remedy: str | None = None,
@@ -66,7 +87,8 @@ class TorseurError(Exception):
     ) -> None:
         super().__init__(what)
         self.what = what
-        self.where = where
+        self.where = written(where) if isinstance(where, tuple) else where
+        self.location = where if isinstance(where, tuple) else ()
         self.expected = expected
         self.got = got
         self.remedy = remedy

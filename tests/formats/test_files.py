@@ -47,7 +47,7 @@ def test_a_file_of_another_format_is_checked_too(tmp_path):
     reading = read(file)
     (fault,) = [fault for fault in reading.faults if fault.severity is Severity.WARNING]
     assert "moves no mass" in fault.what
-    assert reading.place(fault) == f"{file}: bodies.b.joint.coordinates.j"
+    assert fault.where == f"{file}: bodies.b.joint.coordinates.j"
     assert load(file) == reading.mechanism
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ import click
 from torseur.cli.options import base_option
 from torseur.cli.summary import summary
 from torseur.describe.checks import Severity
+from torseur.describe.faults import printable
 from torseur.describe.plain_data import plain_data
 from torseur.errors import ModelError
 from torseur.formats import Reading, read
-from torseur.formats.faults import printable
 from torseur.model.findings import Findings, findings
 
 __all__ = ["command"]
@@ -43,9 +42,9 @@ def command(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
         raise click.exceptions.Exit(1) from error
     found = None if reading.errors else findings(reading.mechanism)
     if found is not None:
-        reading = replace(reading, faults=(*reading.faults, *found.faults))
+        reading = reading.with_faults(found.faults)
     if as_json:
-        faults = [{"severity": fault.severity.value, **_parts(reading.error(fault))} for fault in reading.faults]
+        faults = [{"severity": fault.severity.value, **_parts(fault)} for fault in reading.faults]
         data = {"file": str(file), "mechanism": plain_data(reading.mechanism), "mobility": _mobility(found)}
         _print_json({**data, "faults": faults})
     else:
@@ -84,7 +83,7 @@ def _mobility(found: Findings | None) -> dict[str, Any] | None:
 def _print_faults(reading: Reading) -> None:
     click.echo()
     for fault in reading.faults:
-        click.echo(f"{click.style(fault.severity.value, fg=_COLOURS[fault.severity])}: {reading.error(fault)}")
+        click.echo(f"{click.style(fault.severity.value, fg=_COLOURS[fault.severity])}: {fault}")
     counts = {severity: sum(fault.severity is severity for fault in reading.faults) for severity in Severity}
     found = [f"{count} {severity.value}{'s' * (count != 1)}" for severity, count in counts.items() if count]
     click.echo(", ".join(found) if found else "no faults found")

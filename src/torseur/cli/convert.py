@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from torseur.cli.options import base_option
+from torseur.describe.faults import printable
 from torseur.errors import ArgumentError
 from torseur.formats import load, save
-from torseur.formats.faults import printable
 
 __all__ = ["command"]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
 from enum import Enum
 
-__all__ = ["Fault", "Path", "Severity", "cycle_text", "guess", "listed", "nearest", "written"]
+from torseur.errors import ModelError, Path, written
 
-Path = tuple[str | int, ...]
-"""The way to something in a mechanism: fields and names, numbers in lists."""
+__all__ = ["Fault", "Path", "Severity", "cycle_text", "guess", "listed", "nearest", "printable", "shown", "written"]
 
 MOST_LOOKED_AT = 1000
 MOST_NAMED = 12
@@ -27,29 +26,75 @@ class Severity(Enum):
     """Something to know."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong, where, what was expected, what was got, and what to do about it."""
+class Fault(ModelError):
+    """A fault of a description; as one of a file it prints as ``file:line:column: path: message``, which editors turn
+    into a link.
 
-    path: Path
-    what: str
-    expected: str | None = None
-    got: str | None = None
-    remedy: str | None = None
-    severity: Severity = Severity.ERROR
+    Args:
+        path: the way to it in the description.
+        about: the name it is about; where what that stands for could not be read, the fault may only be a consequence.
 
-
-def written(path: Path) -> str:
-    """A path as text.
-
-    >>> written(("bodies", "arm", "shapes", 0))
-    'bodies.arm.shapes[0]'
+    >>> fault = Fault(("bodies", "arm", "inertia", "mass"), "a negative mass", got="-2.0")
+    >>> print(fault)
+    a negative mass
+      where: bodies.arm.inertia.mass
+      got: -2.0
+    >>> print(fault.in_file("arm.yaml:3:11"))
+    arm.yaml:3:11: bodies.arm.inertia.mass: a negative mass
+      got: -2.0
     """
-    text = ""
-    for step in path:
-        word = step if isinstance(step, int) or step.isprintable() else ascii(step)
-        text += f"[{word}]" if isinstance(step, int) else f".{word}" if text else str(word)
-    return text
+
+    def __init__(
+        self,
+        path: Path,
+        what: str,
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+        severity: Severity = Severity.ERROR,
+        about: str | None = None,
+    ) -> None:
+        super().__init__(what, where=path or None, expected=expected, got=got, remedy=remedy)
+        self.severity = severity
+        self.about = about
+        self.place: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The way to it in the description."""
+        return self.location
+
+    def in_file(self, place: str, path: Path | None = None) -> Fault:
+        """The same fault with its place in a file.
+
+        Args:
+            place: ``file:line:column``, or what is known of it.
+            path: the way to it as the file writes it, where that differs.
+        """
+        found = copy(self)
+        found.place = place
+        words = written(self.path if path is None else path)
+        found.where = f"{place}: {words}" if words else place
+        return found
+
+    def __str__(self) -> str:
+        if self.place is None:
+            return super().__str__()
+        parts = (("expected", self.expected), ("got", self.got), ("remedy", self.remedy))
+        lines = [f"{self.where}: {self.what}", *(f"{label}: {text}" for label, text in parts if text is not None)]
+        return printable("\n  ".join(lines))
+
+
+def printable(text: str) -> str:
+    """Text of a file that can be shown on a terminal: no control characters but the ends of lines."""
+    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+
+
+def shown(value: object, longest: int = 60) -> str:
+    """A value as it appears in a message: quoted if it is text, cut if it is long."""
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

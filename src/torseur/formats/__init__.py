@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torseur.describe import BaseKind, checks
-from torseur.describe.checks import Fault, Severity, written
+from torseur.describe.faults import Fault, Severity
 from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ArgumentError, ModelError
-from torseur.formats.faults import FileFault
 from torseur.formats.files import LARGEST_FILE, contents
 from torseur.formats.losses import Losses
 
@@ -29,24 +28,23 @@ WRITABLE = (".yaml", ".yml", ".par", ".urdf")
 
 @dataclass(frozen=True)
 class Reading:
-    """A mechanism out of a file, and the faults the checks find in it."""
+    """A mechanism out of a file, and the faults the checks find in it, each with its place in the file."""
 
     mechanism: Mechanism
     faults: tuple[Fault, ...]
-    place: Callable[[Fault], str]
-    """Where a fault stands: ``file:line:column: path`` if the format knows lines, else ``file: path``."""
+    placed: Callable[[Fault], Fault]
+    """Gives a fault its place: ``file:line:column: path`` if the format knows lines, else ``file: path``."""
     settings: Mapping[str, float | str] | None = None
     """How a CAGeM listing wants to be run, by its own names; other files do not say so."""
 
     @property
-    def errors(self) -> list[ModelError]:
+    def errors(self) -> list[Fault]:
         """The faults that leave the mechanism without meaning."""
-        return [self.error(fault) for fault in self.faults if fault.severity is Severity.ERROR]
+        return [fault for fault in self.faults if fault.severity is Severity.ERROR]
 
-    def error(self, fault: Fault) -> FileFault:
-        """A fault with its place in the file."""
-        parts = {"expected": fault.expected, "got": fault.got, "remedy": fault.remedy}
-        return FileFault(fault.what, where=self.place(fault), **parts)
+    def with_faults(self, faults: Iterable[Fault]) -> Reading:
+        """The same with more faults."""
+        return replace(self, faults=(*self.faults, *map(self.placed, faults)))
 
 
 def load(
@@ -73,7 +71,7 @@ def read(
     if base is None:
         return reading
     mechanism = with_base(reading.mechanism, base)
-    return replace(reading, mechanism=mechanism, faults=tuple(checks.faults(mechanism)))
+    return replace(reading, mechanism=mechanism, faults=()).with_faults(checks.faults(mechanism))
 
 
 def with_base(mechanism: Mechanism, base: BaseKind | str) -> Mechanism:
@@ -106,11 +104,9 @@ def _read(path: str | os.PathLike[str], loads: Mapping[str, type[Load]]) -> Read
         from torseur.formats.yaml.reader import read_document
 
         document = read_document(data, where, loads=loads, folder=file.parent)
-        return Reading(document.mechanism, document.faults, document.place)
+        return Reading(document.mechanism, (), document.placed).with_faults(document.faults)
     mechanism, settings = _read_other(ending, data, file.stem, where)
-    return Reading(
-        mechanism, tuple(checks.faults(mechanism)), lambda fault: f"{where}: {written(fault.path)}", settings
-    )
+    return Reading(mechanism, (), lambda fault: fault.in_file(where), settings).with_faults(checks.faults(mechanism))
 
 
 def _read_other(ending: str, data: bytes, name: str, where: str) -> tuple[Mechanism, Mapping[str, float | str] | None]:

@@ -16,7 +16,7 @@ from enum import Enum
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import DEEPEST, FUNCTIONS, RESERVED, Formula
 from torseur.errors import ModelError, TorseurError
-from torseur.formats.faults import FileFault
+from torseur.formats.faults import Faults, Mark
 
 __all__ = [
     "DEEPEST",
@@ -34,7 +34,6 @@ __all__ = [
 
 LONGEST_FILE = 400_000
 LONGEST_VALUE = 5_000
-MOST_FAULTS = 100
 LARGEST = 1e100
 
 _OTHER_NAMES = {
@@ -76,17 +75,21 @@ class Source:
     """The text of a file, and the faults found in it."""
 
     def __init__(self, data: str | bytes, where: str) -> None:
-        self.where = where
         self.text = _decoded(data)
-        self._faults: list[tuple[int, FileFault]] = []
+        self._faults = Faults(where)
         if len(self.text) > LONGEST_FILE:
-            raise ModelError("the file is too long", where=where, expected=f"at most {LONGEST_FILE} characters")
+            expected = f"at most {LONGEST_FILE} characters"
+            raise ModelError("the file is too long", where=where, expected=expected)
         self._lines = [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def mark(self, place: int) -> Mark:
+        """Line and column of a character."""
+        line = bisect_right(self._lines, place)
+        return Mark(line, place - self._lines[line - 1] + 1)
 
     def at(self, place: int) -> str:
         """``file:line:column``."""
-        line = bisect_right(self._lines, place)
-        return f"{self.where}:{line}:{place - self._lines[line - 1] + 1}"
+        return self._faults.at(self.mark(place))
 
     def fault(
         self,
@@ -99,15 +102,12 @@ class Source:
         remedy: str | None = None,
     ) -> None:
         """Remember a fault; reading goes on, to find the others, unless there are too many."""
-        where = f"{self.at(place)}: {path}" if path else self.at(place)
-        self._faults.append((place, FileFault(what, where=where, expected=expected, got=got, remedy=remedy)))
-        if len(self._faults) == MOST_FAULTS:
-            self.stop_if_faulty()
+        steps = (path,) if path else ()
+        self._faults.fault(self.mark(place), steps, what, expected=expected, got=got, remedy=remedy)
 
     def stop_if_faulty(self) -> None:
         """Raise what was found so far, in the order of the file."""
-        if self._faults:
-            raise ModelError.of(fault for _, fault in sorted(self._faults, key=lambda found: found[0]))
+        self._faults.stop_if_any()
 
 
 def _decoded(data: str | bytes) -> str:

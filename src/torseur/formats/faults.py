@@ -1,33 +1,80 @@
-"""Faults of model files: what is wrong, and the line and column where."""
+"""The faults of one file, collected and raised together."""
 
 from __future__ import annotations
 
-from torseur.describe.faults import nearest
-from torseur.errors import ModelError
+from typing import NamedTuple, NoReturn
 
-__all__ = ["FileFault", "nearest", "printable", "shown"]
+from torseur.describe.faults import Fault
+from torseur.errors import ModelError, Path
+
+__all__ = ["MOST_FAULTS", "Faults", "Mark"]
+
+MOST_FAULTS = 100
 
 
-class FileFault(ModelError):
-    """A fault of a file; it prints as ``file:line:column: path: message``, which editors turn into a link.
+class Mark(NamedTuple):
+    """A place in a text; both count from 1."""
 
-    >>> print(FileFault("a negative mass", where="arm.yaml:3:11: bodies.arm.inertia.mass", got="-2.0"))
-    arm.yaml:3:11: bodies.arm.inertia.mass: a negative mass
-      got: -2.0
+    line: int
+    column: int
+
+
+class Faults:
+    """The faults found in a file so far; reading goes on, to find the others, unless there are too many.
+
+    >>> found = Faults("arm.yaml")
+    >>> found.fault(Mark(9, 1), ("bodies", "arm"), "a negative mass")
+    >>> found.fault(Mark(3, 5), (), "no such body")
+    >>> print(found.error())
+    2 faults
+    1. arm.yaml:3:5: no such body
+    2. arm.yaml:9:1: bodies.arm: a negative mass
     """
 
-    def __str__(self) -> str:
-        first = self.what if self.where is None else f"{self.where}: {self.what}"
-        parts = (("expected", self.expected), ("got", self.got), ("remedy", self.remedy))
-        return printable("\n  ".join([first, *(f"{label}: {text}" for label, text in parts if text is not None)]))
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._found: list[tuple[Mark, ModelError]] = []
 
+    def __len__(self) -> int:
+        return len(self._found)
 
-def printable(text: str) -> str:
-    """Text of a file that can be shown on a terminal: no control characters but the ends of lines."""
-    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+    def at(self, mark: Mark) -> str:
+        """``file:line:column``."""
+        return f"{self.file}:{mark.line}:{mark.column}"
 
+    def fault(
+        self,
+        mark: Mark,
+        path: Path,
+        what: str,
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        """Remember a fault; after the hundredth, give up."""
+        self.add(mark, Fault(path, what, expected=expected, got=got, remedy=remedy).in_file(self.at(mark)))
 
-def shown(value: object, longest: int = 60) -> str:
-    """A value as it appears in a message: quoted if it is text, cut if it is long."""
-    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    def add(self, mark: Mark, *faults: ModelError) -> None:
+        """Remember faults that know their own place, or that of another file."""
+        for fault in faults:
+            if len(self._found) >= MOST_FAULTS:
+                self.stop(mark, "too many faults; the rest is not looked at")
+            self._found.append((mark, fault))
+
+    def stop(
+        self, mark: Mark, what: str, *, expected: str | None = None, got: str | None = None, remedy: str | None = None
+    ) -> NoReturn:
+        """Nothing can be read after this fault: raise it and all before it."""
+        fault = Fault((), what, expected=expected, got=got, remedy=remedy).in_file(self.at(mark))
+        self._found.append((mark, fault))
+        raise self.error()
+
+    def error(self) -> ModelError:
+        """All faults as one error, in the order of the text."""
+        return ModelError.of(fault for _, fault in sorted(self._found, key=lambda found: found[0]))
+
+    def stop_if_any(self) -> None:
+        """Raise what was found so far."""
+        if self._found:
+            raise self.error()

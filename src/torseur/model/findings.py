@@ -51,7 +51,8 @@ def _from_error(mechanism: Mechanism, error: TorseurError) -> Fault:
     named = [(where.find(f"{table}.{name}"), (table, name)) for table, name in _entries(mechanism)]
     path: Path = min([(place, path) for place, path in named if place >= 0], default=(0, ()))[1]
     text = where.removeprefix(f"{mechanism.name}: ")
-    return Fault(path, f"{error.what}: {text}" if text else error.what, error.expected, error.got, error.remedy)
+    what = f"{error.what}: {text}" if text else error.what
+    return Fault(path, what, expected=error.expected, got=error.got, remedy=error.remedy)
 
 
 def _entries(mechanism: Mechanism) -> Iterator[tuple[str, str]]:

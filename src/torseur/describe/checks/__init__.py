@@ -13,11 +13,10 @@ from __future__ import annotations
 from itertools import islice
 
 from torseur.describe.checks.masses import impossible_inertias, massless_motions
-from torseur.describe.checks.names import cycles, double_names, unknown_names, unread_tables
+from torseur.describe.checks.names import cycles, double_names, unknown_names, unread_tables, unused_names
 from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes
 from torseur.describe.checks.scope import Scope
 from torseur.describe.checks.tree import closures, driven_coordinates, parents
-from torseur.describe.checks.unused import unused_names
 from torseur.describe.faults import Fault, Severity, written
 from torseur.describe.mechanism import Mechanism
 

@@ -8,10 +8,11 @@ from torseur.describe.annotations import FoundFormula, FoundName, Symbols, Thing
 from torseur.describe.bodies import BASE, WORLD, BaseKind, Frame
 from torseur.describe.checks.scope import Scope, fault_without_value
 from torseur.describe.evaluation import definitions, topological_order
-from torseur.describe.faults import Fault, Path, cycle_text, guess
+from torseur.describe.faults import Fault, Path, Severity, cycle_text, guess
+from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
 
-__all__ = ["cycles", "double_names", "unknown_names", "unread_tables"]
+__all__ = ["cycles", "double_names", "unknown_names", "unread_tables", "unused_names"]
 
 _WORDS = {
     Symbols.COORDINATES: "coordinates",
@@ -52,7 +53,9 @@ def _double_frames(scope: Scope) -> Iterator[Fault]:
 
 
 def _taken(path: Path, name: str, what: str, other: str) -> Fault:
-    return Fault(path, f"the name '{name}' is taken", got=f"{what}, and {other}", remedy="rename one of them")
+    return Fault(
+        path, f"the name '{name}' is taken", got=f"{what}, and {other}", remedy="rename one of them", about=name
+    )
 
 
 def unknown_names(scope: Scope) -> Iterator[Fault]:
@@ -74,7 +77,9 @@ def _check_name(scope: Scope, found: FoundName) -> Iterator[Fault]:
         expected, remedy = None, f"the speed of coordinate '{found.name}' is 'd{found.name}'"
     if found.thing is Thing.BODY and found.name in scope.frames:
         remedy = f"a frame carries nothing; name its body '{scope.frames[found.name]}' and write the place in it"
-    yield Fault(found.path, f"no {found.thing.value} '{found.name}'", expected=expected, remedy=remedy)
+    yield Fault(
+        found.path, f"no {found.thing.value} '{found.name}'", expected=expected, remedy=remedy, about=found.name
+    )
 
 
 def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
@@ -84,10 +89,15 @@ def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
             allowed = [*found.local, *(n for n, d in scope.symbols.items() if d.symbols in found.uses)]
             expected, remedy = guess(name, allowed)
             got = found.formula.text[:80]
-            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy)
+            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
         elif definition.symbols not in found.uses:
             words = ", ".join(["parameters", *(word for symbol, word in _WORDS.items() if symbol in found.uses)])
-            yield Fault(found.path, f"'{name}' is {definition.what}; it cannot be used here", expected=f"only {words}")
+            yield Fault(
+                found.path,
+                f"'{name}' is {definition.what}; it cannot be used here",
+                expected=f"only {words}",
+                about=name,
+            )
     unknown = list(_check_tables(scope, found))
     yield from unknown
     if not unknown and found.formula.names <= scope.numbers.known.keys() and scope.value(found.formula) is None:
@@ -100,10 +110,23 @@ def _check_tables(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
     for name, count in sorted(found.formula.tables):
         if name not in tables:
             expected, remedy = guess(name, tables)
-            yield Fault(found.path, f"no table '{name}'", expected, found.formula.text[:80], remedy)
+            yield Fault(
+                found.path,
+                f"no table '{name}'",
+                expected=expected,
+                got=found.formula.text[:80],
+                remedy=remedy,
+                about=name,
+            )
         elif tables[name].file is None and len(tables[name].lookup.axes) != count:
             expected = f"{len(tables[name].lookup.axes)}"
-            yield Fault(found.path, f"table '{name}' with a wrong number of variables", expected, str(count))
+            yield Fault(
+                found.path,
+                f"table '{name}' with a wrong number of variables",
+                expected=expected,
+                got=str(count),
+                about=name,
+            )
 
 
 def unread_tables(scope: Scope) -> Iterator[Fault]:
@@ -146,3 +169,17 @@ def cycles(scope: Scope) -> Iterator[Fault]:
     for cycle in topological_order(followed)[1]:
         path = ("constraints", couplings[cycle[0]][0], "coupling", "equals")
         yield Fault(path, "coordinates that follow each other in a circle", got=cycle_text(cycle))
+
+
+def unused_names(scope: Scope) -> Iterator[Fault]:
+    """Parameters, inputs and tables that nothing uses."""
+    used = names_in(scope.mechanism)
+    formulas = [found.formula for found in walk(scope.mechanism) if isinstance(found, FoundFormula)]
+    looked_up = {name for formula in formulas for name, _ in formula.tables}
+    for name in scope.mechanism.tables:
+        if name not in looked_up:
+            yield Fault(("tables", name), "nothing uses it", severity=Severity.NOTE)
+    for table, word in ((scope.mechanism.parameters, "parameters"), (scope.mechanism.inputs, "inputs")):
+        for name in table:
+            if name not in used:
+                yield Fault((word, name), "nothing uses it", severity=Severity.NOTE)

@@ -60,7 +60,7 @@ def _rate(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
     for field in ("start_speed", "guess_speed"):
         if getattr(coordinate, field) is not None:
             text = f"the rate of '{name}' is not a speed of this joint or base, whose speeds are {', '.join(own)}"
-            yield Fault((*path, field), text, remedy="give those in the start of a study")
+            yield Fault((*path, field), text, remedy="give those in the start of a study", about=name)
 
 
 def _quaternions(scope: Scope) -> Iterator[Fault]:

@@ -73,7 +73,8 @@ def driven_coordinates(scope: Scope) -> Iterator[Fault]:
             continue
         path = ("constraints", name, "prescribed" if constraint.prescribed else "coupling", "coordinate")
         if form.coordinate in driven:
-            yield Fault(path, f"'{form.coordinate}' is already driven", got=f"constraint '{driven[form.coordinate]}'")
+            text, got = f"'{form.coordinate}' is already driven", f"constraint '{driven[form.coordinate]}'"
+            yield Fault(path, text, got=got, about=form.coordinate)
         driven[form.coordinate] = name
         variable = scope.coordinates.get(form.coordinate)
         if variable is not None and variable.quantity is Quantity.NUMBER:
@@ -84,4 +85,5 @@ def driven_coordinates(scope: Scope) -> Iterator[Fault]:
             continue
         if f"d{load.coordinate}" not in scope.speeds:
             text = f"coordinate '{load.coordinate}' has no speed of its own, which a drive needs"
-            yield Fault(("loads", name, "coordinate"), text, expected="a joint of one motion")
+            expected = "a joint of one motion"
+            yield Fault(("loads", name, "coordinate"), text, expected=expected, about=load.coordinate)

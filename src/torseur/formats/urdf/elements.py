@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from torseur.formats.faults import shown
+from torseur.describe.faults import shown
 from torseur.formats.urdf.markup import Element
 from torseur.formats.urdf.report import Report, path_to
 from torseur.formats.urdf.visuals import Colours, Origin, Visual, read_colours, read_origin, read_visual
@@ -152,7 +152,7 @@ def _new_name(element: Element, known: Mapping[str, UrdfLink | UrdfJoint], repor
     if name is not None and name in known:
         first = known[name].element
         report.fault(
-            element, "", f"a second {element.tag} called {shown(name)}", got=f"the first is in line {first.line}"
+            element, "", f"a second {element.tag} called {shown(name)}", got=f"the first is in line {first.mark.line}"
         )
         return None
     return name

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NoReturn
 from xml.parsers import expat
 
-from torseur.formats.faults import FileFault, shown
+from torseur.describe.faults import Fault, shown
+from torseur.errors import ModelError
+from torseur.formats.faults import Faults, Mark
 
 __all__ = ["Element", "read_markup"]
 
@@ -28,8 +31,7 @@ class Element:
 
     tag: str
     attributes: dict[str, str]
-    line: int
-    column: int
+    mark: Mark
     children: list[Element] = field(default_factory=list)
 
     def all(self, tag: str) -> Iterator[Element]:
@@ -40,18 +42,19 @@ class Element:
 def read_markup(data: bytes, where: str) -> Element:
     """The root element of an XML file."""
     if len(data) > LARGEST:
-        raise FileFault("the file is too large", where=where, expected=f"at most {LARGEST} bytes", got=str(len(data)))
-    builder = _Builder(where)
+        expected = f"at most {LARGEST} bytes"
+        raise Fault((), "the file is too large", expected=expected, got=str(len(data))).in_file(where)
+    faults = Faults(where)
+    builder = _Builder(faults)
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
-        text = expat.ErrorString(error.code)
-        where = f"{where}:{error.lineno}:{error.offset + 1}"
-        raise FileFault(f"not well-formed XML: {text}", where=where) from error
-    except (LookupError, UnicodeError, ValueError) as error:
-        if isinstance(error, FileFault):
-            raise
-        raise builder.unreadable() from error
+        text = f"not well-formed XML: {expat.ErrorString(error.code)}"
+        raise Fault((), text).in_file(faults.at(Mark(error.lineno, error.offset + 1))) from error
+    except ModelError:
+        raise
+    except (LookupError, UnicodeError, ValueError):
+        builder.unreadable()
     assert builder.root is not None  # expat demands one
     return builder.root
 
@@ -59,8 +62,8 @@ def read_markup(data: bytes, where: str) -> Element:
 class _Builder:
     """What expat calls while it reads."""
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
         self.root: Element | None = None
         self.open: list[Element] = []
         self.count = 0
@@ -73,17 +76,17 @@ class _Builder:
         parser.UnparsedEntityDeclHandler = self.refuse
         parser.ExternalEntityRefHandler = self.refuse
 
-    def fault(self, what: str, **parts: str) -> FileFault:
-        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber
-        return FileFault(what, where=f"{self.where}:{line}:{column + 1}", **parts)
+    @property
+    def mark(self) -> Mark:
+        return Mark(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
         if len(self.open) >= DEEPEST:
-            raise self.fault("elements are nested too deeply", expected=f"at most {DEEPEST} levels")
+            self.faults.stop(self.mark, "elements are nested too deeply", expected=f"at most {DEEPEST} levels")
         if self.count > MOST:
-            raise self.fault("too many elements", expected=f"at most {MOST}")
-        element = Element(tag, attributes, self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
+            self.faults.stop(self.mark, "too many elements", expected=f"at most {MOST}")
+        element = Element(tag, attributes, self.mark)
         if self.open:
             self.open[-1].children.append(element)
         else:
@@ -95,16 +98,15 @@ class _Builder:
 
     def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ENCODINGS:
-            raise self.unreadable(encoding)
+            self.unreadable(encoding)
 
-    def unreadable(self, encoding: str | None = None) -> FileFault:
+    def unreadable(self, encoding: str | None = None) -> NoReturn:
         got = None if encoding is None else shown(encoding)
-        return FileFault(
-            "an encoding that is not read", where=f"{self.where}:1:1", expected=", ".join(ENCODINGS), got=got
-        )
+        self.faults.stop(Mark(1, 1), "an encoding that is not read", expected=", ".join(ENCODINGS), got=got)
 
     def refuse(self, *declared: object) -> int:
-        raise self.fault(
+        self.faults.stop(
+            self.mark,
             "document types, entities and references to other files are refused",
             remedy="remove the <!DOCTYPE ...> part and write out what its entities stand for",
         )

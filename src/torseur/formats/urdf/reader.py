@@ -56,12 +56,12 @@ def read_urdf(data: bytes, name: str, where: str) -> Mechanism:
     (['j'], {'world': 'world', 'base': 'base', 'b': 'b', 'a': 'base'})
     """
     root = read_markup(data, where)
-    check_is_urdf(root, where)
     report = Report(where)
+    check_is_urdf(root, report)
     robot = read_robot(root, report)
     top = root_of(robot, report)
     check_mimics(robot, report)
-    report.stop_at_faults()
+    report.faults.stop_if_any()
     assert top is not None  # a robot without a root is a fault
     return _Assembly(robot, top, report).mechanism(Names().give(name))
 

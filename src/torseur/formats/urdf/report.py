@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from torseur.describe.faults import listed
-from torseur.errors import ModelError
-from torseur.formats.faults import FileFault, nearest, shown
+from torseur.describe.faults import listed, nearest, shown
+from torseur.formats.faults import MOST_FAULTS, Faults
 from torseur.formats.urdf.markup import Element
 
 __all__ = ["Report", "one_line", "path_to"]
 
-MOST_FAULTS = 100
 MOST_GROUPS = 40
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 LARGEST = 1e90
@@ -28,28 +26,25 @@ class Report:
     """Faults and notes of one file, and the numbers read on the way."""
 
     def __init__(self, where: str) -> None:
-        self.where = where
-        self.faults: list[ModelError] = []
+        self.faults = Faults(where)
         self._notes: list[str] = []
         self._snapped: list[str] = []
         self._groups: dict[str, list[str]] = {}
 
     # -- faults --------------------------------------------------------------------------------------------------------
-    def fault(self, element: Element, path: str, what: str, **parts: str | None) -> None:
-        where = f"{self.place(element)}: {path}" if path else self.place(element)
-        self.faults.append(FileFault(what, where=where, **parts))
-
-    def place(self, element: Element) -> str:
-        return f"{self.where}:{element.line}:{element.column}"
-
-    def stop_at_faults(self) -> None:
-        """Raise what was found, if anything was."""
-        if not self.faults:
-            return
-        shown_faults, rest = self.faults[:MOST_FAULTS], len(self.faults) - MOST_FAULTS
-        if rest > 0:
-            shown_faults.append(FileFault(f"and {rest} more", where=self.where))
-        raise ModelError.of(shown_faults)
+    def fault(
+        self,
+        element: Element,
+        path: str,
+        what: str,
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        """Remember a fault of an element."""
+        steps = (path,) if path else ()
+        self.faults.fault(element.mark, steps, what, expected=expected, got=got, remedy=remedy)
 
     # -- notes ---------------------------------------------------------------------------------------------------------
     def note(self, text: str) -> None:
@@ -154,7 +149,7 @@ class Report:
     def _unknown(self, element: Element, path: str, what: str, name: str, known: Iterable[str]) -> None:
         close = nearest(name, known) if len(self._groups) < MOST_GROUPS else None
         hint = "" if close is None else f" (did you mean '{close}'?)"
-        self.group(f"not understood and left out: {what}{hint}", f"{path or 'robot'} (line {element.line})")
+        self.group(f"not understood and left out: {what}{hint}", f"{path or 'robot'} (line {element.mark.line})")
 
     def suggestion(self, name: str, known: Iterable[str]) -> str | None:
         """A remedy for a name that does not exist; no search once there are many faults, or among very many names."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from torseur.describe.faults import listed
-from torseur.formats.faults import FileFault, shown
+from torseur.describe.faults import listed, shown
 from torseur.formats.urdf.elements import OTHERS, Robot, UrdfJoint
 from torseur.formats.urdf.markup import Element
 from torseur.formats.urdf.report import Report, path_to
@@ -21,18 +20,17 @@ OTHER_FORMATS = {
 }
 
 
-def check_is_urdf(root: Element, where: str) -> None:
+def check_is_urdf(root: Element, report: Report) -> None:
     """Refuse XML of another kind, and xacro, which is a program that writes URDF."""
     macro = _macro(root)
     if macro is not None:
-        raise FileFault(
-            "this is xacro, a macro language that produces URDF, not URDF itself",
-            where=f"{where}:{macro.line}:{macro.column}: <{macro.tag[:60]}>",
-            remedy="expand it first, where its packages are installed: xacro robot.urdf.xacro > robot.urdf",
-        )
+        text = "this is xacro, a macro language that produces URDF, not URDF itself"
+        remedy = "expand it first, where its packages are installed: xacro robot.urdf.xacro > robot.urdf"
+        report.fault(macro, f"<{macro.tag[:60]}>", text, remedy=remedy)
+        raise report.faults.error()
     if root.tag != "robot":
         what = OTHER_FORMATS.get(root.tag, "this XML is not URDF")
-        raise FileFault(what, where=f"{where}:{root.line}:{root.column}", expected="<robot>", got=f"<{root.tag[:60]}>")
+        report.faults.stop(root.mark, what, expected="<robot>", got=f"<{root.tag[:60]}>")
 
 
 def _macro(element: Element) -> Element | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torseur.formats.faults import shown
+from torseur.describe.faults import shown
 from torseur.formats.urdf.markup import Element
 from torseur.formats.urdf.report import Report, path_to
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torseur.describe.faults import shown
 from torseur.errors import ModelError
-from torseur.formats.faults import shown
 
 __all__ = ["message"]
 

@@ -9,21 +9,20 @@ documents, and more depth or size than a model can need are refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import yaml
 
-from torseur.describe.faults import Path, written
-from torseur.errors import ModelError
-from torseur.formats.faults import FileFault, shown
+from torseur.describe.faults import Fault, Path, shown
+from torseur.formats.faults import Faults, Mark
 
-__all__ = ["Mark", "Node", "Source", "Value", "parse", "plain"]
+__all__ = ["Node", "Source", "Value", "parse", "plain"]
 
 LARGEST_FILE = 5_000_000
 DEEPEST = 50
 MOST_NODES = 100_000
-MOST_FAULTS = 100
 LARGEST_NUMBER = 1e100
 LONGEST_KEY = 200
 
@@ -35,13 +34,6 @@ _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The parser in C where PyYAML has it: twenty times faster."""
-
-
-class Mark(NamedTuple):
-    """A place in the text; both count from 1."""
-
-    line: int
-    column: int
 
 
 Value = str | int | float | bool | None
@@ -72,24 +64,12 @@ class Node:
         return "nothing" if self.value is None else shown(self.value)
 
 
-class Source:
-    """A text with a name, the faults found in it so far, and the words of what had to be left out because of them."""
+class Source(Faults):
+    """The faults of a text so far, and the words of what had to be left out because of them."""
 
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.faults: list[tuple[Mark, ModelError]] = []
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
         self.left_out: set[str] = set()
-
-    def place(self, mark: Mark, path: Path) -> str:
-        """How a place reads: ``file:line:column: path``."""
-        where = f"{self.where}:{mark.line}:{mark.column}"
-        return f"{where}: {written(path)}" if path else where
-
-    def fault(self, mark: Mark, path: Path, what: str, **parts: str | None) -> None:
-        """Take down a fault; after the hundredth, give up."""
-        if len(self.faults) >= MOST_FAULTS:
-            self.stop(mark, "too many faults; the rest is not looked at")
-        self.faults.append((mark, FileFault(what, where=self.place(mark, path), **parts)))
 
     def leave_out(self, key: str, node: Node) -> None:
         """Something is not read: what its words may have named is not known."""
@@ -101,14 +81,10 @@ class Source:
         for item in node.value if isinstance(node.value, list) else ():
             self.leave_out(key, item)
 
-    def stop(self, mark: Mark, what: str, **parts: str | None) -> NoReturn:
-        """Nothing can be read after this fault: raise it and all before it."""
-        self.faults.append((mark, FileFault(what, where=self.place(mark, ()), **parts)))
-        raise self.error()
-
-    def error(self) -> ModelError:
-        """All faults as one error, in the order of the text."""
-        return ModelError.of(fault for _, fault in sorted(self.faults, key=lambda found: found[0]))
+    def without_consequences(self, faults: Iterable[Fault]) -> list[Fault]:
+        """The faults that are not there only because something was left out."""
+        names = self.left_out | {f"d{name}" for name in self.left_out}
+        return [fault for fault in faults if fault.about not in names]
 
 
 def decode(data: str | bytes, source: Source) -> str:

@@ -28,8 +28,9 @@ from torseur.describe.faults import Path
 from torseur.describe.fields import Record
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
+from torseur.formats.faults import Mark
 from torseur.formats.yaml.messages import message
-from torseur.formats.yaml.nodes import Mark, Node, Source, parse, plain
+from torseur.formats.yaml.nodes import Node, Source, parse, plain
 from torseur.formats.yaml.short_forms import shape, shape_load
 from torseur.formats.yaml.tables import put_tables_in
 
@@ -64,10 +65,9 @@ class Document:
     source: Source
     root: Node
 
-    def place(self, fault: Fault) -> str:
-        """Where a fault stands: ``file:line:column: path``, the path as the file writes it."""
-        mark, node = find(self.root, fault.path)
-        return self.source.place(mark, node.path)
+    def placed(self, fault: Fault) -> Fault:
+        """A fault with its place in the file, and the path as the file writes it."""
+        return placed(fault, self.root, self.source)[1]
 
 
 def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS) -> Mechanism:
@@ -80,8 +80,7 @@ def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, typ
     """
     document = read_document(text, where, loads=loads)
     take_down(document.faults, document.root, document.source)
-    if document.source.faults:
-        raise document.source.error()
+    document.source.stop_if_any()
     return document.mechanism
 
 
@@ -102,11 +101,11 @@ def read_document(
     root = parse(text, source)
     _check_version(root, source)
     document = document_of(root, source, loads=loads, folder=folder)
-    if document is not None and source.faults:
+    if document is not None and not len(source):
+        return document
+    if document is not None:
         take_down(document.faults, document.root, source)
-    if document is None or source.faults:
-        raise source.error()
-    return document
+    raise source.error()
 
 
 def document_of(
@@ -116,15 +115,15 @@ def document_of(
 
     They are then taken down, with the structural ones of what can be read in spite of them.
     """
-    before = len(source.faults)
+    before = len(source)
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
     root = Node(items, root.mark, root.path, root.keys)
     root = shape(root if folder is None else put_tables_in(root, source, folder), Mechanism, source)
     made = _loads(root, loads, source)
     mechanism = validated(Mechanism, _data(root, made), root, source)
-    if len(source.faults) > before or mechanism is None:
+    if len(source) > before or mechanism is None:
         rest = _rest(root, made, source)
-        take_down([f for f in ([] if rest is None else faults(rest)) if not _is_consequence(f, source)], root, source)
+        take_down(source.without_consequences([] if rest is None else faults(rest)), root, source)
         return None
     return Document(mechanism, tuple(faults(mechanism)), source, root)
 
@@ -133,8 +132,13 @@ def take_down(found: Iterable[Fault], root: Node, source: Source) -> None:
     """Note the errors among faults with their places in a tree."""
     for fault in found:
         if fault.severity is Severity.ERROR:
-            mark, node = find(root, fault.path)
-            source.fault(mark, node.path, fault.what, expected=fault.expected, got=fault.got, remedy=fault.remedy)
+            source.add(*placed(fault, root, source))
+
+
+def placed(fault: Fault, root: Node, source: Source) -> tuple[Mark, Fault]:
+    """A fault with its place in a tree."""
+    mark, node = find(root, fault.path)
+    return mark, fault.in_file(source.at(mark), node.path)
 
 
 def _check_version(root: Node, source: Source) -> None:
@@ -250,9 +254,3 @@ def _leave_out(root: Node, path: Path, source: Source) -> bool:
         return bool(path) and path[0] in Mechanism.model_fields  # already gone
     source.leave_out(last[1], last[0].pop(last[1]))
     return True
-
-
-def _is_consequence(fault: Fault, source: Source) -> bool:
-    """Whether a fault may only be there because something was left out."""
-    names = source.left_out | {f"d{name}" for name in source.left_out}
-    return any(f"'{name}'" in fault.what for name in names)

@@ -21,9 +21,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from torseur.describe.faults import nearest, shown
 from torseur.errors import ArgumentError
 from torseur.formats.expressions import Source
-from torseur.formats.faults import nearest, shown
 from torseur.formats.files import contents
 from torseur.packs.tyres.magic_formula import MagicFormula
 from torseur.packs.tyres.magic_formula_52 import MagicFormula52

@@ -32,10 +32,7 @@ MOST_RECORDS = 1e8
 
 def check_study(study: Study) -> None:
     """Raise all that is wrong with a study, at once."""
-    found = [
-        ModelError(f.what, where=written(f.path), expected=f.expected, got=f.got, remedy=f.remedy)
-        for f in faults(study)
-    ]
+    found = faults(study)
     if found:
         raise ModelError.of(found)
 
@@ -85,14 +82,18 @@ def _unknown(
     for name in names:
         if name not in listed:
             expected, remedy = guess(name, listed)
-            yield Fault((*path, name) if is_table else path, f"no {what} '{name}'", expected, remedy=remedy)
+            yield Fault(
+                (*path, name) if is_table else path, f"no {what} '{name}'", expected=expected, remedy=remedy, about=name
+            )
 
 
 def _starts(study: Study, scope: Scope) -> Iterator[Fault]:
     """A value is held or may move; nothing moves in a start that is given, nor at rest."""
     for name in study.guess:
         if name in study.start:
-            yield Fault(("guess", name), f"'{name}' is also in start", remedy="under start it is held; name it once")
+            yield Fault(
+                ("guess", name), f"'{name}' is also in start", remedy="under start it is held; name it once", about=name
+            )
         elif study.start_from == "given":
             text = "nothing moves in a start that is given"
             yield Fault(("guess", name), text, remedy="name it under start, or start_from: assembled")
@@ -111,7 +112,9 @@ def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:
         known = study.model.parameters.get(name)
         if known is not None and isinstance(known.value, Formula):
             text = f"the parameter '{name}' follows from others"
-            yield Fault((*path, name), text, got=known.value.text[:80], remedy="set those, or change the model")
+            yield Fault(
+                (*path, name), text, got=known.value.text[:80], remedy="set those, or change the model", about=name
+            )
 
 
 def _times(study: Study) -> Iterator[Fault]:
@@ -164,7 +167,9 @@ def _formulas(study: Study, scope: Scope) -> Iterator[Fault]:
         for name, block in blocks.items():
             if table == "blocks" and name in scope.symbols and name not in study.model.inputs:
                 got = scope.symbols[name].what
-                yield Fault((table, name), f"the name '{name}' is taken", got=got, remedy="call the block otherwise")
+                yield Fault(
+                    (table, name), f"the name '{name}' is taken", got=got, remedy="call the block otherwise", about=name
+                )
             yield from _recorded(name, study.model, (table, name)) if table == "blocks" else ()
             for found in walk(block, (table, name)):
                 yield from _name(found, scope) if isinstance(found, FoundName) else _formula(found, scope, results)
@@ -174,7 +179,9 @@ def _name(found: FoundName, scope: Scope) -> Iterator[Fault]:
     known = scope.named(found.thing)
     if found.name not in known:
         expected, remedy = guess(found.name, known)
-        yield Fault(found.path, f"no {found.thing.value} '{found.name}'", expected, remedy=remedy)
+        yield Fault(
+            found.path, f"no {found.thing.value} '{found.name}'", expected=expected, remedy=remedy, about=found.name
+        )
 
 
 def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
@@ -184,7 +191,8 @@ def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> 
         if not is_result and not is_multiplier(name, scope.mechanism):
             multipliers = (f"lambda_{owner}" for owner in (*scope.mechanism.loops, *scope.mechanism.constraints))
             expected, remedy = guess(name, [*scope.symbols, *results, *scope.mechanism.load_results, *multipliers])
-            yield Fault(found.path, f"unknown name '{name}'", expected, found.formula.text[:80], remedy)
+            got = found.formula.text[:80]
+            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
 
 
 def _recorded(name: str, model: Mechanism, path: Path) -> Iterator[Fault]:
@@ -193,7 +201,7 @@ def _recorded(name: str, model: Mechanism, path: Path) -> Iterator[Fault]:
     works = {f"work_{x}" for x in (*model.loads, *model.constraints, "blocks", "base")}
     if name in always | works:
         got, remedy = "something that every run records", "call it otherwise"
-        yield Fault(path, f"the name '{name}' is taken", got=got, remedy=remedy)
+        yield Fault(path, f"the name '{name}' is taken", got=got, remedy=remedy, about=name)
 
 
 def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
@@ -204,7 +212,13 @@ def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
         yield from _recorded(name, study.model, ("outputs", name))
         if name in scope.symbols:
             got = scope.symbols[name].what
-            yield Fault(("outputs", name), f"the name '{name}' is taken", got=got, remedy="call the output otherwise")
+            yield Fault(
+                ("outputs", name),
+                f"the name '{name}' is taken",
+                got=got,
+                remedy="call the output otherwise",
+                about=name,
+            )
         for found in walk(output, ("outputs", name)):
             if isinstance(found, FoundFormula):
                 yield from _formula(found, scope, (*study.inputs, *study.blocks))

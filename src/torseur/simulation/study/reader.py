@@ -31,14 +31,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from torseur.describe import checks
+from torseur.describe.faults import Fault, written
 from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError, TorseurError, TorseurWarning
 from torseur.formats import contents, read, with_base
-from torseur.formats.faults import FileFault
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
 from torseur.formats.yaml.reader import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
 from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
@@ -87,16 +86,17 @@ class StudyFile:
         except TorseurError as error:
             if self.source is None or self.root is None:
                 raise
-            every = error.faults if isinstance(error, ModelError) and error.faults else (error,)
-            places = [self.place(one.where) for one in every]
-            if not any(places):
+            every = error.faults if isinstance(error, ModelError) else ()
+            placed = [self.placed(one) for one in every or (error,)]
+            if not any(placed):
                 raise
-            raise ModelError.of(_placed(one, place) for one, place in zip(every, places, strict=True)) from error
+            told = [new or old for old, new in zip(every, placed, strict=True)] if every else placed
+            raise ModelError.of(fault for fault in told if fault is not None) from error
 
-    def place(self, where: str | None) -> str | None:
-        """``file:line:column: path`` of what an error calls ``blocks.servo`` or ``changes[0].event``, if it is one."""
-        steps = [word or int(number) for word, number in _STEP.findall(where or "")]
-        if self.source is None or self.root is None or not steps or where != checks.written(tuple(steps)):
+    def placed(self, error: TorseurError) -> Fault | None:
+        """An error at ``blocks.servo`` or ``changes[0].event`` with its place in the file; none at anything else."""
+        steps = [word or int(number) for word, number in _STEP.findall(error.where or "")]
+        if self.source is None or self.root is None or not steps or error.where != written(tuple(steps)):
             return None
         if steps[0] not in Study.model_fields:
             if steps[0] not in Mechanism.model_fields or not self.root.items["model"].items:
@@ -105,7 +105,8 @@ class StudyFile:
         if steps[0] in _TABLES and len(steps) > 1:  # what drives an input may be called a block on the way, and back
             steps[0] = next((t for t in _TABLES if steps[1] in getattr(self.study, t)), steps[0])
         mark, node = find(self.root, tuple(steps))
-        return self.source.place(mark, node.path)
+        fault = Fault(tuple(steps), error.what, expected=error.expected, got=error.got, remedy=error.remedy)
+        return fault.in_file(self.source.at(mark), node.path)
 
     def warn(self) -> None:
         """Tell the notes as warnings."""
@@ -127,11 +128,6 @@ class StudyFile:
             if isinstance(block, Recorded) and block.file is not None:
                 block = block.model_copy(update={"file": str((self.folder / block.file).resolve())})
             yield name, block
-
-
-def _placed(error: TorseurError, place: str | None) -> ModelError:
-    parts = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
-    return FileFault(error.what, where=place or error.where, **parts)
 
 
 def load_study(
@@ -221,8 +217,8 @@ def study_of_text(
     study = validated(Study, given, root, source)
     if study is not None and model is not None:
         take_down(_not_caused(faults(study), source), root, source)
-    if source.faults or study is None:
-        raise source.error()
+    source.stop_if_any()
+    assert study is not None  # without, there is a fault
     return StudyFile(study, folder, source, root)
 
 
@@ -269,9 +265,9 @@ def _from_file(node: Node, source: Source, path: Path, loads: Mapping[str, type[
         if error.where == str(path):  # of the file as a whole: absent, of another kind
             source.fault(node.mark, node.path, error.what, expected=error.expected, got=f"{path}: {error.got}")
         else:
-            source.faults += [(node.mark, fault) for fault in error.faults or (error,)]
+            source.add(node.mark, *(error.faults or (error,)))
         return None
-    source.faults += [(node.mark, fault) for fault in reading.errors]
+    source.add(node.mark, *reading.errors)
     return None if reading.errors else reading.mechanism
 
 
@@ -295,8 +291,8 @@ def _long(key: str, node: Node) -> Node:
     return node
 
 
-def _not_caused(found: list[checks.Fault], source: Source) -> Iterator[checks.Fault]:
-    """Faults that are not there only because something was left out."""
+def _not_caused(found: list[Fault], source: Source) -> Iterator[Fault]:
+    """Faults that are not there only because something was left out: a block, or one of its outputs."""
     for fault in found:
-        if not any(f"'{name}" in fault.what for name in source.left_out):
+        if fault.about is None or not fault.about.startswith(tuple(source.left_out)):
             yield fault
