@@ -12,7 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.graph import Expr, Function, Graph, Role, evaluate, jacobian
-from torseur.packs.tyres import Block1987, BurckhardtTyre, LinearTyre, Pacejka1987, Pacejka1989, Slip, TyreLaw, load_tir
+from torseur.packs.tyres import (
+    Block1987,
+    BurckhardtTyre,
+    DugoffTyre,
+    LinearTyre,
+    Pacejka1987,
+    Pacejka1989,
+    Slip,
+    TMeasyAxis,
+    TMeasyTyre,
+    TyreLaw,
+    load_tir,
+)
 
 __all__ = ["DATA", "INPUTS", "LAWS", "OUTPUTS", "Evaluated", "rows_of"]
 
@@ -56,6 +68,28 @@ LAWS: dict[str, TyreLaw] = {
     ),
     "burckhardt": BurckhardtTyre(
         road="asphalt_dry", c4=0.03, c5=1e-9, trail=0.02, radius=0.3, rolling_resistance=0.01, crown_radius=0.1
+    ),
+    "dugoff": DugoffTyre(
+        longitudinal_stiffness=9e4, cornering_stiffness=6e4, friction_decay=0.003, trail=0.03, load=4000.0, radius=0.3
+    ),
+    "tmeasy": TMeasyTyre(
+        load=3000.0,
+        longitudinal=TMeasyAxis(
+            slope=(9e4, 1.6e5),
+            peak_slip=(0.11, 0.12),
+            peak=(3300.0, 6500.0),
+            slide_slip=(0.4, 0.5),
+            slide=(3100.0, 6100.0),
+        ),
+        lateral=TMeasyAxis(
+            slope=(7e4, 1.2e5),
+            peak_slip=(0.18, 0.2),
+            peak=(3100.0, 6000.0),
+            slide_slip=(0.6, 0.8),
+            slide=(3000.0, 5900.0),
+        ),
+        trail=0.03,
+        radius=0.3,
     ),
     **_pacejka(),
     "magic_formula_52": load_tir(DATA / "MagicFormula52_Parameters.tir").law,

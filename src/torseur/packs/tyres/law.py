@@ -40,7 +40,17 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, maximum, select
 from torseur.packs.tyres.regular import fade_in, limited_tan, ramp
 
-__all__ = ["PlainTyreLaw", "Relaxation", "Scalars", "Slip", "TyreForces", "TyreLaw", "over_ground", "over_larger"]
+__all__ = [
+    "PlainTyreLaw",
+    "Relaxation",
+    "Scalars",
+    "Slip",
+    "TyreForces",
+    "TyreLaw",
+    "over_ground",
+    "over_larger",
+    "over_rolling",
+]
 
 Scalars = Callable[[Scalar], Expr]
 """What turns a described number or formula into an expression."""
@@ -103,6 +113,16 @@ def over_ground(kappa: Expr, fade: Expr | float = 1.0) -> Expr:
     where a wheel spins on the spot. At standstill, where `fade` is 0, it is kappa: neither sense is traction there.
     """
     return kappa / maximum(1.0 - fade * maximum(kappa, 0.0), SMALLEST)
+
+
+def over_rolling(slip: Slip, fade: Expr) -> tuple[Expr, Expr, Expr]:
+    """(Vr - Vx) / M, tan(alpha) Vx / M and Vr / M of a wheel that rolls forward, M = max(Vx, Vr).
+
+    The first two over the third are the slips in units of the rolling speed, which are infinite of a locked wheel; the
+    third is at least 1e-6. At standstill, where `fade` is 0, they are kappa, tan(alpha) and 1.
+    """
+    Vx, Vr = 1.0 - fade * maximum(slip.kappa, 0.0), 1.0 - fade * maximum(-slip.kappa, 0.0)
+    return slip.kappa, limited_tan(slip.alpha) * maximum(Vx, 0.0), maximum(Vr, SMALLEST)
 
 
 def over_larger(kappa: Expr) -> Expr:
