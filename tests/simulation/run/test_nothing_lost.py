@@ -12,7 +12,7 @@ import torseur as ts
 from torseur.describe import Effort, Mechanism
 from torseur.errors import ModelError, NumericalError
 from torseur.graph import Function, Graph
-from torseur.simulation.blocks import PythonBlock, recorded
+from torseur.simulation.blocks import PythonBlock, signals
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Sampling
 from torseur.simulation.integrate.outcome import Outcome
@@ -168,6 +168,6 @@ def test_times_below_the_resolution_of_time_are_refused_where_they_stand(text, e
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
 def test_a_table_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(recorded, "LARGEST", 10_000)
+    monkeypatch.setattr(signals, "LARGEST", 10_000)
     with pytest.raises(ModelError, match="too large"):
         ts.simulate(CART, until=1.0, inputs={"f": {"table": {"file": "/dev/zero"}}})

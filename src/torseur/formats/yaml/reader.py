@@ -45,6 +45,7 @@ __all__ = [
     "read_yaml",
     "take_down",
     "validated",
+    "whole_document",
 ]
 
 VERSION = 1
@@ -98,7 +99,13 @@ def read_document(
         folder: where files of its tables are read from; none are without.
     """
     source = Source(where)
-    root = parse(text, source)
+    return whole_document(parse(text, source), source, loads=loads, folder=folder)
+
+
+def whole_document(
+    root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
+) -> Document:
+    """The same, of a text that is parsed already."""
     _check_version(root, source)
     document = document_of(root, source, loads=loads, folder=folder)
     if document is not None and not len(source):

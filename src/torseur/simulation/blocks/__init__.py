@@ -1,16 +1,31 @@
 """Signals and blocks: what drives, controls, filters and measures a mechanism, compiled into the same native code."""
 
+from torseur.simulation.blocks.actuation import Armature, Force
 from torseur.simulation.blocks.base import Block, build_blocks, kinds
-from torseur.simulation.blocks.feedback import Pd, Pid
-from torseur.simulation.blocks.filters import Delay, Integral, Lag, SecondOrder, TransferFunction
-from torseur.simulation.blocks.joint_control import ComputedTorque, PdRegulator
-from torseur.simulation.blocks.limits import DeadZone, RateLimit, Saturation
-from torseur.simulation.blocks.motors import Armature, Force
-from torseur.simulation.blocks.noise import BandNoise, Noise
-from torseur.simulation.blocks.recorded import Recorded
-from torseur.simulation.blocks.sampled import PythonBlock, Sampled
+from torseur.simulation.blocks.feedback import ComputedTorque, Pd, PdRegulator, Pid
+from torseur.simulation.blocks.filters import (
+    DeadZone,
+    Delay,
+    Integral,
+    Lag,
+    RateLimit,
+    Saturation,
+    SecondOrder,
+    TransferFunction,
+)
+from torseur.simulation.blocks.sampled import BandNoise, Noise, PythonBlock, Sampled
 from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
-from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Sine, Spline, Step, Sweep, number_of
+from torseur.simulation.blocks.signals import (
+    Constant,
+    FormulaSignal,
+    Ramp,
+    Recorded,
+    Sine,
+    Spline,
+    Step,
+    Sweep,
+    number_of,
+)
 from torseur.simulation.blocks.table import KINDS, block_of
 from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
 from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPoint, Trapezoid

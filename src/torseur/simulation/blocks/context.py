@@ -45,9 +45,9 @@ from torseur.simulation.blocks.parts import (
     Sample,
     State,
     in_order,
+    is_multiplier,
     shown_name,
 )
-from torseur.simulation.blocks.row_names import is_multiplier
 
 __all__ = ["Context"]
 

@@ -1,17 +1,28 @@
-"""Proportional, integral and derivative control of one quantity."""
+"""Control of one quantity by its error (PD, PID), and of coordinates with the mechanism's own equations.
+
+====  ================================================================
+e     q_ref - q (DeSantis' e has the other sign)                        rad, m
+M     inertia matrix, D in DeSantis 1996
+====  ================================================================
+"""
 
 from __future__ import annotations
 
-from pydantic import Field
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar
 
-from torseur.describe.annotations import Anything
-from torseur.describe.fields import Scalar
+from pydantic import AfterValidator, Field
+
+from torseur.describe.annotations import Anything, CoordinateName
+from torseur.describe.faults import guess
+from torseur.describe.fields import FrozenDict, Scalar
 from torseur.errors import ModelError
-from torseur.graph import Expr, maximum, minimum
+from torseur.graph import Expr, maximum, minimum, sqrt, substitute
+from torseur.simulation.blocks.actuation import Controller, Gains, gain
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
 
-__all__ = ["Pd", "Pid", "within"]
+__all__ = ["ComputedTorque", "Pd", "PdRegulator", "Pid", "within"]
 
 
 class Pd(Block):
@@ -102,3 +113,100 @@ def within(context: Context, y: Expr, lower: Scalar | None, upper: Scalar | None
     """y cut to limits that may be absent."""
     y = y if upper is None else minimum(y, context.value(upper))
     return y if lower is None else maximum(y, context.value(lower))
+
+
+References = Annotated[dict[CoordinateName, Anything], AfterValidator(FrozenDict)]
+
+
+def places_of(context: Context, coordinates: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Coordinate -> its places in q and v, for coordinates whose rate is a speed."""
+    system = context.bench.system
+    names = [x.name for x in system.mechanism.q]
+    found: dict[str, tuple[int, int]] = {}
+    speeds = {v: j for j, v in enumerate(system.v)}
+    for name in coordinates:
+        if name not in names:
+            expected, remedy = guess(name, names)
+            raise ModelError(f"no coordinate '{name}'", where=context.where, expected=expected, remedy=remedy)
+        i = names.index(name)
+        if context.qdot[i] not in speeds:
+            raise ModelError(
+                f"the rate of '{name}' is no speed, so it has no acceleration of its own",
+                where=context.where,
+                expected="coordinates of hinges, slides and the like",
+                remedy="control the frame by operational_space or resolved_acceleration",
+            )
+        found[name] = (i, speeds[context.qdot[i]])
+    if not found:
+        raise ModelError("a controller without a reference", where=context.where, expected="at least one coordinate")
+    return found
+
+
+class ComputedTorque(Controller):
+    """Inverse dynamics control: tau = M a + bias with a = q_ref'' + kd (q_ref' - v) + kp (q_ref - q).
+
+    The error then obeys e'' + kd e' + kp e = 0 exactly, whatever the mechanism: with kd = 2 sqrt(kp), the default,
+    critically damped with a time constant 1/sqrt(kp). Coordinates without a reference move as they must: passive
+    joints, a floating base, joints in a loop. All loads of the description are compensated.
+    """
+
+    kind = "computed_torque"
+    reference: References = Field(description="coordinate -> formula of t; differentiated twice")
+    kp: Gains = Field(description="1/s2; or coordinate -> value")
+    kd: Gains | None = Field(None, description="1/s; or coordinate -> value; by default 2 sqrt(kp)")
+
+    def build(self, context: Context, name: str) -> dict[str, Expr]:
+        system, places = context.bench.system, places_of(context, self.reference)
+        r = [context.value(self.reference[key]) for key in places]
+        rd = context.derivative(r, "the reference")
+        rdd = context.derivative(rd, "the rate of the reference")
+        wanted: dict[int, Expr] = {}
+        for k, (key, (i, j)) in enumerate(places.items()):
+            kp = gain(context, self.kp, key, "kp")
+            kd = 2.0 * sqrt(kp) if self.kd is None else gain(context, self.kd, key, "kd")
+            wanted[j] = rdd[k] + kd * (rd[k] - system.v[j]) + kp * (r[k] - system.q[i])
+        actuators = self.actuators(context, [system.v.names[j] for j in wanted])
+        return self.act(context, name, actuators, actuators.for_motion(wanted))
+
+
+class PdRegulator(Controller):
+    """The PD law with perfect compensation of weight (DeSantis 1996, remark 6.8): tau = kp (q_D - q) - kd v + g(q).
+
+    Its Lyapunov function V = 1/2 (e' kp e + v' M v) is recorded as ``lyapunov``, and what the law makes of it, dV/dt =
+    -v' kd v <= 0, as ``lyapunov_rate``; other dissipative loads only add to the fall. (6.14) and (6.15) with dM/dt as
+    corrected. g holds weight and whatever else acts at rest: springs, constant loads.
+    """
+
+    kind = "pd_regulator"
+    units: ClassVar[Mapping[str, str]] = {"lyapunov": "J", "lyapunov_rate": "W"}
+    target: References = Field(description="coordinate -> constant value, one for each")
+    kp: Gains = Field(description="N m/rad or N/m; or coordinate -> value")
+    kd: Gains = Field(description="N m s/rad or N s/m; or coordinate -> value")
+
+    def build(self, context: Context, name: str) -> dict[str, Expr]:
+        bench, system = context.bench, context.bench.system
+        places = places_of(context, self.target)
+        n = bench.tree.nv
+        if len(places) != n or not system.mechanism.is_tree:
+            raise ModelError(
+                "the PD law is for open chains with a target for every coordinate",
+                where=context.where,
+                expected=", ".join(x.name for x in system.mechanism.q),
+                got=", ".join(places) + ("" if system.mechanism.is_tree else ", and loops or constraints"),
+                remedy="computed_torque takes part of the coordinates, and loops",
+            )
+        actuators = self.actuators(context)
+        still = dict.fromkeys(system.v, 0.0)
+        tau = substitute(actuators.inverse(bench.rest), still)
+        stored, loss = context.graph.zero, context.graph.zero
+        for key, (i, j) in places.items():
+            kp, kd = gain(context, self.kp, key, "kp"), gain(context, self.kd, key, "kd")
+            e, rate = context.constant(self.target[key], "a target") - system.q[i], system.v[j]
+            tau[j] = tau[j] + kp * e - kd * rate
+            stored, loss = stored + kp * e * e, loss + kd * rate * rate
+        v = list(system.v)
+        for i, row in enumerate(bench.matrix):
+            for j, entry in enumerate(row):
+                stored = stored + entry * v[i] * v[j]
+        found = self.act(context, name, actuators, actuators.for_forces(tau))
+        return found | {"lyapunov": 0.5 * stored, "lyapunov_rate": -loss}

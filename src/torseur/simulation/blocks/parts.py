@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
+from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Function, substitute
 from torseur.graph.function import reachable
 
-__all__ = ["Asked", "Break", "Event", "Held", "Output", "Parts", "Sample", "State", "in_order"]
+__all__ = ["Asked", "Break", "Event", "Held", "Output", "Parts", "Sample", "State", "in_order", "is_multiplier"]
 
 
 @dataclass(frozen=True)
@@ -219,3 +220,17 @@ def shown_name(symbol: Expr) -> str:
     for prefix in ("output_", "state_", "held_", "multiplier_"):
         name = name.removeprefix(prefix)
     return name
+
+
+def is_multiplier(name: str, mechanism: Mechanism) -> bool:
+    """Whether a name may be that of a multiplier: its row begins with what asks for it.
+
+    Which rows there are is known only when they are built.
+
+    >>> is_multiplier("lambda_ground", Mechanism(name="nothing"))
+    False
+    """
+    row = name.removeprefix("lambda_")
+    stops = (x.name for x in mechanism.q)
+    owners = (*mechanism.loops, *mechanism.constraints, *mechanism.loads, *stops)
+    return row != name and any(row == owner or row.startswith(f"{owner}_") for owner in owners)

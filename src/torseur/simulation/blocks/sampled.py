@@ -1,21 +1,31 @@
-"""Blocks that work at instants and hold their results between them: sampled formulas and Python functions."""
+"""Blocks that work at instants and hold their results between them: samples, Python functions, noise.
+
+Noise is the same in every run: from a seed, in native code, without a table and without an end. `Noise` draws a new
+number at every sample time with L'Ecuyer's combined generator of 1988, two multiplicative congruences s' = a s mod m.
+All products stay below 2^47, so doubles hold them exactly and the numbers do not depend on the machine; the state of
+the generator is two held numbers, and a run that goes on from a checkpoint draws the same. Normal numbers come from two
+uniform ones (Box & Muller 1958). `BandNoise` is a sum of sines with random frequencies and phases: smooth, for those
+who integrate with large steps.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+import numpy as np
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.annotations import Anything
-from torseur.describe.fields import Name, Scalar
+from torseur.describe.fields import Name, Number, Scalar
 from torseur.errors import ModelError
-from torseur.graph import Expr
+from torseur.graph import Expr, cos, floor, log, select, sin, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
 
-__all__ = ["PythonBlock", "Sampled"]
+__all__ = ["BandNoise", "Noise", "PythonBlock", "Sampled", "white"]
 
 
 class Sampled(Block):
@@ -78,3 +88,87 @@ class PythonBlock(Block):
         values = [context.value(x) for x in self.inputs]
         context.callable(held, self.function, self.period, self.offset, inputs=values)
         return dict(zip(self.outputs, held, strict=True)) if self.outputs else held[0]
+
+
+_A = 40014.0, 40692.0
+_M = 2147483563.0, 2147483399.0
+
+
+class Noise(Block):
+    """y = mean + a random number, renewed every `period` and held in between.
+
+    Its one-sided spectral density is 2 deviation^2 period up to frequencies of some 0.4/period.
+    """
+
+    kind = "noise"
+    deviation: Scalar = Field(1.0, description="standard deviation")
+    mean: Scalar = Field(0.0, description="added")
+    period: Scalar = Field(description="s")
+    seed: int = Field(0, ge=0, description="of the generator; other seeds, other noise")
+    law: Literal["normal", "uniform"] = Field("normal", description="distribution of the numbers")
+
+    def build(self, context: Context, name: str) -> Expr:
+        y = white(context, name, self.period, self.seed, self.law)
+        return context.value(self.mean) + context.value(self.deviation) * y
+
+
+def white(context: Context, name: str, period: Scalar, seed: int | tuple[int, ...], law: str = "normal") -> Expr:
+    """Independent numbers of mean 0 and deviation 1, renewed every period."""
+    words = np.random.SeedSequence(seed).generate_state(2)
+    start = [1.0 + int(word) % (m - 1.0) for word, m in zip(words, _M, strict=True)]
+    s = (context.held(f"{name}_s1", start[0]), context.held(f"{name}_s2", start[1]))
+    y = context.held(name)
+    first = _next(s)
+    last = _next(first) if law == "normal" else first
+    u = _uniform(first)
+    value = (u - 0.5) * math.sqrt(12.0)
+    if law == "normal":
+        value = sqrt(-2.0 * log(u)) * cos(2.0 * math.pi * _uniform(last))
+    context.sample(y, value, period)
+    for old, new in zip(s, last, strict=True):
+        context.sample(old, new, period)
+    return y
+
+
+def _next(s: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+    """a s mod m of both; the quotient is at least 1/m away from an integer, so its rounding cannot change the floor."""
+    one, two = (a * x - m * floor(a * x / m) for a, m, x in zip(_A, _M, s, strict=True))
+    return one, two
+
+
+def _uniform(s: tuple[Expr, Expr]) -> Expr:
+    """In ]0, 1[."""
+    z = s[0] - s[1]
+    return select(z < 1.0, z + (_M[0] - 1.0), z) / _M[0]
+
+
+class BandNoise(Block):
+    """y = mean + deviation sqrt(2/count) sum of sin(2 pi f_k t + phi_k): smooth noise in a band of frequencies.
+
+    The band is cut into `count` equal pieces with one random frequency in each; phases are random. The mean power is
+    deviation^2, and it repeats only after a time much longer than count/(highest - lowest).
+    """
+
+    kind = "band_noise"
+    deviation: Scalar = Field(1.0, description="standard deviation")
+    mean: Scalar = Field(0.0, description="added")
+    lowest: Number = Field(0.0, description="of the band, Hz")
+    highest: Number = Field(description="of the band, Hz")
+    count: int = Field(32, ge=1, le=1000, description="of sines; each costs some nanoseconds an evaluation")
+    seed: int = Field(0, ge=0, description="of the generator")
+
+    @model_validator(mode="after")
+    def _band(self) -> Self:
+        if not 0.0 <= self.lowest < self.highest:
+            raise PydanticCustomError("band", "expected 0 <= lowest < highest")
+        return self
+
+    def build(self, context: Context, name: str) -> Expr:
+        rng = np.random.default_rng(self.seed)
+        width = (self.highest - self.lowest) / self.count
+        frequencies = self.lowest + width * (np.arange(self.count) + rng.random(self.count))
+        phases = 2.0 * math.pi * rng.random(self.count)
+        total = context.graph.zero
+        for f, phase in zip(frequencies.tolist(), phases.tolist(), strict=True):
+            total = total + sin(2.0 * math.pi * f * context.t + phase)
+        return context.value(self.mean) + context.value(self.deviation) * math.sqrt(2.0 / self.count) * total

@@ -16,7 +16,7 @@ from torseur.dynamics.jacobians import Axes, acceleration
 from torseur.graph import Expr, atan2, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
-from torseur.simulation.blocks.noise import white
+from torseur.simulation.blocks.sampled import white
 from torseur.spatial.vectors import Matrix, rotate, rotate_back
 
 __all__ = ["AccelerationSensor", "ForceSensor", "Imu", "PoseSensor", "VelocitySensor", "roll_pitch_yaw"]

@@ -1,4 +1,4 @@
-"""The kinds of blocks a study may use, and blocks from the short ways to write them."""
+"""The kinds of blocks a study may use, blocks from the short ways to write them, and the tables of their fields."""
 
 from __future__ import annotations
 
@@ -6,25 +6,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from torseur.describe.faults import guess
+from torseur.describe.formulas import Formula
 from torseur.errors import ModelError
 from torseur.extensions import Kinds
+from torseur.simulation.blocks.actuation import Armature, Force
 from torseur.simulation.blocks.base import Block, kinds
-from torseur.simulation.blocks.feedback import Pd, Pid
-from torseur.simulation.blocks.filters import Delay, Integral, Lag, SecondOrder, TransferFunction
-from torseur.simulation.blocks.joint_control import ComputedTorque, PdRegulator
-from torseur.simulation.blocks.limits import DeadZone, RateLimit, Saturation
-from torseur.simulation.blocks.motors import Armature, Force
-from torseur.simulation.blocks.noise import BandNoise, Noise
-from torseur.simulation.blocks.recorded import Recorded
-from torseur.simulation.blocks.sampled import PythonBlock, Sampled
+from torseur.simulation.blocks.feedback import ComputedTorque, Pd, PdRegulator, Pid
+from torseur.simulation.blocks.filters import (
+    DeadZone,
+    Delay,
+    Integral,
+    Lag,
+    RateLimit,
+    Saturation,
+    SecondOrder,
+    TransferFunction,
+)
+from torseur.simulation.blocks.sampled import BandNoise, Noise, PythonBlock, Sampled
 from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
-from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Sine, Spline, Step, Sweep
+from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Recorded, Sine, Spline, Step, Sweep
 from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
 from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPoint, Trapezoid
 
-__all__ = ["KINDS", "block_of"]
+__all__ = ["KINDS", "block_of", "reference"]
 
 GROUPS = {
     "Signals": kinds(Constant, Step, Ramp, Sine, Sweep, Spline, Recorded, Noise, BandNoise, FormulaSignal),
@@ -82,3 +89,41 @@ def _validated(record: type[Block], fields: Any, where: str) -> Block:
             place = ".".join([where, *map(str, fault["loc"])])
             faults.append(ModelError(fault["msg"], where=place))
         raise ModelError.of(faults) from None
+
+
+def reference(groups: Mapping[str, Mapping[str, type[Block]]] = GROUPS) -> str:
+    """Markdown: a table of kinds, then one section for each with its fields."""
+    lines = ["| kind | what it is |", "|---|---|"]
+    for title, table in groups.items():
+        lines.append(f"| **{title}** | |")
+        lines += [
+            f"| [`{kind}`](#{kind}) | {_text(block).split('. ')[0].rstrip('.')} |" for kind, block in table.items()
+        ]
+    lines.append("")
+    for title, table in groups.items():
+        lines += [f"## {title}", ""]
+        for kind, block in table.items():
+            lines += [f"### {kind}", "", _text(block), "", "| field | by default | meaning |", "|---|---|---|"]
+            lines += [_row(name, field) for name, field in block.model_fields.items()]
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _text(block: type[Block]) -> str:
+    """The docstring on one line; bars would end the cell of a table."""
+    return " ".join((block.__doc__ or "").split()).replace("|", "\\|")
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    default = "required" if field.is_required() else _default(field.default)
+    return f"| `{name}` | {default} | {(field.description or '').replace('|', chr(92) + '|')} |"
+
+
+def _default(value: object) -> str:
+    if value is None or value == () or value == {}:
+        return ""
+    if isinstance(value, (float, Formula)):
+        return f"`{value:.6g}`" if isinstance(value, float) else f"`{value.text}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(f'{x:g}' for x in value)}]`"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"

@@ -35,17 +35,15 @@ from torseur.simulation.plant.switches import Friction, FrictionModel, StopModel
 from torseur.simulation.results.audit import CLOSURE, Margins
 from torseur.simulation.results.channels import Audit, Event
 from torseur.simulation.results.result import Run
-from torseur.simulation.run.changes import Changes
 from torseur.simulation.run.checkpoint import Checkpoint
 from torseur.simulation.run.jamming import jammed
 from torseur.simulation.run.time_breaks import TimeFormulas, merged
-from torseur.simulation.run.timetable import Timetable
+from torseur.simulation.run.timetable import Changes, Timetable
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.methods import method_of
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
-from torseur.simulation.start.blocks import Beginning
+from torseur.simulation.start.driven import Beginning, MovingInputs
 from torseur.simulation.start.first_state import Request, Start, first_state, wished
-from torseur.simulation.start.moving_inputs import MovingInputs
 from torseur.simulation.start.report import check_rest, start_facts, still_held
 from torseur.simulation.study.checks import check_study, state_switches
 from torseur.simulation.study.study import Study

@@ -19,7 +19,7 @@ from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
-from torseur.simulation.blocks.row_names import is_multiplier
+from torseur.simulation.blocks.parts import is_multiplier
 from torseur.simulation.integrate.hooks import resolution
 from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.study.study import Study

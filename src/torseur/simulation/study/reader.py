@@ -31,23 +31,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from torseur.describe.faults import Fault, written
+from torseur.describe.faults import Fault, guess, written
 from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError, TorseurError, TorseurWarning
-from torseur.formats import contents, read, with_base
+from torseur.formats import Reading, contents, read, with_base
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
-from torseur.formats.yaml.reader import STUDY_KEY, VERSION_KEY, document_of, each_validated, find, take_down, validated
+from torseur.formats.yaml.reader import (
+    STUDY_KEY,
+    VERSION_KEY,
+    document_of,
+    each_validated,
+    find,
+    take_down,
+    validated,
+    whole_document,
+)
 from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
 from torseur.formats.yaml.short_forms import shape
-from torseur.simulation.blocks import KINDS, Block
-from torseur.simulation.blocks.recorded import Recorded
-from torseur.simulation.study.block_forms import shape_block
+from torseur.simulation.blocks import KINDS, Block, Constant, FormulaSignal, Recorded
 from torseur.simulation.study.checks import faults
-from torseur.simulation.study.listing import study_of_listing
-from torseur.simulation.study.study import Study
+from torseur.simulation.study.study import Study, study_of_listing
 
 __all__ = ["SHORT", "VERSION", "StudyFile", "load_study", "read_study", "study_of_text"]
 
@@ -172,10 +178,14 @@ def read_study(
 
 def _read_study(file: Path, path: str, loads: Mapping[str, type[Load]], blocks: Mapping[str, type[Block]]) -> StudyFile:
     if file.suffix.lower() in (".yaml", ".yml"):
-        data = contents(file)
-        if _is_study(parse(data, Source(path))):
-            return study_of_text(data, path, file.parent, loads=loads, blocks=blocks)
-    reading = read(path, loads=loads)
+        source = Source(path)
+        root = parse(contents(file), source)
+        if _is_study(root):
+            return _study_of(root, source, file.parent, loads, blocks)
+        document = whole_document(root, source, loads=loads, folder=file.parent)
+        reading = Reading(document.mechanism, (), document.placed).with_faults(document.faults)
+    else:
+        reading = read(path, loads=loads)
     if reading.errors:
         raise ModelError.of(reading.errors)
     if reading.settings is not None:
@@ -205,8 +215,13 @@ def study_of_text(
         folder: from where names of files in it count.
         loads, blocks: the kinds it may hold.
     """
-    source, folder = Source(where), folder or Path()
-    root = parse(text, source)
+    source = Source(where)
+    return _study_of(parse(text, source), source, folder or Path(), loads, blocks)
+
+
+def _study_of(
+    root: Node, source: Source, folder: Path, loads: Mapping[str, type[Load]], blocks: Mapping[str, type[Block]]
+) -> StudyFile:
     _check_version(root, source)
     model = _model(root, source, folder, loads)
     tables = {name: _blocks(root.items.get(name), blocks, source) for name in _TABLES}
@@ -281,7 +296,42 @@ def _blocks(table: Node | None, kinds: Mapping[str, type[Block]], source: Source
     if not isinstance(table.value, dict):
         source.fault(table.mark, table.path, "expected a mapping of names", got=table.kind)
         return {}
-    return each_validated(table, lambda node: shape_block(node, kinds, source), source)
+    return each_validated(table, lambda node: _shape_block(node, kinds, source), source)
+
+
+def _shape_block(node: Node, kinds: Mapping[str, type[Block]], source: Source) -> tuple[type[Block], Node] | None:
+    """The kind of a block and its contents in their full form; what is wrong is taken down."""
+    if isinstance(node.value, str):
+        return FormulaSignal, _under(node, "value")
+    if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        return Constant, _under(node, "value")
+    if not isinstance(node.value, dict):
+        forms = "a number, a formula, or a mapping from a kind to its fields"
+        source.fault(node.mark, node.path, "this is not a block", expected=forms, got=node.kind)
+        return None
+    if len(node.value) != 1:
+        got = ", ".join(list(node.value)[:12]) or "nothing"
+        source.fault(node.mark, node.path, "a block has exactly one kind", expected="one key, its kind", got=got)
+        return None
+    ((name, inner),) = node.value.items()
+    if name not in kinds:
+        expected, remedy = guess(name, kinds)
+        source.fault(node.keys[name], inner.path, f"no kind of block '{name}'", expected=expected, remedy=remedy)
+        return None
+    kind = kinds[name]
+    if inner.value is not None and not isinstance(inner.value, dict):
+        required = [field for field, info in kind.model_fields.items() if info.is_required()]
+        if len(required) != 1:
+            expected = "a mapping with " + ", ".join(kind.model_fields)
+            text = "a block of this kind needs its fields by name"
+            source.fault(inner.mark, inner.path, text, expected=expected, got=inner.kind)
+            return None
+        inner = _under(inner, required[0])
+    return kind, shape(inner, kind, source)
+
+
+def _under(node: Node, key: str) -> Node:
+    return Node({key: node}, node.mark, node.path, {key: node.mark})
 
 
 def _long(key: str, node: Node) -> Node:

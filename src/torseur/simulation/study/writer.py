@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torseur.describe.formulas import Formula
 from torseur.errors import ModelError
 from torseur.formats import replace_file
 from torseur.formats.yaml.reader import STUDY_KEY
 from torseur.formats.yaml.writer import block, plain
-from torseur.simulation.blocks import Block
-from torseur.simulation.study.block_forms import short_block
+from torseur.simulation.blocks import Block, Constant, FormulaSignal, PythonBlock
 from torseur.simulation.study.reader import SHORT, VERSION
 from torseur.simulation.study.study import Study
 
-__all__ = ["study_text", "write_study"]
+__all__ = ["short_block", "study_text", "write_study"]
 
 HEADER = "# A study for Torseur: what moves, from where, driven by what, for how long. SI units; angles in rad."
 
@@ -66,3 +66,19 @@ def _plain(name: str, value: Any) -> Any:
 
 def _blocks(name: str, table: Mapping[str, Block]) -> dict[str, Any]:
     return {key: short_block(item, f"{name}.{key}") for key, item in table.items()}
+
+
+def short_block(block: Block, where: str) -> Any:
+    """A block as plain data, in its shortest form that reads back the same.
+
+    >>> short_block(Constant(value=2.0), "inputs.f"), short_block(FormulaSignal(value="sin(t)"), "inputs.f")
+    (2.0, 'sin(t)')
+    """
+    if isinstance(block, PythonBlock):
+        raise ModelError("a file cannot hold a Python function", where=where, remedy="keep this study in Python")
+    fields = plain(block)
+    if isinstance(block, Constant) and isinstance(block.value, float):
+        return block.value
+    if isinstance(block, FormulaSignal) and isinstance(block.value, Formula) and not block.breaks:
+        return block.value.text
+    return {block.kind: fields}
