@@ -1,4 +1,4 @@
-"""Descriptions with something put in place of names: numbers of parameters, zeros of forces that are gone.
+"""The same description, changed: numbers in place of parameters, another base, constraints left out.
 
 >>> from torseur.describe import Body, Mechanism, StandardInertia
 >>> body = Body(inertia=StandardInertia(M="2*m", ZZ="m*l^2 + J"))
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from torseur.describe.bodies import BaseKind
 from torseur.describe.evaluation import definitions
 from torseur.describe.fields import FrozenDict, Scalar, rewritten
 from torseur.describe.formulas import Formula, normal_of
 from torseur.describe.mechanism import Mechanism
-from torseur.errors import TorseurError
+from torseur.errors import ArgumentError, TorseurError
 
-__all__ = ["with_numbers", "with_slipping_wheels", "without_constraints"]
+__all__ = ["with_base", "with_numbers", "with_slipping_wheels", "without_constraints"]
 
 
 def with_numbers(mechanism: Mechanism) -> Mechanism:
@@ -65,3 +66,18 @@ def without_constraints(mechanism: Mechanism, names: Collection[str]) -> Mechani
     kept = {n: rewritten(c, zeroed) for n, c in mechanism.constraints.items() if n not in names}
     tables = {name: rewritten(getattr(mechanism, name), zeroed) for name in ("loads", "outputs", "quantities")}
     return mechanism.model_copy(update={"constraints": FrozenDict(kept), **tables})
+
+
+def with_base(mechanism: Mechanism, base: BaseKind | str) -> Mechanism:
+    """The same mechanism on a base that moves otherwise; inertia, shapes and frames of the base stay.
+
+    >>> with_base(Mechanism(name="robot"), "floating").base.kind
+    <BaseKind.FLOATING: 'floating'>
+    """
+    words = [kind.value for kind in BaseKind]
+    word = base.value if isinstance(base, BaseKind) else base
+    if word not in words:
+        raise ArgumentError(f"no kind of base '{word}'", where="base", expected=" or ".join(words))
+    kind = BaseKind(word)
+    changes = {"kind": kind} if kind is mechanism.base.kind else {"kind": kind, "coordinates": FrozenDict()}
+    return mechanism.model_copy(update={"base": mechanism.base.model_copy(update=changes)})

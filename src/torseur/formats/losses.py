@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from torseur.describe.faults import listed
-from torseur.errors import ModelError
+from torseur.errors import ModelError, Path, written
 
 __all__ = ["Losses"]
 
@@ -25,16 +25,16 @@ class Losses:
     _refused: dict[tuple[str, str | None], list[str]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
-    def add(self, where: str, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
+    def add(self, where: str | Path, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
         """Something that may be left out; `moves`: without it the mechanism moves otherwise."""
         if self.lossy:
-            self._left_out.setdefault((what, moves), []).append(where)
+            self._left_out.setdefault((what, moves), []).append(_words(where))
         else:
             self.refuse(where, what, remedy or _REMEDY)
 
-    def refuse(self, where: str, what: str, remedy: str | None = None) -> None:
+    def refuse(self, where: str | Path, what: str, remedy: str | None = None) -> None:
         """Something without which there is no mechanism left."""
-        self._refused.setdefault((what, remedy), []).append(where)
+        self._refused.setdefault((what, remedy), []).append(_words(where))
 
     def note(self, text: str) -> None:
         """Something that is written otherwise, and means the same."""
@@ -54,3 +54,7 @@ class Losses:
         for (what, moves), places in sorted(self._left_out.items(), key=lambda item: item[0][1]):
             lines.append(f"left out{', so that it moves otherwise' * moves}: {what} ({listed(places)})")
         return tuple(lines)
+
+
+def _words(where: str | Path) -> str:
+    return written(where) if isinstance(where, tuple) else where

@@ -18,7 +18,15 @@ How a file is understood:
 - Z is the pose of the base in the world; gravity is turned into the world with it.
 """
 
+from torseur.formats.format import Format
 from torseur.formats.symoro.reader import read_par
 from torseur.formats.symoro.writer import write_par
 
-__all__ = ["read_par", "write_par"]
+__all__ = ["SYMORO", "read_par", "write_par"]
+
+SYMORO = Format(
+    "SYMORO+",
+    lambda file: read_par(file.data, file.name, file.where),
+    write_par,
+    loses="joints but revolute, prismatic and fixed ones, constraints, outputs, shapes, starts and stops",
+)

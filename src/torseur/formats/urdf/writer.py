@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from xml.sax.saxutils import quoteattr
+from html import escape
 
 from torseur.describe import (
     BASE,
@@ -98,7 +98,7 @@ class _Writer:
         self._check_rest()
         self._couplings()
         self._loads()
-        name = quoteattr(one_line(self.mechanism.title or self.mechanism.name))
+        name = _quoted(one_line(self.mechanism.title or self.mechanism.name))
         self.lines += ['<?xml version="1.0"?>', f"<robot name={name}>"]
         self._base()
         for name, body in self.mechanism.bodies.items():
@@ -246,7 +246,7 @@ class _Writer:
         if shape.sphere is not None:
             return f'<sphere radius="{number(shape.sphere.radius)!r}"/>'
         if shape.mesh is not None:
-            return f'<mesh filename={quoteattr(shape.mesh.file)} scale="{_spaced(triple(shape.mesh.scale))}"/>'
+            return f'<mesh filename={_quoted(shape.mesh.file)} scale="{_spaced(triple(shape.mesh.scale))}"/>'
         return None
 
     # -- joints --------------------------------------------------------------------------------------------------------
@@ -316,6 +316,11 @@ def _at_centre(inertia: Inertia, numbers: Numbers) -> Inertial:
 def _material(colour: str) -> str:
     rgba = " ".join(f"{int(colour[k : k + 2], 16) / 255:.6g}" for k in (1, 3, 5))
     return f'<material name="{colour}"><color rgba="{rgba} 1"/></material>'
+
+
+def _quoted(text: str) -> str:
+    """Text as the value of an attribute."""
+    return f'"{escape(text).translate({9: "&#9;", 10: "&#10;", 13: "&#13;"})}"'
 
 
 def _attributes(values: Mapping[str, float]) -> str:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
@@ -59,12 +60,16 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True)
 class Document:
-    """A mechanism, the structural faults in it, and the text it came from."""
+    """A mechanism, and the text it came from."""
 
     mechanism: Mechanism
-    faults: tuple[Fault, ...]
     source: Source
     root: Node
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """The structural faults in it."""
+        return tuple(faults(self.mechanism))
 
     def placed(self, fault: Fault) -> Fault:
         """A fault with its place in the file, and the path as the file writes it."""
@@ -132,7 +137,7 @@ def document_of(
         rest = _rest(root, made, source)
         take_down(source.without_consequences([] if rest is None else faults(rest)), root, source)
         return None
-    return Document(mechanism, tuple(faults(mechanism)), source, root)
+    return Document(mechanism, source, root)
 
 
 def take_down(found: Iterable[Fault], root: Node, source: Source) -> None:

@@ -36,8 +36,9 @@ from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism
+from torseur.describe.substitution import with_base
 from torseur.errors import ModelError, TorseurError, TorseurWarning
-from torseur.formats import Reading, contents, read, with_base
+from torseur.formats import Reading, contents, read
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
 from torseur.formats.yaml.reader import (
     STUDY_KEY,
@@ -183,7 +184,7 @@ def _read_study(file: Path, path: str, loads: Mapping[str, type[Load]], blocks: 
         if _is_study(root):
             return _study_of(root, source, file.parent, loads, blocks)
         document = whole_document(root, source, loads=loads, folder=file.parent)
-        reading = Reading(document.mechanism, (), document.placed).with_faults(document.faults)
+        reading = Reading(document.mechanism, document.placed).with_faults(document.faults)
     else:
         reading = read(path, loads=loads)
     if reading.errors:
