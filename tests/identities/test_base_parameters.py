@@ -15,7 +15,8 @@ from torseur.dynamics.tree import Tree
 from torseur.graph import Function, Graph, Role, Stage, count_by_stage, evaluate, jacobian
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import KINDS
-from torseur.spatial.vectors import add, cross, dot, rotate, rotate_back, scale
+from torseur.spatial.motion import Motion
+from torseur.spatial.vectors import Vector, cross, dot
 
 NAMES = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
@@ -84,18 +85,16 @@ def test_what_is_moved_has_the_same_energy_on_either_side_of_the_joint(kind):
     part = joint.unnoticed(Inertia.from_ten(*p))
     pose = joint.pose(g, list(q), list(pitch))
 
-    def energy(body, linear, angular):
-        return 0.5 * (body.M * dot(linear, linear) + dot(angular, rotate(body.J, angular))) + dot(
-            linear, cross(angular, body.MS)
-        )
+    def energy(body, motion):
+        V, w = motion
+        return 0.5 * (body.M * dot(V, V) + dot(w, body.J @ w)) + dot(V, cross(w, body.MS))
 
-    parent_V, parent_w = tuple(V), tuple(w)
-    child_V, child_w = rotate_back(pose.R, add(parent_V, cross(parent_w, pose.P))), rotate_back(pose.R, parent_w)
+    parent = Motion(Vector(*V), Vector(*w))
+    child = pose.inv @ parent
     for column, speed in zip(joint.subspace(g, list(q), list(pitch)), v, strict=True):
-        child_V, child_w = add(child_V, scale(speed, column.linear)), add(child_w, scale(speed, column.angular))
-    first = add(scale(part.M, pose.P), rotate(pose.R, part.MS))
-    difference = [energy(part, child_V, child_w) - energy(part, parent_V, parent_w)]
-    difference += [a - b for a, b in zip(first, part.MS, strict=True)]
+        child += speed * column
+    first = part.M * pose.P + pose.R @ part.MS
+    difference = [energy(part, child) - energy(part, parent), *(first - part.MS)]
     check = Function("difference", [q, v, p, V, w, pitch], {"d": difference})
     rng = np.random.default_rng(3)
     args = [rng.normal(size=(20, *b.shape)) for b in check.inputs]

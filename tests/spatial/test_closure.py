@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torseur.graph import Function, Graph, evaluate, jacobian
 from torseur.spatial.joints import KINDS
 from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Matrix, Vector
 
 CUTS = [name for name, kind in KINDS.items() if kind.nv < 6]
 MOVING = [name for name, kind in KINDS.items() if kind.nv]
@@ -27,9 +28,9 @@ def closings_of(name):
     """Values, forces and torques (n, 3) of the equations of a kind, as a Function of R and P."""
     g, kind = Graph(), KINDS[name]
     R, P = g.block("R", (3, 3)), g.block("P", 3)
-    pose = Pose(tuple(tuple(R[3 * i + j] for j in range(3)) for i in range(3)), tuple(P))
+    pose = Pose(Matrix.of(R[3 * i : 3 * i + 3] for i in range(3)), Vector(*P))
     found = kind.closure(pose, settings_of(kind, g))
-    value, force, torque = ([getattr(c, part) for c in found] for part in ("value", "force", "torque"))
+    value, force, torque = zip(*((c.value, *c.wrench) for c in found), strict=True)
     return Function("closure", [R, P], {"value": value, "force": force, "torque": torque}), found
 
 

@@ -11,7 +11,7 @@ from torseur.dynamics import lagrange
 from torseur.dynamics.kinematics import body_poses, rates
 from torseur.dynamics.system import System
 from torseur.graph import Expr, Function, Role, evaluate, tangents
-from torseur.spatial.vectors import dot, matmul, transpose
+from torseur.spatial.vectors import Matrix, Vector, dot
 
 __all__ = ["by_lagrange", "rotor_energy"]
 
@@ -31,9 +31,9 @@ def rotor_energy(system: System) -> Expr:
             owner = mechanism.bodies.get(mechanism.v[k].owner)
             R = body_poses(system)[load.carrier or (WORLD if owner is None else owner.parent)].R
             d = tangents([*R[0], *R[1], *R[2]], seeds)
-            turn = matmul(transpose(R), (tuple(d[:3]), tuple(d[3:6]), tuple(d[6:])))
+            turn = R.T @ Matrix.of((d[:3], d[3:6], d[6:]))
             axis = system.unit(system.vector(load.axis))
-            total = total + j * spin * dot(axis, (turn[2][1], turn[0][2], turn[1][0]))
+            total = total + j * spin * dot(axis, Vector(turn[2][1], turn[0][2], turn[1][0]))
     return total
 
 

@@ -16,7 +16,7 @@ from torseur.describe.fields import Record, Scalar, Triple
 from torseur.describe.place import Evaluator, Place, RigidPose, pose_of, vector
 from torseur.graph import Expr, Graph
 from torseur.spatial import inertia as spatial
-from torseur.spatial.vectors import Vector, identity
+from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = [
     "Box",
@@ -177,7 +177,7 @@ def ten_parameters(record: Inertia, g: Graph, scalar: Evaluator) -> spatial.Iner
         return spatial.Inertia.from_ten(*(scalar(getattr(record, name)) for name in StandardInertia.model_fields))
     if isinstance(record, CentralInertia):
         t = {name: scalar(getattr(record.tensor, name)) for name in Tensor.model_fields}
-        tensor = ((t["xx"], t["xy"], t["xz"]), (t["xy"], t["yy"], t["yz"]), (t["xz"], t["yz"], t["zz"]))
+        tensor = Matrix.symmetric(*(t[name] for name in ("xx", "xy", "xz", "yy", "yz", "zz")))
         axes = pose_of(g, Place(pose=RigidPose(rpy=record.rpy)), scalar).R
         return spatial.central(scalar(record.mass), vector(record.centre, scalar), tensor, axes)
     if isinstance(record, Solid):
@@ -191,10 +191,9 @@ def ten_parameters(record: Inertia, g: Graph, scalar: Evaluator) -> spatial.Iner
 def _of_solid(solid: Solid, g: Graph, scalar: Evaluator) -> spatial.Inertia:
     volume, centre, moments = _unit_mass(solid, g, scalar)
     mass = scalar(solid.mass) if solid.mass is not None else scalar(solid.density or 0.0) * volume
-    x, y, z = (mass * moment for moment in moments)
-    o = g.zero
-    own = spatial.central(mass, (o, o, centre), ((x, o, o), (o, y, o), (o, o, z)), identity(g))
-    return own.seen_from(pose_of(g, solid.place, scalar))
+    tensor = Matrix.diagonal(*(mass * moments))
+    own = spatial.central(mass, Vector(g.zero, g.zero, centre), tensor, Matrix.identity(g))
+    return pose_of(g, solid.place, scalar) @ own
 
 
 def _unit_mass(solid: Solid, g: Graph, scalar: Evaluator) -> tuple[Expr, Expr, Vector]:
@@ -203,15 +202,15 @@ def _unit_mass(solid: Solid, g: Graph, scalar: Evaluator) -> tuple[Expr, Expr, V
     if solid.box is not None:
         a, b, c = vector(solid.box.size, scalar)
         k = 1.0 / 12.0
-        return a * b * c, o, (k * (b * b + c * c), k * (a * a + c * c), k * (a * a + b * b))
+        return a * b * c, o, Vector(k * (b * b + c * c), k * (a * a + c * c), k * (a * a + b * b))
     if solid.sphere is not None:
         r = scalar(solid.sphere.radius)
         J = 0.4 * (r * r)
-        return (4.0 / 3.0 * math.pi) * (r * r * r), o, (J, J, J)
+        return (4.0 / 3.0 * math.pi) * (r * r * r), o, Vector(J, J, J)
     if solid.cone is not None:
         r, h = scalar(solid.cone.radius), scalar(solid.cone.length)
         J = 0.15 * (r * r) + 0.0375 * (h * h)
-        return (math.pi / 3.0) * (r * r * h), 0.25 * h, (J, J, 0.3 * (r * r))
+        return (math.pi / 3.0) * (r * r * h), 0.25 * h, Vector(J, J, 0.3 * (r * r))
     if solid.tube is not None:
         r, i, h = scalar(solid.tube.radius), scalar(solid.tube.inner), scalar(solid.tube.length)
         area, square = r * r - i * i, r * r + i * i
@@ -220,4 +219,4 @@ def _unit_mass(solid: Solid, g: Graph, scalar: Evaluator) -> tuple[Expr, Expr, V
         r, h = scalar(solid.cylinder.radius), scalar(solid.cylinder.length)
         area = square = r * r
     J = 0.25 * square + (1.0 / 12.0) * (h * h)
-    return math.pi * (area * h), o, (J, J, 0.5 * square)
+    return math.pi * (area * h), o, Vector(J, J, 0.5 * square)

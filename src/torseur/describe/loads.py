@@ -24,7 +24,7 @@ from torseur.describe.fields import FrozenDict, Record, Scalar, Triple
 from torseur.extensions import Kinds
 from torseur.graph import Expr, Graph, absolute, select, sqrt
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, dot, rotate_back, scale, sub, zero_vector
+from torseur.spatial.vectors import Vector, dot
 
 __all__ = [
     "KINDS",
@@ -333,7 +333,7 @@ class Wrench(FrameLoad):
         force, torque = on.vector(self.force), on.vector(self.torque)
         if self.axes == "world":
             R = on.frame(self.frame).pose.R
-            force, torque = rotate_back(R, force), rotate_back(R, torque)
+            force, torque = R.T @ force, R.T @ torque
         on.apply(self.frame, force, torque)
 
 
@@ -348,12 +348,12 @@ class Drag(FrameLoad):
 
     def act(self, on: LoadContext) -> None:
         frame = on.frame(self.frame)
-        V = sub(frame.V, rotate_back(frame.pose.R, on.vector(self.wind)))
+        V = frame.V - frame.pose.R.T @ on.vector(self.wind)
         factor = -0.5 * on.scalar(self.density) * on.scalar(self.area) * on.scalar(self.coefficient)
         square = dot(V, V)
         moves = square > 0.0
         speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)  # whose derivatives exist at rest
-        on.apply(self.frame, scale(factor * speed, V), zero_vector(on.graph))
+        on.apply(self.frame, (factor * speed) * V, Vector.zero(on.graph))
 
 
 def kinds(*loads: type[Load]) -> dict[str, type[Load]]:

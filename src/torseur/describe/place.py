@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.fields import Record, Scalar, Triple
 from torseur.graph import Expr, Graph, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
-from torseur.spatial.vectors import Vector, zero_vector
+from torseur.spatial.vectors import Matrix, Vector, dot
 
 __all__ = [
     "AxisTurn",
@@ -198,9 +198,8 @@ def to_steps(factors: Iterable[Factor], scalar: Evaluator) -> Iterator[Step | Tu
         if isinstance(factor, RigidPose):
             yield _orientation(factor, scalar)
         elif factor.rn is not None:
-            x, y, z = vector(factor.rn.axis, scalar)
-            length = sqrt(x * x + y * y + z * z)
-            yield Turn((x / length, y / length, z / length), scalar(factor.rn.angle))
+            axis = vector(factor.rn.axis, scalar)
+            yield Turn(axis / sqrt(dot(axis, axis)), scalar(factor.rn.angle))
         else:
             kind, amount = next((k, a) for k in StepKind if (a := getattr(factor, k.value)) is not None)
             yield Step(kind, scalar(amount))
@@ -209,16 +208,14 @@ def to_steps(factors: Iterable[Factor], scalar: Evaluator) -> Iterator[Step | Tu
 def _orientation(pose: RigidPose, scalar: Evaluator) -> Pose:
     if pose.quaternion is not None:
         w, x, y, z = (scalar(part) for part in pose.quaternion)
-        return Pose(from_quaternion(w, x, y, z), zero_vector(w.graph))
+        return Pose.turn(from_quaternion(w, x, y, z))
     assert pose.matrix is not None  # angles are elementary
-    a, b, c = (vector(row, scalar) for row in pose.matrix)
-    return Pose((a, b, c), zero_vector(a[0].graph))
+    return Pose.turn(Matrix(*(vector(row, scalar) for row in pose.matrix)))
 
 
 def vector(triple: Triple, scalar: Evaluator) -> Vector:
     """Three scalars as expressions."""
-    x, y, z = (scalar(part) for part in triple)
-    return (x, y, z)
+    return Vector(*(scalar(part) for part in triple))
 
 
 def pose_of_steps(g: Graph, factors: Iterable[Step | Turn | Pose]) -> Pose:
@@ -226,8 +223,8 @@ def pose_of_steps(g: Graph, factors: Iterable[Step | Turn | Pose]) -> Pose:
     pose = Pose.identity(g)
     for factor in factors:
         if isinstance(factor, Turn):
-            factor = Pose(about_axis(factor.axis, factor.angle), zero_vector(g))
-        pose = pose * (product(g, [factor]) if isinstance(factor, Step) else factor)
+            factor = Pose.turn(about_axis(factor.axis, factor.angle))
+        pose = pose @ (product(g, [factor]) if isinstance(factor, Step) else factor)
     return pose
 
 
@@ -243,4 +240,4 @@ def pose_after(g: Graph, place: Place, scalar: Evaluator) -> Pose:
 
 def pose_of(g: Graph, place: Place, scalar: Evaluator) -> Pose:
     """Of a whole place, without motion."""
-    return pose_before(g, place, scalar) * pose_after(g, place, scalar)
+    return pose_before(g, place, scalar) @ pose_after(g, place, scalar)

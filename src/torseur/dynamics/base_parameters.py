@@ -30,9 +30,9 @@ from torseur.dynamics.regressor import TEN, StandardParameter, standard_paramete
 from torseur.dynamics.tree import Link, Tree
 from torseur.graph import Expr
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import Motion
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, matmul, rotate_back, scale, sub
+from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
 __all__ = ["KEPT_FIRST", "BaseParameters", "Combination", "accumulate", "base_parameters"]
 
@@ -140,7 +140,7 @@ class _Item:
     total: Combination
 
     def seen_from(self, K: Pose) -> _Item:
-        return replace(self, ten=list(Inertia.from_ten(*self.ten).seen_from(K).ten()))
+        return replace(self, ten=list((K @ Inertia.from_ten(*self.ten)).ten()))
 
     @property
     def rank(self) -> int:
@@ -233,8 +233,8 @@ class _Rules:
             units = [[[self.g.one if i == k else self.g.zero for k in range(n)] for i in range(n)] for n in (10, 6)]
             return [], _Sight(*units)
         X = _seen_from(link.K)
-        sight = _Sight([X(row) for row in below.rows], [_twist_in(link.K, V) for V in below.twists])
-        angular = [(V[3], V[4], V[5]) for V in below.twists]
+        sight = _Sight([X(row) for row in below.rows], [list((link.K.inv @ Motion.of(V)).six) for V in below.twists])
+        angular = [Vector(*V[3:]) for V in below.twists]
         conditions: list[_Condition] = []
         columns = link.kind.subspace(self.g, [self.g.zero] * link.kind.nq, link.settings)
         stages = [[i] for i in range(len(columns))] if link.kind.turns_its_columns else [list(range(len(columns)))]
@@ -264,12 +264,12 @@ class _Rules:
                 meets = {
                     i: p.rotor.ratio * dot(p.rotor.axis, angular[k]) for i, p in acting.items() if p.rotor and angular
                 }
-                momenta.append(_Condition(_momentum(S, _motion(V)), meets))
-            momenta += [_Condition(_momentum(S, _motion(V)), {}) for V in carried]
+                momenta.append(_Condition(_momentum(S, Motion.of(V)), meets))
+            momenta += [_Condition(_momentum(S, Motion.of(V)), {}) for V in carried]
         moves = [_moved_along(S) for S in columns]
         changes = self.algebra.closure([move(row) for row in sight.rows for move in moves], moves)
         rows = [*sight.rows, *changes, *(c.ten for c in momenta)]
-        twists = [*sight.twists, *carried, *([*S.linear, *S.angular] for S in columns)]
+        twists = [*sight.twists, *carried, *(list(S.six) for S in columns)]
         after = _Sight(self.algebra.basis(rows), self.algebra.basis(twists))
         return [*momenta, *(_Condition(row, {}) for row in changes)], after
 
@@ -305,14 +305,10 @@ def _times(row: Row, column: Row) -> Expr:
     return total
 
 
-def _motion(V: Row) -> Motion:
-    return Motion((V[0], V[1], V[2]), (V[3], V[4], V[5]))
-
-
 def _momentum(S: Motion, V: Motion) -> Row:
     """The row of S' I(K) V = s.(M v + w x MS) + t.(J w + MS x v), with S = (s, t) and V = (v, w)."""
-    (s, t), (v, w) = (S.linear, S.angular), (V.linear, V.angular)
-    first = add(cross(s, w), cross(v, t))
+    (s, t), (v, w) = S, V
+    first = cross(s, w) + cross(v, t)
     return [
         t[0] * w[0],
         t[0] * w[1] + t[1] * w[0],
@@ -327,18 +323,7 @@ def _momentum(S: Motion, V: Motion) -> Row:
 
 def _bracket(S: Motion) -> Callable[[Row], Row]:
     """V -> the rate of V in axes that move along S (up to its sign)."""
-
-    def map(V: Row) -> Row:
-        v, w = (V[0], V[1], V[2]), (V[3], V[4], V[5])
-        return [*add(cross(S.angular, v), cross(S.linear, w)), *cross(S.angular, w)]
-
-    return map
-
-
-def _twist_in(K: Pose, V: Row) -> Row:
-    """A velocity at the origin and in the axes of a frame with pose K."""
-    v, w = (V[0], V[1], V[2]), (V[3], V[4], V[5])
-    return [*rotate_back(K.R, add(v, cross(w, K.P))), *rotate_back(K.R, w)]
+    return lambda V: list(cross(S, Motion.of(V)).six)
 
 
 def _linear(row_of: Callable[[Inertia], Inertia], g_one: Expr) -> Callable[[Row], Row]:
@@ -349,27 +334,17 @@ def _linear(row_of: Callable[[Inertia], Inertia], g_one: Expr) -> Callable[[Row]
 
 
 def _seen_from(K: Pose) -> Callable[[Row], Row]:
-    return _linear(lambda inertia: inertia.seen_from(K), K.P[0].graph.one)
+    return _linear(lambda inertia: K @ inertia, K.graph.one)
 
 
 def _moved_along(S: Motion) -> Callable[[Row], Row]:
     """The rate of a body's ten parameters, in axes that stay behind, when it moves along S."""
 
     def rate(body: Inertia) -> Inertia:
-        v, w, MS = S.linear, S.angular, body.MS
-        spin = _skew(w)
-        turned = [sub(a, b) for a, b in zip(matmul(spin, body.J), matmul(body.J, spin), strict=True)]
+        (v, w), MS, zero = S, body.MS, body.graph.zero
         s = 2.0 * dot(v, MS)
-        zero = s.graph.zero
-        rows = [
-            [turned[i][k] + (s if i == k else zero) - v[i] * MS[k] - MS[i] * v[k] for k in range(3)] for i in range(3)
-        ]
-        (XX, XY, XZ), (_, YY, YZ), (_, _, ZZ) = rows
-        return Inertia.from_ten(XX, XY, XZ, YY, YZ, ZZ, *add(cross(w, MS), scale(body.M, v)), zero)
+        turned = w.skew @ body.J - body.J @ w.skew
+        J = turned + Matrix.diagonal(s, s, s) - v.outer(MS) - MS.outer(v)
+        return Inertia(J.mirrored, cross(w, MS) + body.M * v, zero)
 
-    return _linear(rate, S.linear[0].graph.one)
-
-
-def _skew(w: Vector) -> Matrix:
-    o = w[0].graph.zero
-    return ((o, -w[2], w[1]), (w[2], o, -w[0]), (-w[1], w[0], o))
+    return _linear(rate, S.linear.graph.one)

@@ -120,8 +120,7 @@ def loop_wrenches(w: Workbench) -> dict[str, Any]:
     lam = w.allowed.multipliers(vdot, f)
     found = {}
     for cut in w.constraints.cuts:
-        force, torque = cut_wrench(cut, lam)
-        found[cut.name] = [*force, *torque]
+        found[cut.name] = list(cut_wrench(cut, lam).six)
     return found
 
 

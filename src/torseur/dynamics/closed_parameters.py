@@ -160,7 +160,7 @@ def _with(base: BaseParameters, row: Row, end: FrameState, inertia: Inertia, sig
         return row
     places = [i for i, p in enumerate(base.standard) if p.link == end.link and p.symbol in TEN]
     found = list(row)
-    for i, x in zip(places, inertia.seen_from(end.offset).ten(), strict=False):
+    for i, x in zip(places, (end.offset @ inertia).ten(), strict=False):
         found[i] = found[i] + sign * x
     return found if places else None
 

@@ -25,8 +25,8 @@ def sides_of(w: Workbench, cut: Cut) -> Iterator[Expr]:
     elif torques == 3:
         yield 0.5 * (R[0][0] + R[1][1] + R[2][2] - 1.0)
     for closing in cut.closings:
-        if not closing.is_torque and not all(x.is_number for x in closing.force):
-            yield closing.force[2]
+        if not closing.is_torque and not all(x.is_number for x in closing.wrench.force):
+            yield closing.wrench.force[2]
 
 
 def closing_sides(w: Workbench) -> dict[str, Any]:

@@ -7,70 +7,59 @@ that a unit acceleration of one joint takes is passed down and projected on ever
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torseur.dynamics.tree import Rotor, Tree
 from torseur.graph import Expr
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import Motion
-from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale
+from torseur.spatial.motion import Motion, Wrench
+from torseur.spatial.vectors import dot
 
 __all__ = ["composite_inertias", "mass_matrix"]
 
 
 def composite_inertias(tree: Tree) -> list[Inertia]:
     """For each link, the inertia of it and all it carries, in its own frame."""
-    whole = [link.inertia for link in tree.links]
-    for k in reversed(range(len(tree.links))):
-        link = tree.links[k]
+    IC = [link.inertia for link in tree.links]
+    for k, link in tree.tips_first:
         if link.parent >= 0:
-            whole[link.parent] = whole[link.parent] + whole[k].seen_from(link.motion).seen_from(link.K)
-    return whole
+            IC[link.parent] += link.K @ (link.motion @ IC[k])
+    return IC
 
 
 def mass_matrix(tree: Tree) -> list[list[Expr]]:
     """M(q) (nv, nv), symmetric: entries of links on different branches are zero."""
-    g, n = tree.system.graph, tree.nv
+    g, n, IC = tree.system.graph, tree.nv, composite_inertias(tree)
     A = [[g.zero] * n for _ in range(n)]
-    whole = composite_inertias(tree)
     for k, link in enumerate(tree.links):
-        for i, column in enumerate(link.S):
-            f, m = _wrench(whole[k], column)
-            row = link.places[i]
-            for place, other in zip(link.places[: i + 1], link.S, strict=False):
-                A[row][place] = A[row][place] + (dot(other.linear, f) + dot(other.angular, m))
-                A[place][row] = A[row][place]
-            _pass_down(tree, A, row, k, f, m)
+        for c, (i, S) in enumerate(link.columns):
+            F = IC[k] @ S
+            for j, Sj in link.columns[: c + 1]:
+                A[i][j] = A[j][i] = A[i][j] + dot(Sj, F)
+            for j, Sj, Fj in _passed_down(tree, k, F):
+                both = 2.0 if i == j else 1.0  # where one speed moves both, both orders of the pair count
+                A[i][j] = A[j][i] = A[i][j] + both * dot(Sj, Fj)
     for rotor in tree.rotors:
         _add_rotor(tree, A, rotor)
     return [[g.name(A[i][j], f"A{max(i, j) + 1}_{min(i, j) + 1}") for j in range(n)] for i in range(n)]
 
 
-def _wrench(inertia: Inertia, unit: Motion) -> tuple[Vector, Vector]:
-    """What accelerating a body from rest takes: f = M v + w x MS, n = J w + MS x v."""
-    v, w = unit.linear, unit.angular
-    f = add(scale(inertia.M, v), cross(w, inertia.MS))
-    return f, add(rotate(inertia.J, w), cross(inertia.MS, v))
-
-
-def _pass_down(tree: Tree, A: list[list[Expr]], row: int, k: int, f: Vector, m: Vector) -> None:
-    """Meet every joint below; the two orders of one pair both count where one speed moves both."""
+def _passed_down(tree: Tree, k: int, F: Wrench) -> Iterator[tuple[int, Motion, Wrench]]:
+    """The columns of all links below one, and the wrench on it as they feel it."""
     while tree.links[k].parent >= 0:
-        R, P = tree.links[k].pose.R, tree.links[k].pose.P
-        k, f = tree.links[k].parent, rotate(R, f)
-        m = add(rotate(R, m), cross(P, f))
-        for place, column in zip(tree.links[k].places, tree.links[k].S, strict=True):
-            share = dot(column.linear, f) + dot(column.angular, m)
-            A[row][place] = A[row][place] + (share if place != row else 2.0 * share)
-            A[place][row] = A[row][place]
+        F, k = tree.links[k].pose @ F, tree.links[k].parent
+        for j, S in tree.links[k].columns:
+            yield j, S, F
 
 
 def _add_rotor(tree: Tree, A: list[list[Expr]], rotor: Rotor) -> None:
     """ratio^2 inertia on the diagonal; ratio inertia (e . w) couples it to every joint that turns its carrier."""
     k, j = rotor.speed, rotor.inertia * rotor.ratio
     A[k][k] = A[k][k] + rotor.ratio * j
-    link, e = rotor.link, scale(j, rotor.axis)
+    link, e = rotor.link, j * rotor.axis
     while link >= 0:
-        for i, column in zip(tree.links[link].places, tree.links[link].S, strict=True):
-            share = dot(column.angular, e)
+        for i, S in tree.links[link].columns:
+            share = dot(S.angular, e)
             A[k][i] = A[k][i] + share
             A[i][k] = A[i][k] + share if i == k else A[k][i]
-        link, e = tree.links[link].parent, rotate(tree.links[link].pose.R, e)
+        link, e = tree.links[link].parent, tree.links[link].pose.R @ e

@@ -31,15 +31,9 @@ from torseur.dynamics.wheels import Acts, acts_on, relative, wheel_on_road
 from torseur.errors import ModelError
 from torseur.graph import Expr, jacobian, substitute, tangents
 from torseur.spatial.joints.closure import Closing
+from torseur.spatial.motion import Wrench
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import (
-    Vector,
-    add,
-    dot,
-    identity,
-    scale,
-    zero_vector,
-)
+from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["Constraints", "Cut", "Row"]
 
@@ -213,20 +207,21 @@ class Constraints:
         else:
             body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
             pose, g = relative(ground, body)[0], self.system.graph
-            acts = acts_on(body, ground, pose, identity(g)[2], zero_vector(g))
+            acts = acts_on(body, ground, pose, Vector.unit(g, 2), Vector.zero(g))
             yield self._holonomic(owner, "", pose.P[2], "N", acts)
             yield from (row for row in self._along_ground(owner, form) if f"{owner}.{row.part}" in self._switches)
 
     def _along_ground(self, owner: str, form: Contact) -> Iterator[Row]:
         """The velocity of a contact along x and y of the ground."""
         body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
-        (pose, V, _), g = relative(ground, body), self.system.graph
-        for part, axis, rate in zip("xy", identity(g), V, strict=False):
-            yield Row(owner, part, rate, None, "N", acts=acts_on(body, ground, pose, axis, zero_vector(g)))
+        (pose, (V, _)), g = relative(ground, body), self.system.graph
+        for k, part in enumerate("xy"):
+            acts = acts_on(body, ground, pose, Vector.unit(g, k), Vector.zero(g))
+            yield Row(owner, part, V[k], None, "N", acts=acts)
 
     def _no_side_slip(self, owner: str, form: NoSideSlip) -> Iterator[Row]:
         direction, frame = self.system.unit(self.system.vector(form.direction)), self.kinematics.frame(form.frame)
-        acts = ((frame, direction, zero_vector(self.system.graph)),)
+        acts = ((frame, Wrench(direction, Vector.zero(self.system.graph))),)
         yield Row(owner, "", dot(direction, frame.V), None, "N", acts=acts)
 
     def _speeds(self, owner: str, form: SpeedRow) -> Iterator[Row]:
@@ -263,7 +258,7 @@ def relative_pose(tree: Tree, a: FrameState, b: FrameState) -> Pose:
     """The pose of frame b in frame a, by way of the last link that carries both: what is below it takes no part."""
     below = set(_ancestors(tree, a.link))
     common = next((k for k in _ancestors(tree, b.link) if k in below), -1)
-    return _pose_on(tree, a, common).inverse() * _pose_on(tree, b, common)
+    return _pose_on(tree, a, common).inverse() @ _pose_on(tree, b, common)
 
 
 def _ancestors(tree: Tree, link: int) -> Iterator[int]:
@@ -275,16 +270,14 @@ def _ancestors(tree: Tree, link: int) -> Iterator[int]:
 def _pose_on(tree: Tree, frame: FrameState, link: int) -> Pose:
     pose, k = frame.offset, frame.link
     while k != link:
-        pose, k = tree.links[k].pose * pose, tree.links[k].parent
+        pose, k = tree.links[k].pose @ pose, tree.links[k].parent
     return pose
 
 
-def cut_wrench(cut: Cut, multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:
+def cut_wrench(cut: Cut, multipliers: Sequence[Expr]) -> Wrench:
     """Force and torque of the joint on b, at b's origin in the axes of a."""
-    g = cut.closings[0].value.graph
-    force, torque = zero_vector(g), zero_vector(g)
+    total = Wrench.zero(cut.a.pose.graph)
     for closing, place in zip(cut.closings, cut.places, strict=True):
         if place is not None:
-            force = add(force, scale(multipliers[place], closing.force))
-            torque = add(torque, scale(multipliers[place], closing.torque))
-    return force, torque
+            total += multipliers[place] * closing.wrench
+    return total

@@ -21,7 +21,7 @@ from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.wheels import WheelOnRoad, compliant_load, wheel_on_road
 from torseur.graph import Expr, select, sqrt
-from torseur.spatial.vectors import dot, scale
+from torseur.spatial.vectors import Vector, dot
 
 __all__ = [
     "ContactLaw",
@@ -95,8 +95,8 @@ def add_friction(tree: Tree, forces: Forces, law: ContactLaw = slipping) -> dict
         if push is None:
             continue
         for force, row in zip(push, contact.rows, strict=True):
-            for frame, f, n in row.acts or ():
-                forces.act(frame, scale(force, f), scale(force, n))
+            for frame, wrench in row.acts or ():
+                forces.act(frame, force * wrench)
         powers[contact.name] = sum((f * s for f, s in zip(push, contact.slip, strict=True)), tree.system.graph.zero)
     return powers
 
@@ -115,8 +115,8 @@ def add_compliance(tree: Tree, forces: Forces) -> dict[str, Expr]:
     """Add the normal forces of treads with a stiffness; the power of each."""
     zero, powers = tree.system.graph.zero, {}
     for N, (name, wheel) in zip(tree.system.compliant, _treads(tree).items(), strict=True):
-        for frame, f, n in wheel.wrenches((zero, zero, N), (zero, zero, zero)):
-            forces.act(frame, f, n)
+        for frame, wrench in wheel.wrenches(Vector(zero, zero, N), Vector(zero, zero, zero)):
+            forces.act(frame, wrench)
         powers[name] = N * _gap_rate(tree, wheel)
     return powers
 

@@ -18,7 +18,8 @@ from torseur.dynamics.loads import LoadOnTree
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import Kinematics
 from torseur.graph import Expr
-from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale, zero_vector
+from torseur.spatial.motion import Wrench
+from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["Part", "kinetic_energy", "kinetic_shares", "momentum", "potential_energy"]
 
@@ -37,9 +38,7 @@ def kinetic_energy(tree: Tree) -> Expr:
     kinematics, v = Kinematics(tree), tree.system.v.symbols
     total = tree.system.graph.zero
     for link, motion in zip(tree.links, kinematics.velocities, strict=True):
-        V, w, body = motion.linear, motion.angular, link.inertia
-        twice = body.M * dot(V, V) + dot(w, rotate(body.J, w))
-        total = total + (0.5 * twice + dot(V, cross(w, body.MS)))
+        total = total + link.inertia.kinetic_energy(motion)
     for rotor in tree.rotors:
         spin = rotor.ratio * v[rotor.speed]
         total = total + 0.5 * rotor.inertia * spin * spin
@@ -56,10 +55,9 @@ def kinetic_shares(tree: Tree, part: Part) -> list[Expr]:
     kinematics, v = Kinematics(tree), tree.system.v.symbols
     found: list[Expr] = []
     for k in sorted(part.links):
-        motion, body = kinematics.velocities[k], tree.links[k].inertia
-        V, w = motion.linear, motion.angular
-        p, h = add(scale(body.M, V), cross(w, body.MS)), add(rotate(body.J, w), cross(body.MS, V))
-        found += [0.5 * a * b for a, b in zip((*V, *w), (*p, *h), strict=True)]
+        V = kinematics.velocities[k]
+        h = tree.links[k].inertia @ V
+        found += [0.5 * a * b for a, b in zip(V.six, h.six, strict=True)]
     for rotor in tree.rotors:
         if rotor.speed in part.speeds:
             spin = rotor.ratio * v[rotor.speed]
@@ -76,8 +74,7 @@ def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> E
     for k, (link, pose) in enumerate(zip(tree.links, kinematics.poses, strict=True)):
         if part is not None and k not in part.links:
             continue
-        centre = add(scale(link.inertia.M, pose.P), rotate(pose.R, link.inertia.MS))
-        total = total - dot(gravity, centre)
+        total = total - dot(gravity, link.inertia.moment_of_mass(pose))
     for name, load in system.mechanism.loads.items():
         if part is None or name in part.loads:
             stored = load.energy(LoadOnTree(tree, name, kinematics))
@@ -85,17 +82,15 @@ def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> E
     return total
 
 
-def momentum(tree: Tree) -> tuple[Vector, Vector]:
-    """p and L: of each link M V + w x MS and J w + MS x V at its origin, brought to the world's."""
-    g, kinematics = tree.system.graph, Kinematics(tree)
-    p, L = zero_vector(g), zero_vector(g)
-    spins: dict[int, Vector] = {-1: zero_vector(g)}
+def momentum(tree: Tree) -> Wrench:
+    """p and L: of each link I V at its origin, with the spin of the rotors it carries, brought to the world's."""
+    g, kinematics, v = tree.system.graph, Kinematics(tree), tree.system.v.symbols
+    still = Vector.zero(g)
+    spins: dict[int, Vector] = {}
     for rotor in tree.rotors:
-        h = scale(rotor.inertia * rotor.ratio * tree.system.v.symbols[rotor.speed], rotor.axis)
-        spins[rotor.link] = add(spins.get(rotor.link, zero_vector(g)), h)
-    for k, (link, pose, motion) in enumerate(zip(tree.links, kinematics.poses, kinematics.velocities, strict=True)):
-        V, w, body = motion.linear, motion.angular, link.inertia
-        linear = rotate(pose.R, add(scale(body.M, V), cross(w, body.MS)))
-        own = add(add(rotate(body.J, w), cross(body.MS, V)), spins.get(k, zero_vector(g)))
-        p, L = add(p, linear), add(L, add(rotate(pose.R, own), cross(pose.P, linear)))
-    return p, add(L, spins[-1])
+        h = (rotor.inertia * rotor.ratio * v[rotor.speed]) * rotor.axis
+        spins[rotor.link] = spins.get(rotor.link, still) + h
+    total = Wrench.zero(g)
+    for k, (link, X, V) in enumerate(zip(tree.links, kinematics.poses, kinematics.velocities, strict=True)):
+        total += X @ (link.inertia @ V + Wrench(still, spins.get(k, still)))
+    return total + Wrench(still, spins.get(-1, still))

@@ -20,9 +20,10 @@ from torseur.dynamics.kinematics import rates, velocity_of
 from torseur.dynamics.system import System, Turn
 from torseur.graph import Expr, Graph, jacobian, ops, tangents
 from torseur.graph.function import reachable
-from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Motion, Quantity
+from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Quantity
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, product
-from torseur.spatial.vectors import Vector, identity, zero_vector
+from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = ["ABOUT_AXIS", "WHOLE_POSE", "Gearing", "Move", "cut", "depends", "geared"]
 
@@ -40,10 +41,10 @@ class _AboutAxis(JointKind):
     settings = ("x", "y", "z")
 
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
-        return Pose(about_axis(_vector(settings), q[0]), zero_vector(g))
+        return Pose.turn(about_axis(Vector(*settings), q[0]))
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
-        return [Motion(zero_vector(g), _vector(settings))]
+        return [Motion(Vector.zero(g), Vector(*settings))]
 
 
 class _WholePose(JointKind):
@@ -61,16 +62,10 @@ class _WholePose(JointKind):
     )
 
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
-        return Pose((_vector(q[0:3]), _vector(q[3:6]), _vector(q[6:9])), _vector(q[9:12]))
+        return Pose(Matrix.of((q[0:3], q[3:6], q[6:9])), Vector(*q[9:12]))
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
-        still = zero_vector(g)
-        return [*(Motion(unit, still) for unit in identity(g)), *(Motion(still, unit) for unit in identity(g))]
-
-
-def _vector(entries: Sequence[Expr]) -> Vector:
-    x, y, z = entries
-    return (x, y, z)
+        return [Motion.of(g.one if i == k else g.zero for i in range(6)) for k in range(6)]
 
 
 ABOUT_AXIS = _AboutAxis()
@@ -100,7 +95,7 @@ def cut(system: System, steps: Iterable[Step | Turn | Pose]) -> tuple[list[Move]
         if isinstance(step, Step) and depends([step.amount]):
             axis, slides = step.kind.value[1], step.kind.value[0] == "t"
             way = product(g, [Step(_AXIS_TO_Z[axis][0], g.number(_AXIS_TO_Z[axis][1]))])
-            moves.append(Move(rest * way, KINDS["prismatic" if slides else "revolute"], (step.amount,)))
+            moves.append(Move(rest @ way, KINDS["prismatic" if slides else "revolute"], (step.amount,)))
             rest = way.inverse()
         elif isinstance(step, Turn) and depends([step.angle]) and not depends(step.axis):
             moves.append(Move(rest, ABOUT_AXIS, (step.angle,), step.axis))
@@ -112,7 +107,7 @@ def cut(system: System, steps: Iterable[Step | Turn | Pose]) -> tuple[list[Move]
                 moves.append(Move(rest, WHOLE_POSE, entries))
                 rest = Pose.identity(g)
             else:
-                rest = rest * pose
+                rest = rest @ pose
     return moves, rest
 
 
@@ -138,7 +133,7 @@ def geared(system: System, move: Move, number: str) -> tuple[tuple[Expr, ...], t
     along = dict(zip(system.q, rates(system), strict=True))
     if move.kind is WHOLE_POSE:
         velocity = velocity_of(move.kind.pose(g, move.q), along)
-        w = [*velocity.linear, *velocity.angular]
+        w = list(velocity.six)
     else:
         w = tangents(list(move.q), along)
     if len(w) == 1 and w[0] in v:

@@ -12,7 +12,8 @@ from torseur.dynamics.newton_euler import motions
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.graph import Expr
-from torseur.spatial.vectors import Vector, add, cross, rotate, rotate_back, zero_vector
+from torseur.spatial.motion import Motion
+from torseur.spatial.vectors import Vector
 
 __all__ = ["Axes", "Task", "acceleration", "frame_jacobian"]
 
@@ -37,24 +38,16 @@ class Task(Enum):
         return {Task.POSE: range(6), Task.POSITION: range(3), Task.ORIENTATION: range(3, 6)}[self]
 
 
-def _in(axes: Axes, frame: FrameState, u: Vector) -> Vector:
-    return rotate(frame.pose.R, u) if axes is Axes.WORLD else u
-
-
 def frame_jacobian(tree: Tree, name: str, axes: Axes = Axes.OWN) -> list[list[Expr]]:
     """J (6, nv), linear rows first: column j is the velocity of the frame when only speed j is one."""
     g, frame = tree.system.graph, Kinematics(tree).frame(name)
-    columns: list[list[Expr]] = [[g.zero] * 6 for _ in range(tree.nv)]
-    k, rest = frame.link, frame.offset  # pose of the frame in link k
+    J = [Motion.zero(g) for _ in range(tree.nv)]
+    k, X = frame.link, frame.offset  # pose of the frame in link k
     while k >= 0:
-        link = tree.links[k]
-        for place, column in zip(link.places, link.S, strict=True):
-            linear = rotate_back(rest.R, add(column.linear, cross(column.angular, rest.P)))
-            angular = rotate_back(rest.R, column.angular)
-            parts = [*_in(axes, frame, linear), *_in(axes, frame, angular)]
-            columns[place] = [x + more for x, more in zip(columns[place], parts, strict=True)]
-        k, rest = link.parent, link.pose * rest
-    return [list(row) for row in zip(*columns, strict=True)]
+        for j, S in tree.links[k].columns:
+            J[j] += _in(axes, frame, X.inv @ S)
+        k, X = tree.links[k].parent, tree.links[k].pose @ X
+    return [list(row) for row in zip(*(column.six for column in J), strict=True)]
 
 
 def acceleration(tree: Tree, name: str, vdot: Sequence[Expr], axes: Axes = Axes.OWN) -> list[Expr]:
@@ -63,6 +56,9 @@ def acceleration(tree: Tree, name: str, vdot: Sequence[Expr], axes: Axes = Axes.
     g, frame = tree.system.graph, Kinematics(tree).frame(name)
     if frame.link < 0:
         return [g.zero] * 6
-    m = list(motions(tree, vdot, zero_vector(g)))[frame.link]
-    linear = rotate_back(frame.offset.R, add(m.a, rotate(m.U, frame.offset.P)))
-    return [*_in(axes, frame, linear), *_in(axes, frame, rotate_back(frame.offset.R, m.wd))]
+    m, (R, P) = list(motions(tree, vdot, Vector.zero(g)))[frame.link], (frame.offset.R, frame.offset.P)
+    return list(_in(axes, frame, Motion(R.T @ (m.a + m.U @ P), R.T @ m.wd)).six)
+
+
+def _in(axes: Axes, frame: FrameState, V: Motion) -> Motion:
+    return V.turned(frame.pose.R) if axes is Axes.WORLD else V

@@ -43,7 +43,6 @@ from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Expr, Role, jacobian, substitute, tangents
 from torseur.graph.function import reachable
-from torseur.spatial.vectors import dot as inner
 
 __all__ = ["Kane", "kane", "kane_quantity"]
 
@@ -313,8 +312,7 @@ def _by_rates(system: System) -> tuple[Matrix, Matrix, bool]:
             for j, coordinate in enumerate(q):
                 moving = velocity_of(kind.pose(g, q), {coordinate: g.one})
                 for i, column in enumerate(columns):  # unit vectors, square to each other
-                    along = inner(column.linear, moving.linear) + inner(column.angular, moving.angular)
-                    E[first + i][first + j] = along
+                    E[first + i][first + j] = dot(column.six, moving.six)
         first += kind.nv
     return G, E, True
 

@@ -13,9 +13,10 @@ from torseur.describe import BASE, WORLD, BaseKind
 from torseur.dynamics.system import System
 from torseur.errors import ModelError
 from torseur.graph import Expr, tangents
-from torseur.spatial.joints import KINDS, JointKind, Motion
+from torseur.spatial.joints import KINDS, JointKind
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
-from torseur.spatial.vectors import matmul, rotate_back, transpose
+from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = [
     "body_poses",
@@ -84,30 +85,30 @@ def joint_pose(system: System, body: str) -> Pose:
     joint = record.joint
     settings = [system.scalar(joint.pitch)] if joint.pitch is not None else []
     motion = joint.algebra.pose(system.graph, coordinates_of(system, body), settings)
-    return system.product(system.steps_to(record)) * motion * system.product(system.steps_from(record))
+    return system.product(system.steps_to(record)) @ motion @ system.product(system.steps_from(record))
 
 
 def velocity_of(pose: Pose, seeds: dict[Expr, Expr]) -> Motion:
     """V and w in the frame's axes, by differentiating its pose: V = R' dP/dt, [w]x = R' dR/dt."""
     flat = [*pose.R[0], *pose.R[1], *pose.R[2], *pose.P]
     d = tangents(flat, seeds)
-    turn = matmul(transpose(pose.R), ((d[0], d[1], d[2]), (d[3], d[4], d[5]), (d[6], d[7], d[8])))
-    return Motion(rotate_back(pose.R, (d[9], d[10], d[11])), (turn[2][1], turn[0][2], turn[1][0]))
+    turn = pose.R.T @ Matrix.of((d[0:3], d[3:6], d[6:9]))
+    return Motion(pose.R.T @ Vector(*d[9:12]), Vector(turn[2][1], turn[0][2], turn[1][0]))
 
 
 def body_poses(system: System) -> dict[str, Pose]:
     """The pose of every body in the world."""
     poses = {WORLD: Pose.identity(system.graph), BASE: _base_pose(system)}
     for body in system.order:
-        poses[body] = poses[system.mechanism.bodies[body].parent] * joint_pose(system, body)
+        poses[body] = poses[system.mechanism.bodies[body].parent] @ joint_pose(system, body)
     return poses
 
 
 def _base_pose(system: System) -> Pose:
     base, g = system.mechanism.base, system.graph
     if base.kind is BaseKind.CARRIER:
-        return system.place(base.place) * product(g, carrier_steps(system))
-    return system.place(base.place) * base.joint_kind.pose(g, coordinates_of(system, BASE))
+        return system.place(base.place) @ product(g, carrier_steps(system))
+    return system.place(base.place) @ base.joint_kind.pose(g, coordinates_of(system, BASE))
 
 
 def carrier_steps(system: System) -> list[Step]:
@@ -124,4 +125,4 @@ def frame_pose(system: System, poses: dict[str, Pose], name: str) -> Pose:
     if name == body:
         return poses[body]
     frames = system.mechanism.base.frames if body == BASE else system.mechanism.bodies[body].frames
-    return poses[body] * system.place(frames[name].place)
+    return poses[body] @ system.place(frames[name].place)

@@ -40,9 +40,9 @@ from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, gradient, jacobian, tangents
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import Motion
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, add, cross, rotate, scale, zero_vector
+from torseur.spatial.vectors import Vector
 from torseur.spatial.vectors import dot as inner
 
 __all__ = [
@@ -107,10 +107,8 @@ def _inertias(system: System) -> dict[str, Inertia]:
 
 def _energies_of(system: System, body: Inertia, pose: Pose, velocity: Motion) -> Energies:
     """T = 1/2 (M V.V + w.J w) + V.(w x MS), U = -g.(M P + R MS)."""
-    V, w, gravity = velocity.linear, velocity.angular, system.vector(system.mechanism.gravity)
-    T = 0.5 * (body.M * inner(V, V) + inner(w, rotate(body.J, w))) + inner(V, cross(w, body.MS))
-    centre: Vector = add(scale(body.M, pose.P), rotate(pose.R, body.MS))
-    return Energies(T, -inner(gravity, centre))
+    gravity = system.vector(system.mechanism.gravity)
+    return Energies(body.kinetic_energy(velocity), -inner(gravity, body.moment_of_mass(pose)))
 
 
 # -- what is printed ---------------------------------------------------------------------------------------------------
@@ -165,7 +163,7 @@ def lagrange(w: Workbench) -> Lagrange:
     return Lagrange(
         T_parts=T_parts,
         U_parts=U_parts,
-        velocities={name: Motion(frame.V, frame.w) for name, frame in moving.items()},
+        velocities={name: frame.velocity for name, frame in moving.items()},
         places={name: frame.pose.P for name, frame in moving.items()},
         T=T,
         U=U,
@@ -214,7 +212,7 @@ def _parts(w: Workbench, kinematics: Kinematics, bodies: Sequence[str]) -> tuple
     T, U = dict[str, Expr](), dict[str, Expr]()
     for name in bodies:
         frame = kinematics.frame(name)
-        more = _energies_of(system, inertias[name], frame.pose, Motion(frame.V, frame.w))
+        more = _energies_of(system, inertias[name], frame.pose, frame.velocity)
         T[name], U[name] = more.T, more.U
     for rotor in w.true_tree.rotors:
         name = f"rotor_of_{system.v.names[rotor.speed]}"
@@ -243,7 +241,7 @@ def _forces(w: Workbench) -> list[Expr]:
     loads = w.system.mechanism.loads
     rest = {n: x.without_energy or x for n, x in loads.items()}
     forces = forces_of(tree, rest)
-    asked = inverse_dynamics(tree.carrying({}, []), w.rest, zero_vector(g), forces.wrenches)
+    asked = inverse_dynamics(tree.carrying({}, []), w.rest, Vector.zero(g), forces.wrenches)
     return [forces.Q.get(k, g.zero) - x for k, x in enumerate(asked)]
 
 

@@ -16,14 +16,14 @@ from torseur.describe.constraints import Rolling
 from torseur.describe.fields import Scalar, Triple
 from torseur.describe.loads import LoadContext, PathLoad
 from torseur.dynamics.kinematics import rates
-from torseur.dynamics.newton_euler import Wrench as LinkWrench
 from torseur.dynamics.tree import Tree
 from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.dynamics.wheels import WheelOnRoad, wheel_on_road
 from torseur.errors import ModelError, TorseurError
 from torseur.graph import Expr, Graph, jacobian, maximum, ops, sign, sqrt, substitute, tangents
 from torseur.graph.function import reachable
-from torseur.spatial.vectors import Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub
+from torseur.spatial.motion import Wrench
+from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["Forces", "FrictionLaw", "LoadOnTree", "coulomb", "forces_of", "not_negative"]
 
@@ -52,7 +52,7 @@ class Forces:
 
     graph: Graph
     Q: dict[int, Expr] = field(default_factory=dict)
-    wrenches: dict[int, LinkWrench] = field(default_factory=dict)
+    wrenches: dict[int, Wrench] = field(default_factory=dict)
 
     def push(self, speed: int, force: Expr) -> None:
         self.Q[speed] = self.Q.get(speed, self.graph.zero) + force
@@ -62,19 +62,15 @@ class Forces:
         if not known:
             return self
         Q = dict(zip(self.Q, substitute(list(self.Q.values()), known), strict=True)) if self.Q else {}
-        flat = substitute([x for f, n in self.wrenches.values() for x in (*f, *n)], known) if self.wrenches else []
-        six = [flat[k : k + 6] for k in range(0, len(flat), 6)]
-        wrenches = {k: ((a, b, c), (d, e, f)) for k, (a, b, c, d, e, f) in zip(self.wrenches, six, strict=True)}
+        flat = substitute([x for wrench in self.wrenches.values() for x in wrench.six], known) if self.wrenches else []
+        wrenches = {k: Wrench.of(flat[6 * i : 6 * i + 6]) for i, k in enumerate(self.wrenches)}
         return Forces(self.graph, Q, wrenches)
 
-    def act(self, frame: FrameState, force: Vector, torque: Vector) -> None:
+    def act(self, frame: FrameState, wrench: Wrench) -> None:
         """A wrench at a frame's origin, in the frame's axes."""
-        if frame.link < 0:
-            return
-        f, n = rotate(frame.offset.R, force), rotate(frame.offset.R, torque)
-        n = add(n, cross(frame.offset.P, f))
-        old = self.wrenches.get(frame.link)
-        self.wrenches[frame.link] = (f, n) if old is None else (add(old[0], f), add(old[1], n))
+        if frame.link >= 0:
+            old = self.wrenches.get(frame.link, Wrench.zero(self.graph))
+            self.wrenches[frame.link] = old + frame.offset @ wrench
 
 
 def forces_of(tree: Tree, loads: Mapping[str, Load] | None = None, friction: FrictionLaw = coulomb) -> Forces:
@@ -163,21 +159,20 @@ class LoadOnTree(LoadContext):
     def pull(self, load: PathLoad, force: Expr) -> None:
         if load.between is not None:
             a, b = (self._kinematics.frame(name) for name in load.between)
-            pull = scale(force, self._strut(load.between)[2])
-            still = scale(self.graph.zero, pull)
-            self._forces.act(b, rotate_back(b.pose.R, pull), still)
-            self._forces.act(a, rotate_back(a.pose.R, minus(pull)), still)
+            pull = Wrench(force * self._strut(load.between)[2], Vector.zero(self.graph))
+            self._forces.act(b, pull.turned(b.pose.R.T))
+            self._forces.act(a, -pull.turned(a.pose.R.T))
             return
         slopes = jacobian([self.path(load)[1]], list(self._tree.system.v))
         for place, slope in zip(slopes.columns, slopes.entries, strict=True):
             self._forces.push(place, force * slope)
 
     def apply(self, frame: str, force: Vector, torque: Vector) -> None:
-        self._forces.act(self._kinematics.frame(frame), force, torque)
+        self._forces.act(self._kinematics.frame(frame), Wrench(force, torque))
 
     def apply_at_wheel(self, constraint: str, force: Vector, torque: Vector) -> None:
-        for frame, f, n in self.wheel(constraint).wrenches(force, torque):
-            self._forces.act(frame, f, n)
+        for frame, wrench in self.wheel(constraint).wrenches(force, torque):
+            self._forces.act(frame, wrench)
 
     # -- paths ---------------------------------------------------------------------------------------------------------
     @cached_property
@@ -187,7 +182,7 @@ class LoadOnTree(LoadContext):
     def _strut(self, ends: tuple[str, str]) -> tuple[Expr, Expr, Vector]:
         """Length, rate, and direction from a to b in world axes."""
         a, b = (self._kinematics.frame(name) for name in ends)
-        span = sub(b.pose.P, a.pose.P)
+        span = b.pose.P - a.pose.P
         length = sqrt(dot(span, span))
         if length is self.graph.zero:
             raise ModelError(
@@ -196,5 +191,5 @@ class LoadOnTree(LoadContext):
                 got=" and ".join(ends),
                 expected="frames with a distance between them",
             )
-        unit = (span[0] / length, span[1] / length, span[2] / length)
-        return length, dot(unit, sub(b.V_world, a.V_world)), unit
+        unit = span / length
+        return length, dot(unit, b.V_world - a.V_world), unit

@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from torseur.dynamics.tree import Link, Rotor, Tree
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import Motion
-from torseur.spatial.vectors import Matrix, Vector, add, cross, dot, minus, rotate, rotate_back, scale, sub, zero_vector
+from torseur.spatial.motion import Motion, Wrench
+from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
-__all__ = ["LinkMotion", "Wrench", "inertial_wrench", "inverse_dynamics", "joint_wrenches", "motions", "rotor_reaction"]
-
-Wrench = tuple[Vector, Vector]
-"""Force and moment on a link at its origin, in its axes."""
+__all__ = ["LinkMotion", "inertial_wrench", "inverse_dynamics", "joint_wrenches", "motions", "rotor_reaction"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,41 @@ class LinkMotion:
     U: Matrix
 
 
+def inverse_dynamics(
+    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
+) -> list[Expr]:
+    """tau with M(q) vdot + bias(q, v) = tau, by one pass out and one pass back.
+
+    Args:
+        tree: the links.
+        vdot: derivatives of the speeds.
+        gravity: in world axes.
+        external: what loads do to links, at their origins in their axes.
+    """
+    F, tau = joint_wrenches(tree, vdot, gravity, external)
+    for k, link in tree.tips_first:
+        for j, S in link.columns:
+            tau[j] = tau[j] + dot(S, F[k])
+    return tau
+
+
+def joint_wrenches(
+    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
+) -> tuple[list[Wrench], list[Expr]]:
+    """What each link's parent must do to it (2.24), and what rotors ask of the joints they drive (nv,)."""
+    moved, F = list[LinkMotion](), list[Wrench]()
+    for k, (link, m) in enumerate(zip(tree.links, motions(tree, vdot, gravity), strict=True)):
+        moved.append(m)
+        F.append(inertial_wrench(link.inertia, m))
+        if external and k in external:
+            F[k] -= external[k]
+    drives = _add_rotors(tree, vdot, moved, F)
+    for k, link in tree.tips_first:
+        if link.parent >= 0:
+            F[link.parent] += link.pose @ F[k]
+    return F, drives
+
+
 def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> Iterator[LinkMotion]:
     """The forward recursion: from the world, which accelerates upwards in place of gravity, to the tips.
 
@@ -48,8 +80,7 @@ def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> Iterator[LinkM
     and of a long chain half as many values then wait in memory for the way back.
     """
     g = tree.system.graph
-    still = zero_vector(g)
-    world = LinkMotion(still, still, minus(gravity), (still, still, still))
+    world = LinkMotion(Vector.zero(g), Vector.zero(g), -gravity, Matrix.zero(g))
     found: list[LinkMotion] = []
     for link in tree.links:
         before = world if link.parent < 0 else found[link.parent]
@@ -59,21 +90,62 @@ def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> Iterator[LinkM
 
 def _next(g: Graph, link: Link, before: LinkMotion, rate: Motion) -> LinkMotion:
     R, P = link.pose.R, link.pose.P
-    vJ, wJ = link.velocity.linear, link.velocity.angular
-    aJ, wdJ = rate.linear, rate.angular
-    wi = rotate_back(R, before.w)
-    w = add(wi, wJ)  # (2.22), any joint
-    wd = add(add(rotate_back(R, before.wd), cross(wi, wJ)), wdJ)
-    carried = rotate_back(R, add(before.a, rotate(before.U, P)))  # (2.23)
-    a = add(carried, add(aJ, cross(add(add(wi, wi), wJ), vJ)))
+    (vJ, wJ), (aJ, wdJ) = link.velocity, rate
+    wi = R.T @ before.w
+    w = wi + wJ  # (2.22), any joint
+    wd = R.T @ before.wd + cross(wi, wJ) + wdJ
+    a = R.T @ (before.a + before.U @ P) + (aJ + cross(wi + wi + wJ, vJ))  # (2.23)
     w, wd, a = (_named(g, stem, link.number, x) for stem, x in (("W", w), ("WP", wd), ("VP", a)))
     return LinkMotion(w, wd, a, _U(g, link.number, w, wd, _square_across(link, before)))
 
 
+def inertial_wrench(inertia: Inertia, m: LinkMotion) -> Wrench:
+    """Force and moment at the origin that the motion of one link takes.
+
+    F = M a + U MS;  N = J wd + w x J w + MS x a, the first two terms written with the entries of U, so that only
+    differences of moments of inertia meet products of velocities.
+    """
+    J, MS, M = inertia
+    U, w, wd = m.U, m.w, m.wd
+    (XX, XY, XZ), (_, YY, YZ), (_, _, ZZ) = J
+    F = M * m.a + U @ MS
+    N = Vector(
+        XX * wd[0] + (ZZ - YY) * (w[1] * w[2]) + XZ * U[1][0] - XY * U[2][0] + YZ * (w[1] * w[1] - w[2] * w[2]),
+        YY * wd[1] + (XX - ZZ) * (w[0] * w[2]) + XY * U[2][1] - YZ * U[0][1] + XZ * (w[2] * w[2] - w[0] * w[0]),
+        ZZ * wd[2] + (YY - XX) * (w[0] * w[1]) + YZ * U[0][2] - XZ * U[1][2] + XY * (w[0] * w[0] - w[1] * w[1]),
+    )
+    return Wrench(F, N + cross(MS, m.a))
+
+
+def rotor_reaction(rotor: Rotor, m: LinkMotion, v: Expr, vdot: Expr) -> tuple[Vector, Expr]:
+    """A rotor turns its carrier with the rate of its own angular momentum h e, and its joint with what drives it.
+
+    h = ratio inertia v; moment h' e + h w x e on the carrier, ratio inertia (ratio v' + e . w') at the joint (Llibre
+    II).
+    """
+    j, e = rotor.inertia * rotor.ratio, rotor.axis
+    return (j * vdot) * e + (j * v) * cross(m.w, e), j * (rotor.ratio * vdot + dot(e, m.wd))
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+def _add_rotors(tree: Tree, vdot: Sequence[Expr], moved: Sequence[LinkMotion], F: list[Wrench]) -> list[Expr]:
+    """Add what rotors ask of their carriers; what they ask of the speeds they turn with."""
+    g, v = tree.system.graph, tree.system.v.symbols
+    drives: list[Expr] = [g.zero] * tree.nv
+    for rotor in tree.rotors:
+        k = rotor.speed
+        if rotor.link < 0:
+            drives[k] = drives[k] + rotor.inertia * rotor.ratio * (rotor.ratio * vdot[k])
+            continue
+        turn, drive = rotor_reaction(rotor, moved[rotor.link], v[k], vdot[k])
+        F[rotor.link] += Wrench(Vector.zero(g), turn)
+        drives[k] = drives[k] + drive
+    return drives
+
+
 def _named(g: Graph, stem: str, number: str, x: Vector) -> Vector:
     """SYMORO's names: W for angular velocity, WP and VP for accelerations, axis and link number behind."""
-    a, b, c = (g.name(e, f"{stem}{axis}{number}") for axis, e in zip("123", x, strict=True))
-    return (a, b, c)
+    return Vector(*(g.name(e, f"{stem}{axis}{number}") for axis, e in zip("123", x, strict=True)))
 
 
 def _square_across(link: Link, before: LinkMotion) -> Expr | None:
@@ -84,107 +156,18 @@ def _square_across(link: Link, before: LinkMotion) -> Expr | None:
     g = link.graph
     if any(x is not g.zero for column in link.S for x in column.angular[:2]):
         return None
-    z = [row[2] for row in link.pose.R]
+    z = link.pose.R.T[2]
     along = [k for k in range(3) if z[k].is_number and abs(float(z[k])) == 1.0]
     return before.U[along[0]][along[0]] if along else None
 
 
 def _U(g: Graph, number: str, w: Vector, wd: Vector, across: Expr | None) -> Matrix:
+    """[wd]x + [w]x [w]x."""
     x, y, z = w
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     rows = (
-        (-(yy + zz), xy - wd[2], xz + wd[1]),
-        (xy + wd[2], -(xx + zz), yz - wd[0]),
-        (xz - wd[1], yz + wd[0], -(xx + yy) if across is None else across),
+        Vector(-(yy + zz), xy - wd[2], xz + wd[1]),
+        Vector(xy + wd[2], -(xx + zz), yz - wd[0]),
+        Vector(xz - wd[1], yz + wd[0], -(xx + yy) if across is None else across),
     )
-    a, b, c = (_named(g, f"U{i + 1}", number, row) for i, row in enumerate(rows))
-    return (a, b, c)
-
-
-def inertial_wrench(inertia: Inertia, m: LinkMotion) -> Wrench:
-    """Force and moment at the origin that the motion of one link takes.
-
-    F = M a + U MS;  N = J wd + w x J w + MS x a, the first two terms written with the entries of U, so that only
-    differences of moments of inertia meet products of velocities.
-    """
-    J, MS, U, w, wd = inertia.J, inertia.MS, m.U, m.w, m.wd
-    (XX, XY, XZ), (_, YY, YZ), (_, _, ZZ) = J
-    F = add(scale(inertia.M, m.a), rotate(U, MS))
-    turning = (
-        XX * wd[0] + (ZZ - YY) * (w[1] * w[2]) + XZ * U[1][0] - XY * U[2][0] + YZ * (w[1] * w[1] - w[2] * w[2]),
-        YY * wd[1] + (XX - ZZ) * (w[0] * w[2]) + XY * U[2][1] - YZ * U[0][1] + XZ * (w[2] * w[2] - w[0] * w[0]),
-        ZZ * wd[2] + (YY - XX) * (w[0] * w[1]) + YZ * U[0][2] - XZ * U[1][2] + XY * (w[0] * w[0] - w[1] * w[1]),
-    )
-    return F, add(turning, cross(MS, m.a))
-
-
-def inverse_dynamics(
-    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
-) -> list[Expr]:
-    """tau with M(q) vdot + bias(q, v) = tau, by one pass out and one pass back (2.24).
-
-    Args:
-        tree: the links.
-        vdot: derivatives of the speeds.
-        gravity: in world axes.
-        external: what loads do to links, at their origins in their axes.
-    """
-    wrenches, tau = joint_wrenches(tree, vdot, gravity, external)
-    for link, (f, n) in zip(reversed(tree.links), reversed(wrenches), strict=True):
-        for place, column in zip(link.places, link.S, strict=True):
-            tau[place] = tau[place] + dot(column.linear, f) + dot(column.angular, n)
-    return tau
-
-
-def joint_wrenches(
-    tree: Tree, vdot: Sequence[Expr], gravity: Vector, external: Mapping[int, Wrench] | None = None
-) -> tuple[list[Wrench], list[Expr]]:
-    """What each link's parent must do to it (2.24), and what rotors ask of the joints they drive (nv,)."""
-    g = tree.system.graph
-    drives: list[Expr] = [g.zero] * tree.nv
-    moved, forces, moments = [], [], []
-    for k, (link, m) in enumerate(zip(tree.links, motions(tree, vdot, gravity), strict=True)):
-        moved.append(m)
-        F, N = inertial_wrench(link.inertia, m)
-        given = external.get(k) if external else None
-        forces.append(F if given is None else sub(F, given[0]))
-        moments.append(N if given is None else sub(N, given[1]))
-    for rotor in tree.rotors:
-        _spin(tree, rotor, moved, vdot, moments, drives)
-    for k in reversed(range(len(tree.links))):
-        link, f, n = tree.links[k], forces[k], moments[k]
-        if link.parent >= 0:
-            R, P = link.pose.R, link.pose.P
-            f_up = rotate(R, f)
-            forces[link.parent] = add(forces[link.parent], f_up)
-            moments[link.parent] = add(moments[link.parent], add(rotate(R, n), cross(P, f_up)))
-    return list(zip(forces, moments, strict=True)), drives
-
-
-def _spin(
-    tree: Tree,
-    rotor: Rotor,
-    moved: Sequence[LinkMotion],
-    vdot: Sequence[Expr],
-    moments: list[Vector],
-    tau: list[Expr],
-) -> None:
-    """Add what a rotor asks of its carrier and of its joint."""
-    k, v = rotor.speed, tree.system.v.symbols
-    if rotor.link < 0:
-        tau[k] = tau[k] + rotor.inertia * rotor.ratio * (rotor.ratio * vdot[k])
-        return
-    turn, drive = rotor_reaction(rotor, moved[rotor.link], v[k], vdot[k])
-    moments[rotor.link] = add(moments[rotor.link], turn)
-    tau[k] = tau[k] + drive
-
-
-def rotor_reaction(rotor: Rotor, m: LinkMotion, v: Expr, vdot: Expr) -> tuple[Vector, Expr]:
-    """A rotor turns its carrier with the rate of its own angular momentum h e, and its joint with what drives it.
-
-    h = ratio inertia v; moment h' e + h w x e on the carrier, ratio inertia (ratio v' + e . w') at the joint (Llibre
-    II).
-    """
-    j, e = rotor.inertia * rotor.ratio, rotor.axis
-    turn = add(scale(j * vdot, e), scale(j * v, cross(m.w, e)))
-    return turn, j * (rotor.ratio * vdot + dot(e, m.wd))
+    return Matrix(*(_named(g, f"U{i}", number, row) for i, row in enumerate(rows, 1)))

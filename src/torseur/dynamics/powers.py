@@ -32,8 +32,8 @@ def power_of(tree: Tree, load: str, friction: FrictionLaw = coulomb) -> Expr:
     power = tree.system.graph.zero
     for place, force in forces.Q.items():
         power = power + force * tree.system.v.symbols[place]
-    for k, (f, n) in forces.wrenches.items():
-        power = power + dot(f, velocities[k].linear) + dot(n, velocities[k].angular)
+    for k, wrench in forces.wrenches.items():
+        power = power + dot(velocities[k], wrench)
     known = compliant_loads(tree)
     return substitute([power], known)[0] if known else power
 

@@ -20,13 +20,13 @@ from typing import Any
 from torseur.dynamics.closed_motion import motion
 from torseur.dynamics.constraints import Cut, cut_wrench
 from torseur.dynamics.loads import Forces
-from torseur.dynamics.newton_euler import Wrench, joint_wrenches
+from torseur.dynamics.newton_euler import joint_wrenches
 from torseur.dynamics.reduction import Reduction, efforts_of_motion
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Expr
-from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import add, cross, minus, rotate, rotate_back, scale, sub
+from torseur.spatial.motion import Wrench
+from torseur.spatial.vectors import cross
 
 __all__ = ["forward_joint_forces", "joint_forces", "reaction_of"]
 
@@ -62,14 +62,8 @@ def _of_all_bodies(w: Workbench, vdot: Sequence[Expr], multipliers: Sequence[Exp
         if k >= 0:
             number = tree.links[k].number
             names = [f"{stem}{axis}{number}" for stem in "EN" for axis in "123"]
-            found[name] = [g.name(x, n) for x, n in zip(_at(offset, wrenches[k]), names, strict=True)]
+            found[name] = [g.name(x, n) for x, n in zip((offset.inv @ wrenches[k]).six, names, strict=True)]
     return found
-
-
-def _at(offset: Pose, wrench: Wrench) -> list[Expr]:
-    """A wrench on a link, at a frame of it."""
-    f, n = wrench
-    return [*rotate_back(offset.R, f), *rotate_back(offset.R, sub(n, cross(offset.P, f)))]
 
 
 def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> list[Expr]:
@@ -84,13 +78,13 @@ def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequ
     """
     for cut in w.constraints.cuts:
         if cut.name == name:
-            force, torque = cut_wrench(cut, multipliers)
-            return [*force, *torque]
+            return list(cut_wrench(cut, multipliers).six)
     body = w.true_tree.home.get(name)
     if body is None or body[0] < 0 or w.true_tree.links[body[0]].name != name:
         raise ModelError(f"'{name}' has no joint whose force could be told", expected="a body that moves on a joint")
     link, offset = body
-    return _at(offset, joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)[0][link])
+    wrenches, _ = joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)
+    return list((offset.inv @ wrenches[link]).six)
 
 
 def _all_forces(w: Workbench, multipliers: Sequence[Expr]) -> Forces:
@@ -107,14 +101,14 @@ def _all_forces(w: Workbench, multipliers: Sequence[Expr]) -> Forces:
             remedy="write them as loops, rolling wheels or contacts at frames",
         )
     for row, lam in zip(w.constraints.rows, multipliers, strict=True):
-        for frame, force, torque in row.acts or ():
-            forces.act(frame, scale(lam, force), scale(lam, torque))
+        for frame, wrench in row.acts or ():
+            forces.act(frame, lam * wrench)
     return forces
 
 
 def _pull(forces: Forces, cut: Cut, multipliers: Sequence[Expr]) -> None:
     """What a cut joint does to both its frames."""
-    f, n = (rotate(cut.a.pose.R, x) for x in cut_wrench(cut, multipliers))
-    forces.act(cut.b, rotate_back(cut.b.pose.R, f), rotate_back(cut.b.pose.R, n))
-    back = minus(add(n, cross(sub(cut.b.pose.P, cut.a.pose.P), f)))
-    forces.act(cut.a, rotate_back(cut.a.pose.R, minus(f)), rotate_back(cut.a.pose.R, back))
+    a, b = cut.a.pose, cut.b.pose
+    f, n = cut_wrench(cut, multipliers).turned(a.R)
+    forces.act(cut.b, Wrench(f, n).turned(b.R.T))
+    forces.act(cut.a, -Wrench(f, n + cross(b.P - a.P, f)).turned(a.R.T))

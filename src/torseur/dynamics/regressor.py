@@ -23,12 +23,12 @@ from torseur.describe import BASE, Load, Motor, SpringDamper, StandardInertia
 from torseur.describe.fields import Scalar
 from torseur.dynamics.contact_friction import add_friction
 from torseur.dynamics.loads import forces_of
-from torseur.dynamics.newton_euler import LinkMotion, Wrench, inertial_wrench, motions, rotor_reaction
+from torseur.dynamics.newton_euler import LinkMotion, inertial_wrench, motions, rotor_reaction
 from torseur.dynamics.tree import Rotor, Tree
 from torseur.graph import Expr, absolute, sign
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import Motion
-from torseur.spatial.vectors import Vector, add, cross, dot, rotate_back, zero_vector
+from torseur.spatial.motion import Motion, Wrench
+from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["TEN", "StandardParameter", "given_forces", "regressor", "standard_parameters"]
 
@@ -228,23 +228,18 @@ def _column(
         return [(speed, vdot[speed])]
     rotor = replace(parameter.rotor, inertia=tree.system.graph.one)
     turn, drive = rotor_reaction(rotor, moved[rotor.link], v[speed], vdot[speed])
-    return [(speed, drive), *_projected(reach[rotor.link], (zero_vector(tree.system.graph), turn))]
+    return [(speed, drive), *_projected(reach[rotor.link], Wrench(Vector.zero(tree.system.graph), turn))]
 
 
 def _reach(tree: Tree) -> list[Reach]:
     """For every link its Jacobian, column by column: what moves its parent, and its own joint."""
     found: list[Reach] = []
     for link in tree.links:
-        R, P = link.pose.R, link.pose.P
-        mine: Reach = []
-        for place, unit in found[link.parent] if link.parent >= 0 else []:
-            linear = rotate_back(R, add(unit.linear, cross(unit.angular, P)))
-            mine.append((place, Motion(linear, rotate_back(R, unit.angular))))
-        found.append([*mine, *zip(link.places, link.S, strict=True)])
+        below = found[link.parent] if link.parent >= 0 else []
+        found.append([*((place, link.pose.inv @ V) for place, V in below), *link.columns])
     return found
 
 
 def _projected(reach: Reach, wrench: Wrench) -> list[tuple[int, Expr]]:
     """The generalised forces of a wrench on a link: its power when one speed is one."""
-    f, n = wrench
-    return [(place, dot(unit.linear, f) + dot(unit.angular, n)) for place, unit in reach]
+    return [(place, dot(V, wrench)) for place, V in reach]

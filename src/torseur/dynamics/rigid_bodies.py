@@ -27,11 +27,13 @@ from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, atan2, jacobian, substitute
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.vectors import Vector, add, cross, dot, rotate, rotate_back, scale, sub, zero_vector
+from torseur.spatial.motion import Wrench
+from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
 __all__ = ["RigidBody", "rigid_bodies"]
 
-Matrix = list[list[Expr]]
+Table = list[list[Expr]]
 
 _AXES = "xyz"
 
@@ -46,11 +48,11 @@ class RigidBody:
     name: str
     rows: tuple[str, ...]
     nu: list[Expr]
-    M: Matrix
-    W: Matrix
+    M: Table
+    W: Table
     omega: list[Expr]
     chi: dict[str, Expr]
-    R: Matrix | None = None
+    R: Table | None = None
 
 
 def rigid_bodies(w: Workbench) -> tuple[list[RigidBody], list[Expr]]:
@@ -76,43 +78,35 @@ def _at_reference(w: Workbench, record: DescribedInertia) -> tuple[Vector, Inert
     if isinstance(record, CentralInertia):
         at_centre = record.model_copy(update={"centre": (0.0, 0.0, 0.0)})
         return w.system.vector(record.centre), inertia_of(w.system, at_centre)
-    return zero_vector(w.system.graph), inertia_of(w.system, record)
+    return Vector.zero(w.system.graph), inertia_of(w.system, record)
 
 
 # -- forces ------------------------------------------------------------------------------------------------------------
-def _carried(w: Workbench, massive: set[int]) -> tuple[dict[int, tuple[Vector, Vector]], list[Expr]]:
+def _carried(w: Workbench, massive: set[int]) -> tuple[dict[int, Wrench], list[Expr]]:
     """Wrenches on links with mass, and forces along speeds: a link without mass hands on what acts on it.
 
     Its joint takes the part along its own motion, its parent the rest.
     """
     g, wrenches = w.system.graph, dict(w.forces.wrenches)
     Q = [w.forces.Q.get(k, g.zero) for k in range(w.tree.nv)]
-    for k in reversed(range(len(w.tree.links))):
-        link = w.tree.links[k]
+    for k, link in w.tree.tips_first:
         if k not in wrenches or k in massive:
             continue
-        f, n = wrenches.pop(k)
-        for place, column in zip(link.places, link.S, strict=True):
-            Q[place] = Q[place] + dot(column.linear, f) + dot(column.angular, n)
+        F = wrenches.pop(k)
+        for place, S in link.columns:
+            Q[place] = Q[place] + dot(S, F)
         if link.parent >= 0:
-            up = rotate(link.pose.R, f)
-            turn = add(rotate(link.pose.R, n), cross(link.pose.P, up))
-            old = wrenches.get(link.parent, (zero_vector(g), zero_vector(g)))
-            wrenches[link.parent] = (add(old[0], up), add(old[1], turn))
+            wrenches[link.parent] = wrenches.get(link.parent, Wrench.zero(g)) + link.pose @ F
     return wrenches, Q
 
 
-def _wrench(
-    w: Workbench, frame: FrameState, centre: Vector, inertia: Inertia, given: tuple[Vector, Vector] | None
-) -> list[Expr]:
+def _wrench(w: Workbench, frame: FrameState, centre: Vector, inertia: Inertia, given: Wrench | None) -> list[Expr]:
     """Gravity, and what loads do to the link, at the reference point in the body's axes."""
-    weight = rotate_back(frame.pose.R, w.gravity)
-    f, n = scale(inertia.M, weight), cross(inertia.MS, weight)
+    weight = frame.pose.R.T @ w.gravity
+    F = Wrench(inertia.M * weight, cross(inertia.MS, weight))
     if given is not None:
-        R, P = frame.offset.R, add(frame.offset.P, rotate(frame.offset.R, centre))
-        f = add(f, rotate_back(R, given[0]))
-        n = add(n, rotate_back(R, sub(given[1], cross(P, given[0]))))
-    return [*f, *n]
+        F += Pose(frame.offset.R, frame.offset.point(centre)).inv @ given
+    return list(F.six)
 
 
 # -- one body ----------------------------------------------------------------------------------------------------------
@@ -122,20 +116,19 @@ def _body(
     frame: FrameState,
     centre: Vector,
     inertia: Inertia,
-    given: tuple[Vector, Vector] | None,
+    given: Wrench | None,
 ) -> RigidBody:
     g, o = w.system.graph, w.system.graph.zero
-    V, Om = add(frame.V, cross(frame.w, centre)), frame.w
+    V, Om = frame.V + cross(frame.w, centre), frame.w
     nu = [*V, *Om]
-    m, S_ms = inertia.M, skew(inertia.MS)
+    m, S_ms = inertia.M, inertia.MS.skew
     M = [[m if i == k else o for k in range(3)] + [-x for x in S_ms[i]] for i in range(3)]
     M += [[*S_ms[i], *inertia.J[i]] for i in range(3)]
-    at_centre = all(x is o for x in inertia.MS)
-    S_V, S_w = [[o] * 3 for _ in range(3)] if at_centre else skew(V), skew(Om)
+    S_V, S_w = Matrix.zero(g) if inertia.MS.is_zero else V.skew, Om.skew
     W = [[*row, o, o, o] for row in S_w] + [[*a, *b] for a, b in zip(S_V, S_w, strict=True)]
     omega = _wrench(w, frame, centre, inertia, given)
     keep = _plane(nu, o)
-    P = add(frame.pose.P, rotate(frame.pose.R, centre))
+    P = frame.pose.point(centre)
     chi, R = _configuration(w, name, P, frame, keep)
     rows = tuple(f"{letter}{axis}" for letter in "vw" for axis in _AXES)
     return RigidBody(
@@ -161,7 +154,7 @@ def _plane(nu: Sequence[Expr], zero: Expr) -> tuple[int, ...]:
 
 def _configuration(
     w: Workbench, name: str, P: Vector, frame: FrameState, keep: tuple[int, ...]
-) -> tuple[dict[str, Expr], Matrix | None]:
+) -> tuple[dict[str, Expr], Table | None]:
     """Place and heading of a body that moves in the world's xy plane; place and rotation of any other."""
     R, one = frame.pose.R, w.system.graph.one
     if keep == (0, 1, 5) and R[2][2] is one:
@@ -185,13 +178,6 @@ def _heading(w: Workbench, frame: FrameState) -> Expr:
     return angle
 
 
-def skew(a: Vector) -> Matrix:
-    """S(a) with S(a) b = a x b."""
-    x, y, z = a
-    o = x.graph.zero
-    return [[o, -z, y], [z, o, -x], [-y, x, o]]
-
-
 # -- rotors ------------------------------------------------------------------------------------------------------------
 def _with_inertia(w: Workbench) -> Iterator[Rotor]:
     return (rotor for rotor in w.tree.rotors if rotor.inertia is not w.system.graph.zero)
@@ -203,7 +189,7 @@ def _rotor(w: Workbench, kinematics: Kinematics, rotor: Rotor) -> RigidBody:
     name, spin = f"rotor_of_{w.system.v.names[rotor.speed]}", rotor.ratio * w.system.v.symbols[rotor.speed]
     if rotor.link < 0:
         return RigidBody(name, ("spin",), [spin], [[j]], [[o]], [o], {})
-    Om, e = kinematics.velocities[rotor.link].angular, scale(j, rotor.axis)
+    Om, e = kinematics.velocities[rotor.link].angular, j * rotor.axis
     M = [[o, o, o, x] for x in e] + [[*e, j]]
-    W = [[*row, o] for row in skew(Om)] + [[o] * 4]
+    W = [[*row, o] for row in Om.skew] + [[o] * 4]
     return RigidBody(name, ("wx", "wy", "wz", "spin"), [*Om, spin], M, W, [o] * 4, {})

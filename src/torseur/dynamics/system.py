@@ -19,7 +19,7 @@ from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Graph, Role, ops, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
 from torseur.spatial.turning import turn_to
-from torseur.spatial.vectors import Matrix, Vector, zero_vector
+from torseur.spatial.vectors import Matrix, Vector, dot
 
 __all__ = ["NORMALS", "System", "Turn"]
 
@@ -120,8 +120,7 @@ class System:
         )
 
     def vector(self, values: tuple[Scalar, Scalar, Scalar]) -> Vector:
-        x, y, z = (self.scalar(value) for value in values)
-        return (x, y, z)
+        return Vector(*(self.scalar(value) for value in values))
 
     # -- places --------------------------------------------------------------------------------------------------------
     def steps_before(self, place: Place) -> Iterator[Step | Turn | Pose]:
@@ -170,7 +169,7 @@ class System:
         """Factors of a place, multiplied."""
         pose = Pose.identity(self.graph)
         for step in steps:
-            pose = pose * self.pose_of(step)
+            pose = pose @ self.pose_of(step)
         return pose
 
     def after(self, place: Place) -> Pose:
@@ -180,12 +179,12 @@ class System:
     def pose_of(self, step: Step | Turn | Pose) -> Pose:
         """One factor of a place."""
         if isinstance(step, Turn):
-            return Pose(about_axis(step.axis, step.angle), zero_vector(self.graph))
+            return Pose.turn(about_axis(step.axis, step.angle))
         return product(self.graph, [step]) if isinstance(step, Step) else step
 
     def place(self, place: Place) -> Pose:
         """A whole place, without motion."""
-        return self.before(place) * self.after(place)
+        return self.before(place) @ self.after(place)
 
     def _row(self, row: object, pattern: tuple[tuple[StepKind, str], ...]) -> Iterator[Step]:
         for kind, field in pattern:
@@ -197,10 +196,9 @@ class System:
         yield from (Step(kind, x) for kind, x in zip(_MOVES, P, strict=True))
         if pose.quaternion is not None:
             w, x, y, z = (self.scalar(c) for c in pose.quaternion)
-            yield Pose(from_quaternion(w, x, y, z), zero_vector(self.graph))
+            yield Pose.turn(from_quaternion(w, x, y, z))
         elif pose.matrix is not None:
-            a, b, c = (self.vector(row) for row in pose.matrix)
-            yield Pose((a, b, c), zero_vector(self.graph))
+            yield Pose.turn(Matrix(*(self.vector(row) for row in pose.matrix)))
         else:
             yield from self._turns(pose.rpy or (0.0, 0.0, 0.0))
 
@@ -213,8 +211,7 @@ class System:
         return [Step(StepKind.ROTATE_Z, yaw), Step(StepKind.ROTATE_Y, pitch), Step(StepKind.ROTATE_X, roll)]
 
     def unit(self, axis: Vector) -> Vector:
-        length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])
-        return (axis[0] / length, axis[1] / length, axis[2] / length)
+        return axis / sqrt(dot(axis, axis))
 
     @cached_property
     def numbers(self) -> dict[str, str]:

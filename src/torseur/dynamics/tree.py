@@ -32,10 +32,11 @@ from torseur.dynamics.system import System
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, tangents
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import JointKind, Motion
+from torseur.spatial.joints import JointKind
 from torseur.spatial.joints.fixed import FIXED
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, add, rotate, scale, zero_vector
+from torseur.spatial.vectors import Vector
 
 __all__ = ["Link", "Rotor", "Tree"]
 
@@ -67,12 +68,12 @@ class Link:
 
     @property
     def graph(self) -> Graph:
-        return self.K.P[0].graph
+        return self.K.graph
 
     @cached_property
     def pose(self) -> Pose:
         """Of the link's frame in its parent's."""
-        return self.K * self.motion
+        return self.K @ self.motion
 
     @cached_property
     def motion(self) -> Pose:
@@ -90,6 +91,11 @@ class Link:
             return self.own_columns
         return [self._combined(column) for column in zip(*self.gearing.W, strict=True)]
 
+    @cached_property
+    def columns(self) -> list[tuple[int, Motion]]:
+        """Places in the mechanism's v, and the columns of S that belong to them."""
+        return list(zip(self.places, self.S, strict=True))
+
     @property
     def turns_its_columns(self) -> bool:
         """Whether S changes with q in the link's axes."""
@@ -104,9 +110,8 @@ class Link:
         """The rate of the components of `velocity`: S vdot + c, or what is given in time; vdot is the mechanism's."""
         if self.drive is not None:
             return self.drive[1]
-        rate = self._combined(self._own_rates(vdot))
         c = self.kind.bias(self.graph, self.q, self.v, self.settings)
-        return Motion(add(rate.linear, c.linear), add(rate.angular, c.angular))
+        return self._combined(self._own_rates(vdot)) + c
 
     def _own_rates(self, vdot: Sequence[Expr]) -> list[Expr]:
         """Of the joint's own speeds."""
@@ -122,11 +127,10 @@ class Link:
         return found
 
     def _combined(self, speeds: Sequence[Expr]) -> Motion:
-        linear = angular = zero_vector(self.graph)
+        total = Motion.zero(self.graph)
         for column, speed in zip(self.own_columns, speeds, strict=True):
-            linear = add(linear, scale(speed, column.linear))
-            angular = add(angular, scale(speed, column.angular))
-        return Motion(linear, angular)
+            total += column * speed
+        return total
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,11 @@ class Tree:
     @property
     def nv(self) -> int:
         return len(self.system.v)
+
+    @property
+    def tips_first(self) -> list[tuple[int, Link]]:
+        """The links and their numbers, children before parents."""
+        return list(enumerate(self.links))[::-1]
 
     @property
     def moved(self) -> list[int]:
@@ -239,7 +248,7 @@ class Tree:
 
     def drive(self, speed: int, inertia: Expr) -> Rotor:
         """A drive known by its inertia at the joint alone."""
-        return Rotor(speed, -1, zero_vector(self.system.graph), self.system.graph.one, inertia)
+        return Rotor(speed, -1, Vector.zero(self.system.graph), self.system.graph.one, inertia)
 
     def speed_of(self, coordinate: str) -> int:
         """The place in v of the rate of a coordinate that has one of its own."""
@@ -256,7 +265,7 @@ class Tree:
             elif isinstance(load, Motor):
                 speed = self.speed_of(load.coordinate)
                 link, pose = self.home[load.carrier or self._carrier_of(load, speed)]
-                axis = rotate(pose.R, system.unit(system.vector(load.axis)))
+                axis = pose.R @ system.unit(system.vector(load.axis))
                 yield Rotor(speed, link, axis, system.scalar(load.ratio), system.scalar(load.inertia))
 
     def _carrier_of(self, load: Motor, speed: int) -> str:
@@ -310,9 +319,9 @@ class Tree:
         for move in moves:
             number = next(numbers)
             v, places, gearing = geared(self.system, move, number)
-            link = self._link(name, number, link, replace(move, K=offset * move.K), v, places, gearing)
+            link = self._link(name, number, link, replace(move, K=offset @ move.K), v, places, gearing)
             offset = Pose.identity(self.system.graph)
-        return link, offset * rest
+        return link, offset @ rest
 
     def _welded(self, name: str, number: str, at: tuple[int, Pose]) -> tuple[int, Pose]:
         """A place on a link, or a link of its own there if the body has none and welds are kept."""
@@ -362,8 +371,7 @@ class Tree:
             )
         one = {system.t: system.graph.one}
         velocity = velocity_of(place, one)
-        a, b, c, d, e, f = tangents([*velocity.linear, *velocity.angular], one)
-        return velocity, Motion((a, b, c), (d, e, f))
+        return velocity, Motion.of(tangents(velocity.six, one))
 
     def _body(self, name: str) -> None:
         system, body = self.system, self.system.mechanism.bodies[name]
@@ -390,7 +398,7 @@ class Tree:
     def _melt(self, link: int, pose: Pose, inertia: Inertia) -> None:
         """Give a body's inertia to a link; what is fixed to the world moves nothing."""
         if link >= 0:
-            whole = self.links[link].inertia + inertia.seen_from(pose)
+            whole = self.links[link].inertia + pose @ inertia
             self.links[link] = replace(self.links[link], inertia=whole)
 
     def _regroup(self) -> None:

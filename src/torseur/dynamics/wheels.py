@@ -31,13 +31,14 @@ from torseur.describe.roads import Road
 from torseur.dynamics.system import System
 from torseur.dynamics.velocities import FrameState, Kinematics
 from torseur.graph import Expr, Role, atan2, jacobian, maximum, sqrt, substitute
+from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, add, cross, dot, identity, minus, rotate, rotate_back, scale, sub
+from torseur.spatial.vectors import Vector, cross, dot
 
 __all__ = ["Acts", "WheelOnRoad", "acts_on", "compliant_load", "relative", "wheel_on_road"]
 
-Acts = tuple[tuple[FrameState, Vector, Vector], ...]
-"""Frames, and force and torque on each, in its axes."""
+Acts = tuple[tuple[FrameState, Wrench], ...]
+"""Frames, and the wrench on each, in its axes."""
 
 _FLAT_ROAD = Road()
 
@@ -79,13 +80,12 @@ class WheelOnRoad:
     def wrenches(self, force: Vector, torque: Vector) -> Acts:
         """What a force and a torque (ahead, left, normal) on the wheel at the point of contact do to wheel and road."""
         f, n = self._carried(force), self._carried(torque)
-        R, P = self.pose.R, add(self.pose.P, self.arm)
-        on_wheel = rotate_back(R, f), rotate_back(R, add(n, cross(self.arm, f)))
-        return (self.frame, *on_wheel), (self.ground, minus(f), minus(add(n, cross(P, f))))
+        on_wheel = Wrench(f, n + cross(self.arm, f)).turned(self.pose.R.T)
+        return (self.frame, on_wheel), (self.ground, -Wrench(f, n + cross(self.pose.P + self.arm, f)))
 
     def _carried(self, parts: Vector) -> Vector:
         x, y, z = parts
-        return add(add(scale(x, self.ahead), scale(y, self.side)), scale(z, self.normal))
+        return x * self.ahead + y * self.side + z * self.normal
 
 
 def wheel_on_road(system: System, kinematics: Kinematics, name: str, form: Rolling) -> WheelOnRoad:
@@ -93,26 +93,26 @@ def wheel_on_road(system: System, kinematics: Kinematics, name: str, form: Rolli
     road = system.mechanism.roads[form.road] if form.road is not None else _FLAT_ROAD
     wheel = kinematics.frame(form.wheel)
     ground = kinematics.frame(road.frame if form.road is not None else form.ground)
-    pose, V, w = relative(ground, wheel)
-    n = rotate(pose.R, identity(system.graph)["xyz".index(form.axle)])
+    pose, motion = relative(ground, wheel)
+    n = pose.R @ Vector.unit(system.graph, "xyz".index(form.axle))
     R, c = system.scalar(form.radius), system.scalar(form.crown)
     z = None
     if form.under is not None:
         carrier = relative(ground, kinematics.frame(form.under))[0]
-        z = rotate(carrier.R, identity(system.graph)[2])
-    upward = identity(system.graph)[2]
+        z = carrier.R @ Vector.unit(system.graph, 2)
+    upward = Vector.unit(system.graph, 2)
     if not road.is_flat:  # the slope under the centre gives a first arm, the one at its foot the plane
         x, y = pose.P[0], pose.P[1]
         first = _normal(system, road, x, y)
-        foot = add(pose.P, _arm(first, n, R, c, z)[0])
+        foot = pose.P + _arm(first, n, R, c, z)[0]
         upward = _normal(system, road, foot[0], foot[1])
         height = _height(system, road, foot[0], foot[1])
-        clear = dot(upward, sub(pose.P, (foot[0], foot[1], height)))
+        clear = dot(upward, pose.P - Vector(foot[0], foot[1], height))
     else:
         clear = pose.P[2]
     arm, s, reach = _arm(upward, n, R, c, z)
     gap = clear - reach
-    return _in_motion(system, name, form, road, _Touch(wheel, ground, pose, V, w, n, upward, s, arm, gap))
+    return _in_motion(system, name, form, road, _Touch(wheel, ground, pose, motion, n, upward, s, arm, gap))
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,7 @@ class _Touch:
     wheel: FrameState
     ground: FrameState
     pose: Pose
-    V: Vector
-    w: Vector
+    motion: Motion
     n: Vector
     k: Vector
     s: Expr
@@ -136,24 +135,25 @@ def _arm(k: Vector, n: Vector, R: Expr, c: Expr, z: Vector | None) -> tuple[Vect
     tilt = dot(k, n)
     s = sqrt(1.0 - tilt * tilt)
     if z is not None:
-        return scale(-R, z), s, R * dot(k, z)
-    e = scale(1.0 / s, sub(k, scale(tilt, n)))
-    return minus(add(scale(R - c, e), scale(c, k))), s, (R - c) * s + c
+        return -R * z, s, R * dot(k, z)
+    e = (1.0 / s) * (k - tilt * n)
+    return -((R - c) * e + c * k), s, (R - c) * s + c
 
 
 def _in_motion(system: System, name: str, form: Rolling, road: Road, at: _Touch) -> WheelOnRoad:
-    ahead = scale(1.0 / at.s, cross(at.n, at.k))
+    V, w = at.motion
+    ahead = (1.0 / at.s) * cross(at.n, at.k)
     side = cross(at.k, ahead)
-    spin = dot(at.w, at.n)
-    carried = add(at.V, cross(sub(at.w, scale(spin, at.n)), at.arm))
-    material = add(at.V, cross(at.w, at.arm))
+    spin = dot(w, at.n)
+    carried = V + cross(w - spin * at.n, at.arm)
+    material = V + cross(w, at.arm)
     radius = -dot(ahead, cross(at.n, at.arm))
     arm = at.arm
     N = system.scope[normal_of(name)]
     if form.stiffness is not None:  # the tread is pressed in: the point of contact is on the road
         radius = radius + at.gap / 3.0
-        arm = sub(arm, scale(at.gap, at.k))
-    place = add(at.pose.P, arm)
+        arm = arm - at.gap * at.k
+    place = at.pose.P + arm
     adherence = _on_road(system, road, road.adherence, place[0], place[1])
     return WheelOnRoad(
         at.wheel,
@@ -202,22 +202,20 @@ def _normal(system: System, road: Road, x: Expr, y: Expr) -> Vector:
     slopes = jacobian([_height(system, road, place[0], place[1])], list(place)).dense()[0]
     a, b = substitute(slopes, {place[0]: x, place[1]: y})
     size = sqrt(a * a + b * b + 1.0)
-    return (-a / size, -b / size, 1.0 / size)
+    return Vector(-a / size, -b / size, 1.0 / size)
 
 
-def relative(ground: FrameState, body: FrameState) -> tuple[Pose, Vector, Vector]:
+def relative(ground: FrameState, body: FrameState) -> tuple[Pose, Motion]:
     """Pose and velocity of a body's frame relative to another, in the axes of that other."""
-    to_ground = ground.pose.inverse()
-    pose = to_ground * body.pose
-    V = rotate(pose.R, body.V)
-    w = rotate(pose.R, body.w)
-    return pose, sub(V, add(ground.V, cross(ground.w, pose.P))), sub(w, ground.w)
+    X = ground.pose.inverse() @ body.pose
+    V, w = body.velocity.turned(X.R)
+    return X, Motion(V - (ground.V + cross(ground.w, X.P)), w - ground.w)
 
 
-def acts_on(body: FrameState, ground: FrameState, pose: Pose, direction: Vector, arm: Vector) -> Acts:
+def acts_on(body: FrameState, ground: FrameState, X: Pose, direction: Vector, arm: Vector) -> Acts:
     """A unit force on a body, along a direction and at an arm from its origin, and what the ground feels of it.
 
-    Pose, direction and arm in the axes of the ground.
+    X is the pose of the body's frame in the ground's; direction and arm are in the axes of the ground.
     """
-    on_body = rotate_back(pose.R, direction), rotate_back(pose.R, cross(arm, direction))
-    return (body, *on_body), (ground, minus(direction), cross(direction, add(pose.P, arm)))
+    on_body = Wrench(direction, cross(arm, direction)).turned(X.R.T)
+    return (body, on_body), (ground, Wrench(-direction, cross(direction, X.P + arm)))

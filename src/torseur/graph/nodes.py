@@ -97,7 +97,8 @@ class Expr(Node):
 
     __slots__ = ()
 
-    # Each operator lifts numbers into the graph and leaves the algebra to `folding`; NumPy goes through its arrays.
+    # Each operator lifts numbers into the graph and leaves the algebra to `folding`; NumPy goes through its arrays, and
+    # a product with a vector or matrix (a tuple) is theirs.
     def __add__(self, other: Expr | float) -> Expr:
         if other.__class__ is Expr:
             return folding.total(self, other)
@@ -117,7 +118,9 @@ class Expr(Node):
     def __mul__(self, other: Expr | float) -> Expr:
         if other.__class__ is Expr:
             return folding.product(self, other)
-        return NotImplemented if isinstance(other, np.ndarray) else folding.product(self, self.graph.expr(other))
+        if isinstance(other, (np.ndarray, tuple)):
+            return NotImplemented
+        return folding.product(self, self.graph.expr(other))
 
     def __rmul__(self, other: float) -> Expr:
         return folding.product(self.graph.expr(other), self)

@@ -1,6 +1,20 @@
-"""Vectors, rotations and poses of expressions, and the joint kinds built on them."""
+"""Vectors, matrices, motions, wrenches, inertias and poses of expressions, and the joint kinds built on them."""
 
+from torseur.spatial.inertia import Inertia
+from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.pose import Pose, Step, StepKind, product
 from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
-__all__ = ["Matrix", "Pose", "Step", "StepKind", "Vector", "cross", "dot", "product"]
+__all__ = [
+    "Inertia",
+    "Matrix",
+    "Motion",
+    "Pose",
+    "Step",
+    "StepKind",
+    "Vector",
+    "Wrench",
+    "cross",
+    "dot",
+    "product",
+]

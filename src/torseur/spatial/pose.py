@@ -1,8 +1,10 @@
 """Poses: where a frame is, as seen from another.
 
 A pose is made of a rotation R (axes of the frame, by columns, in the other frame) and a position P (its origin, in the
-other frame). Elementary steps, multiplied from left to right, make every pose of the source documents: modified and
-standard Denavit-Hartenberg rows, CAGeM's products, roll-pitch-yaw.
+other frame). ``X @ x`` brings what is known in the frame (a pose, motion, wrench or inertia) to the other frame, which
+is called its parent; ``X.inv @ x`` brings what is known in the parent to the frame. Elementary steps, multiplied from
+left to right, make every pose of the source documents: modified and standard Denavit-Hartenberg rows, CAGeM's products,
+roll-pitch-yaw.
 """
 
 from __future__ import annotations
@@ -11,22 +13,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol, Self, TypeVar
 
 from torseur.graph import Expr, Graph, cos, sin
-from torseur.spatial.vectors import (
-    Matrix,
-    Vector,
-    add,
-    identity,
-    matmul,
-    minus,
-    rotate,
-    rotate_back,
-    transpose,
-    zero_vector,
-)
+from torseur.spatial.vectors import Matrix, Vector
 
-__all__ = ["Pose", "Step", "StepKind", "about_axis", "from_quaternion", "product"]
+__all__ = ["Inverse", "Pose", "Step", "StepKind", "about_axis", "from_quaternion", "product"]
 
 
 class StepKind(Enum):
@@ -48,35 +40,77 @@ class Step:
     amount: Expr
 
 
+class _Carried(Protocol):
+    """What may be brought from a frame to its parent."""
+
+    def to_parent(self, X: Pose, /) -> Self: ...
+
+
+class _Brought(Protocol):
+    """What may be brought from a parent to a frame."""
+
+    def to_child(self, X: Pose, /) -> Self: ...
+
+
+C = TypeVar("C", bound=_Carried)
+B = TypeVar("B", bound=_Brought)
+
+
 @dataclass(frozen=True)
 class Pose:
-    """The pose of a frame in another: R (3, 3), P (3,) in the other frame's axes, m.
-
-    ``a * b`` is the pose of b's frame where b is given in a's frame.
-    """
+    """The pose of a frame in another, its parent: R (3, 3), P (3,) in the parent's axes, m."""
 
     R: Matrix
     P: Vector
 
     @classmethod
     def identity(cls, g: Graph) -> Pose:
-        return cls(identity(g), zero_vector(g))
+        return cls(Matrix.identity(g), Vector.zero(g))
 
-    def __mul__(self, other: Pose) -> Pose:
-        return Pose(matmul(self.R, other.R), add(self.P, rotate(self.R, other.P)))
+    @classmethod
+    def turn(cls, R: Matrix) -> Pose:
+        """A rotation alone."""
+        return cls(R, Vector.zero(R.graph))
+
+    @property
+    def graph(self) -> Graph:
+        return self.P.graph
+
+    def __matmul__(self, other: C) -> C:
+        """What is known in the frame, in its parent: ``a @ b`` is the pose of b's frame where b is given in a's."""
+        return other.to_parent(self)
+
+    @property
+    def inv(self) -> Inverse:
+        """``X.inv @ x``: what is known in the parent, in the frame."""
+        return Inverse(self)
 
     def inverse(self) -> Pose:
-        return Pose(transpose(self.R), minus(rotate_back(self.R, self.P)))
+        """The pose of the parent in the frame."""
+        return Pose(self.R.T, -(self.R.T @ self.P))
+
+    def to_parent(self, X: Pose) -> Pose:
+        return Pose(X.R @ self.R, X.P + X.R @ self.P)
 
     def point(self, p: Vector) -> Vector:
-        """A point of the frame, seen from the other."""
-        return add(self.P, rotate(self.R, p))
+        """A point of the frame, seen from its parent."""
+        return self.P + self.R @ p
 
     def matrix(self) -> list[list[Expr]]:
         """The homogeneous matrix (4, 4)."""
-        g = self.P[0].graph
+        g = self.graph
         rows = [[*row, p] for row, p in zip(self.R, self.P, strict=True)]
         return [*rows, [g.zero, g.zero, g.zero, g.one]]
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The way from a parent to a frame, without the inverse pose being worked out."""
+
+    pose: Pose
+
+    def __matmul__(self, other: B) -> B:
+        return other.to_child(self.pose)
 
 
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -86,7 +120,7 @@ def product(g: Graph, steps: Iterable[Step]) -> Pose:
     """The pose after some elementary transforms, each in the axes the ones before have left."""
     pose = Pose.identity(g)
     for step in steps:
-        pose = pose * elementary(g, step)
+        pose = pose @ elementary(g, step)
     return pose
 
 
@@ -94,15 +128,13 @@ def elementary(g: Graph, step: Step) -> Pose:
     """The pose of one elementary transform."""
     axis = _AXES[step.kind.value[1]]
     if step.kind.value[0] == "t":
-        place = list(zero_vector(g))
-        place[axis] = step.amount
-        return Pose(identity(g), (place[0], place[1], place[2]))
+        return Pose(Matrix.identity(g), Vector(*(step.amount if k == axis else g.zero for k in range(3))))
     (c, s), o, i = _turn(step.amount), g.zero, g.one
     if axis == 0:
-        return Pose(((i, o, o), (o, c, -s), (o, s, c)), zero_vector(g))
+        return Pose.turn(Matrix.of(((i, o, o), (o, c, -s), (o, s, c))))
     if axis == 1:
-        return Pose(((c, o, s), (o, i, o), (-s, o, c)), zero_vector(g))
-    return Pose(((c, -s, o), (s, c, o), (o, o, i)), zero_vector(g))
+        return Pose.turn(Matrix.of(((c, o, s), (o, i, o), (-s, o, c))))
+    return Pose.turn(Matrix.of(((c, -s, o), (s, c, o), (o, o, i))))
 
 
 def _turn(angle: Expr) -> tuple[Expr, Expr]:
@@ -121,19 +153,21 @@ def about_axis(axis: Vector, angle: Expr) -> Matrix:
     x, y, z = axis
     c, s = cos(angle), sin(angle)
     k = 1.0 - c
-    return (
+    rows = (
         (c + k * x * x, k * x * y - s * z, k * x * z + s * y),
         (k * x * y + s * z, c + k * y * y, k * y * z - s * x),
         (k * x * z - s * y, k * y * z + s * x, c + k * z * z),
     )
+    return Matrix.of(rows)
 
 
 def from_quaternion(w: Expr, x: Expr, y: Expr, z: Expr) -> Matrix:
     """The rotation of a quaternion w + x i + y j + z k of any length but zero."""
     xx, yy, zz = x * x, y * y, z * z
     s = 2.0 / (w * w + xx + yy + zz)
-    return (
+    rows = (
         (1.0 - s * (yy + zz), s * (x * y - w * z), s * (x * z + w * y)),
         (s * (x * y + w * z), 1.0 - s * (xx + zz), s * (y * z - w * x)),
         (s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (xx + yy)),
     )
+    return Matrix.of(rows)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from torseur.graph import Expr, Graph, atan2, sqrt
+from torseur.graph import Graph, atan2, sqrt
 from torseur.spatial.pose import Pose, Step, StepKind, product
-from torseur.spatial.vectors import Matrix, Vector, zero_vector
+from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = ["turn_to"]
 
@@ -29,10 +29,10 @@ def turn_to(axis: Vector) -> Pose:
     """C with C z along an axis of any length, in numbers or not.
 
     >>> g = Graph()
-    >>> turn_to((g.zero, g.number(2.0), g.zero)).R
+    >>> turn_to(Vector(g.zero, g.number(2.0), g.zero)).R
     ((1, 0, 0), (0, 0, 1), (0, -1, 0))
     """
-    g = axis[0].graph
+    g = axis.graph
     if all(x.is_number for x in axis):
         return _turn_of_numbers(g, float(axis[0]), float(axis[1]), float(axis[2]))
     x, y, z = axis
@@ -48,17 +48,12 @@ def _turn_of_numbers(g: Graph, x: float, y: float, z: float) -> Pose:
         return product(g, [Step(kind, g.number(angle))])
     if z < 0.0:
         half = product(g, [Step(StepKind.ROTATE_X, g.number(math.pi))])
-        return half * Pose(_shortest_turn(g, unit[0], -unit[1], -unit[2]), zero_vector(g))
-    return Pose(_shortest_turn(g, *unit), zero_vector(g))
+        return half @ Pose.turn(_shortest_turn(g, unit[0], -unit[1], -unit[2]))
+    return Pose.turn(_shortest_turn(g, *unit))
 
 
 def _shortest_turn(g: Graph, x: float, y: float, z: float) -> Matrix:
     """The turn from z to a unit vector about the normal of both: R = I + [w]x + [w]x^2 / (1 + z), w = z cross n."""
     k = 1.0 / (1.0 + z)
     rows = ((1.0 - k * x * x, -k * x * y, x), (-k * x * y, 1.0 - k * y * y, y), (-x, -y, z))
-    a, b, c = (_row(g, r) for r in rows)
-    return (a, b, c)
-
-
-def _row(g: Graph, row: tuple[float, float, float]) -> tuple[Expr, Expr, Expr]:
-    return (g.number(row[0]), g.number(row[1]), g.number(row[2]))
+    return Matrix.of((g.number(x) for x in row) for row in rows)

@@ -23,7 +23,7 @@ from torseur.spatial.joints import JointKind
 from torseur.spatial.joints.prismatic import PRISMATIC
 from torseur.spatial.joints.revolute import REVOLUTE
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, rotate
+from torseur.spatial.vectors import Vector
 from torseur.views.freedoms import Freedoms, freedoms_of
 from torseur.views.values import Values
 
@@ -208,7 +208,7 @@ class _Trace:
         self, cursor: _Cursor, kind: JointKind, labels: tuple[str, ...], motion: Pose, axis: int | None = None
     ) -> _Cursor:
         """A joint at the cursor, and the link behind it; its axis is that of its kind unless it is given."""
-        after, moves = cursor.pose * motion, freedoms_of(kind)
+        after, moves = cursor.pose @ motion, freedoms_of(kind)
         chosen = moves.axis if axis is None else axis
         joint = _TracedJoint(moves, cursor.link, len(self.links), labels, cursor.pose, after, chosen)
         self.joints.append(joint)
@@ -235,7 +235,7 @@ class _Trace:
 
     def _turned(self, cursor: _Cursor, turn: Pose) -> _Cursor:
         """In one place, turned to the axis of a joint or back."""
-        return replace(cursor, pose=cursor.pose * turn)
+        return replace(cursor, pose=cursor.pose @ turn)
 
     def _frame(self, body: str, name: str, place: Place) -> None:
         self.paths.append(_TracedPath(self._fixed(self.ends[body], place), name=name, is_frame=True))
@@ -264,7 +264,7 @@ class _Trace:
         """A whole place: step by step where nothing moves, else in one go."""
         if place.pose is None and not self.system.mechanism.names_in(place) & self.moving:
             return self._steps(cursor, (*place.before, *place.after))
-        pose = cursor.pose * self.system.place(place)
+        pose = cursor.pose @ self.system.place(place)
         step = Elementary.model_construct(rn=None)  # never equal to a real one
         return _Cursor(cursor.link, pose, (*cursor.corners, pose), (*cursor.steps, step), routed=False)
 
@@ -275,7 +275,7 @@ class _Trace:
             motion = pose_of_steps(g, to_steps([step], scalar))
             known = (cursor.link, (*cursor.steps, step))
             if not self.system.mechanism.names_in(step) & self.moving:
-                pose = cursor.pose * motion
+                pose = cursor.pose @ motion
                 corners = (*cursor.corners, pose) if _moves(step) else cursor.corners
                 cursor = _Cursor(cursor.link, pose, corners, known[1], cursor.routed)
             elif known in self.branches:
@@ -339,24 +339,24 @@ def _check_places(numbers: Iterable[Array]) -> None:
 def _wheels(values: Values, trace: _Trace) -> Iterator[Wheel]:
     """Wheels that roll or cannot slip sideways, and tyres among the shapes."""
     system, mechanism, g = values.system, values.system.mechanism, values.system.graph
-    z = (g.zero, g.zero, g.one)
+    z = Vector.unit(g, 2)
     found: list[tuple[str, Pose, Vector, Expr]] = []
     for constraint in mechanism.constraints.values():
         roll, edge = constraint.rolling, constraint.no_side_slip
         if roll is not None:
-            axle = tuple(g.one if axis == roll.axle else g.zero for axis in "xyz")
+            axle = Vector.unit(g, "xyz".index(roll.axle))
             pose = frame_pose(system, trace.poses, roll.wheel)
-            found.append((mechanism.frames[roll.wheel], pose, (axle[0], axle[1], axle[2]), system.scalar(roll.radius)))
+            found.append((mechanism.frames[roll.wheel], pose, axle, system.scalar(roll.radius)))
         if edge is not None:
             pose = frame_pose(system, trace.poses, edge.frame)
             found.append((mechanism.frames[edge.frame], pose, system.vector(edge.direction), g.zero))
     for name, body in mechanism.bodies.items():
         for shape in body.shapes:
             if shape.tyre is not None:
-                pose = trace.poses[name] * system.place(shape.place)
+                pose = trace.poses[name] @ system.place(shape.place)
                 found.append((name, pose, z, system.scalar(shape.tyre.radius)))
     for name, pose, axle, radius in found:
-        numbers = values.numbers({"centre": list(pose.P), "axle": list(rotate(pose.R, axle)), "radius": radius})
+        numbers = values.numbers({"centre": list(pose.P), "axle": list(pose.R @ axle), "radius": radius})
         _check_places(numbers.values())
         size = max(float(np.linalg.norm(numbers["axle"])), 1e-12)
         yield Wheel(numbers["centre"], numbers["axle"] / size, float(numbers["radius"]), trace.ends[name].link)

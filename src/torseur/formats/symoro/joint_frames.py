@@ -54,7 +54,7 @@ def _behind(body: Body, numbers: Numbers) -> Pose | None:
             return None
         if body.inertia is not None:
             numbers.check(body.inertia)
-        return turn_to(numbers.vector(body.joint.direction)).inverse() * numbers.after(body.place)
+        return turn_to(numbers.vector(body.joint.direction)).inverse() @ numbers.after(body.place)
     except NoNumber:
         return None
 
@@ -63,12 +63,12 @@ def _moved(name: str, body: Body, behind: Mapping[str, Pose], names: Mapping[str
     own, carrier = behind.get(name), behind.get(body.parent)
     place = body.place
     if own is not None:
-        place = _place(_carried(carrier, numbers.before(place) * turn_to(numbers.vector(body.joint.direction))))
+        place = _place(_carried(carrier, numbers.before(place) @ turn_to(numbers.vector(body.joint.direction))))
     elif carrier is not None:
-        place = _place(carrier * numbers.whole(place))
+        place = _place(carrier @ numbers.whole(place))
     if own is None:
         return body.model_copy(update={"place": place})
-    frames = {key: Frame(place=_place(own * numbers.whole(frame.place))) for key, frame in body.frames.items()}
+    frames = {key: Frame(place=_place(own @ numbers.whole(frame.place))) for key, frame in body.frames.items()}
     if name in names:
         frames[names[name]] = Frame(place=_place(own))
     joint: Joint = body.joint.model_copy(update={"axis": "z"})
@@ -78,7 +78,7 @@ def _moved(name: str, body: Body, behind: Mapping[str, Pose], names: Mapping[str
 
 
 def _carried(carrier: Pose | None, pose: Pose) -> Pose:
-    return pose if carrier is None else carrier * pose
+    return pose if carrier is None else carrier @ pose
 
 
 def _place(pose: Pose) -> Place:
@@ -90,7 +90,7 @@ def _place(pose: Pose) -> Place:
 def _inertia(inertia: DescribedInertia, own: Pose, numbers: Numbers) -> StandardInertia:
     ten = standard_inertia(inertia)
     values = [numbers.g.number(numbers.scalar(getattr(ten, key))) for key in StandardInertia.model_fields]
-    moved = Inertia.from_ten(*values).seen_from(own).ten()
+    moved = (own @ Inertia.from_ten(*values)).ten()
     return StandardInertia(**{k: float(x) for k, x in zip(StandardInertia.model_fields, moved, strict=True)})
 
 

@@ -9,7 +9,7 @@ from torseur.formats.urdf.elements import Inertial
 from torseur.formats.urdf.visuals import Origin
 from torseur.graph import Graph
 from torseur.spatial.pose import Pose, Step, StepKind, product
-from torseur.spatial.vectors import Matrix
+from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = ["inertia_of", "place_of", "pose_of", "roll_pitch_yaw", "rotation"]
 
@@ -18,8 +18,7 @@ Triple = tuple[float, float, float]
 
 def pose_of(g: Graph, origin: Origin) -> Pose:
     """A place of the file as a pose of numbers; right angles are exact."""
-    P = g.number(origin.xyz[0]), g.number(origin.xyz[1]), g.number(origin.xyz[2])
-    return Pose(rotation(g, origin.rpy), P)
+    return Pose(rotation(g, origin.rpy), Vector(*(g.number(x) for x in origin.xyz)))
 
 
 def rotation(g: Graph, rpy: Triple) -> Matrix:

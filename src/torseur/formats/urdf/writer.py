@@ -196,7 +196,7 @@ class _Writer:
         numbers.check(body)
         offset = numbers.after(body.place)
         self._link(name, body.inertia, body.shapes, offset)
-        pose = self._offset(body.parent) * numbers.before(body.place)
+        pose = self._offset(body.parent) @ numbers.before(body.place)
         own = [x.name for x in self.mechanism.q if x.owner == name]
         if len(own) == 1:
             record = body.joint.coordinates.get(own[0], Coordinate())
@@ -205,7 +205,7 @@ class _Writer:
         else:
             self._joint(self.names.give(f"{name}_joint"), kind, body.parent, name, pose, body.joint)
         for frame, value in body.frames.items():
-            self._frame(name, frame, offset * numbers.whole(value.place))
+            self._frame(name, frame, offset @ numbers.whole(value.place))
 
     def _offset(self, body: str) -> Pose:
         """Where the body's frame is in the link's: the part of its place that follows the motion."""
@@ -221,7 +221,7 @@ class _Writer:
 
     def _inertial(self, inertia: Inertia, offset: Pose) -> list[str]:
         found = _at_centre(inertia, self.numbers)
-        pose = offset * pose_of(self.numbers.g, found.origin)
+        pose = offset @ pose_of(self.numbers.g, found.origin)
         tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)))
         return [f'    <inertial>{_origin(pose)}<mass value="{found.mass!r}"/>', f"      <inertia {tensor}/></inertial>"]
 
@@ -231,7 +231,7 @@ class _Writer:
             self.losses.add(f"shapes of {name}", "URDF cannot hold cones and lines")
             return []
         colour = "" if shape.colour is None else _material(shape.colour)
-        origin = _origin(offset * self.numbers.whole(shape.place))
+        origin = _origin(offset @ self.numbers.whole(shape.place))
         return [f"    <visual>{origin}<geometry>{form}</geometry>{colour}</visual>"]
 
     def _geometry(self, shape: Shape) -> str | None:

@@ -17,7 +17,7 @@ from torseur.graph import Expr, atan2, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
 from torseur.simulation.blocks.sampled import white
-from torseur.spatial.vectors import Matrix, rotate, rotate_back
+from torseur.spatial.vectors import Matrix
 
 __all__ = ["AccelerationSensor", "ForceSensor", "Imu", "PoseSensor", "VelocitySensor", "roll_pitch_yaw"]
 
@@ -33,7 +33,7 @@ class PoseSensor(Block):
     def build(self, context: Context, name: str) -> dict[str, Expr]:
         pose = context.kinematics.frame(self.frame).pose
         if self.seen_from is not None:
-            pose = context.kinematics.frame(self.seen_from).pose.inverse() * pose
+            pose = context.kinematics.frame(self.seen_from).pose.inverse() @ pose
         angles = dict(zip(("roll", "pitch", "yaw"), roll_pitch_yaw(pose.R), strict=True))
         return dict(zip("xyz", pose.P, strict=True)) | angles
 
@@ -54,10 +54,8 @@ class VelocitySensor(Block):
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:
         frame = context.kinematics.frame(self.frame)
-        V, w = frame.V, frame.w
-        if self.axes == "world":
-            V, w = frame.V_world, rotate(frame.pose.R, w)
-        return dict(zip(("vx", "vy", "vz", "wx", "wy", "wz"), (*V, *w), strict=True))
+        V = frame.velocity.turned(frame.pose.R) if self.axes == "world" else frame.velocity
+        return dict(zip(("vx", "vy", "vz", "wx", "wy", "wz"), V.six, strict=True))
 
 
 class AccelerationSensor(Block):
@@ -92,7 +90,7 @@ class Imu(Block):
     def build(self, context: Context, name: str) -> dict[str, Expr]:
         frame = context.kinematics.frame(self.frame)
         a = acceleration(context.bench.tree, self.frame, context.vdot)
-        g = rotate_back(frame.pose.R, context.bench.gravity)
+        g = frame.pose.R.T @ context.bench.gravity
         shown = [x - y for x, y in zip(a[:3], g, strict=True)] + list(frame.w)
         biases = (*self.force_bias, *self.rate_bias)
         deviations = (self.force_noise,) * 3 + (self.rate_noise,) * 3

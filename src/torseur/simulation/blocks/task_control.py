@@ -28,7 +28,7 @@ from torseur.graph import Expr, minimum_norm_solve, sqrt
 from torseur.simulation.blocks.actuation import Controller
 from torseur.simulation.blocks.context import Context
 from torseur.spatial.pose import Step, StepKind, product
-from torseur.spatial.vectors import Matrix, Vector, add, cross, matmul, scale, transpose, zero_vector
+from torseur.spatial.vectors import Matrix, Vector, cross
 
 __all__ = ["OperationalSpace", "ResolvedAcceleration", "ResolvedRate"]
 
@@ -92,18 +92,17 @@ class TaskController(Controller):
 
 
 def _orientation_error(R: Matrix, wanted: Matrix) -> Vector:
-    columns = zip(transpose(R), transpose(wanted), strict=True)
-    total = zero_vector(R[0][0].graph)
-    for mine, theirs in columns:
-        total = add(total, cross(mine, theirs))
-    return scale(0.5, total)
+    total = Vector.zero(R.graph)
+    for mine, theirs in zip(R.T, wanted.T, strict=True):
+        total += cross(mine, theirs)
+    return 0.5 * total
 
 
 def _spin(context: Context, R: Matrix) -> Vector:
     """Angular velocity in world axes: [w]x = R' R^T."""
     d = context.derivative([x for row in R for x in row], "the reference")
-    turn = matmul(((d[0], d[1], d[2]), (d[3], d[4], d[5]), (d[6], d[7], d[8])), transpose(R))
-    return (turn[2][1], turn[0][2], turn[1][0])
+    turn = Matrix.of((d[0:3], d[3:6], d[6:9])) @ R.T
+    return Vector(turn[2][1], turn[0][2], turn[1][0])
 
 
 def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:

@@ -24,7 +24,7 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, cos, maximum, minimum, select, sin, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
-from torseur.spatial.vectors import Vector, add, cross, dot, scale, sub
+from torseur.spatial.vectors import Vector, cross, dot
 
 __all__ = ["Circle", "Line", "Move", "PointToPoint", "Trapezoid"]
 
@@ -139,7 +139,7 @@ class Line(_Timed):
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:
         s, a, b = self.progress(context), _vector(context, self.begin), _vector(context, self.end)
-        return dict(zip("xyz", add(a, scale(s, sub(b, a))), strict=True))
+        return dict(zip("xyz", a + s * (b - a), strict=True))
 
 
 class Circle(_Timed):
@@ -162,7 +162,7 @@ class Circle(_Timed):
         if all(x.is_number and float(x) == 0.0 for x in n):
             raise ModelError("the normal of a circle has no direction", where=context.where, got="0, 0, 0")
         n, d = unit(n), _vector(context, self.first)
-        u = sub(d, scale(dot(n, d), n))
+        u = d - dot(n, d) * n
         if all(x.is_number and abs(float(x)) < 1e-12 for x in u):
             raise ModelError(
                 "the first point of a circle is not known",
@@ -172,10 +172,9 @@ class Circle(_Timed):
             )
         u = unit(u)
         turn, radius = context.value(self.angle) * self.progress(context), context.value(self.radius)
-        arm = add(scale(radius * cos(turn), u), scale(radius * sin(turn), cross(n, u)))
-        return dict(zip("xyz", add(_vector(context, self.centre), arm), strict=True))
+        arm = (radius * cos(turn)) * u + (radius * sin(turn)) * cross(n, u)
+        return dict(zip("xyz", _vector(context, self.centre) + arm, strict=True))
 
 
 def _vector(context: Context, values: Triple) -> Vector:
-    x, y, z = (context.value(value) for value in values)
-    return (x, y, z)
+    return Vector(*(context.value(value) for value in values))

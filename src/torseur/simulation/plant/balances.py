@@ -27,7 +27,8 @@ from torseur.dynamics.velocities import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr
 from torseur.simulation.plant.islands import Island, islands_of
-from torseur.spatial.vectors import Vector, add, cross, dot, rotate, scale, zero_vector
+from torseur.spatial.motion import Wrench
+from torseur.spatial.vectors import cross, dot
 
 __all__ = ["Account", "Balances", "Flow", "balances_of"]
 
@@ -177,32 +178,24 @@ def _base(w: Workbench) -> list[Flow]:
         return []
     k, _ = w.true_tree.home[BASE]
     wrenches, _ = joint_wrenches(w.true_tree, list(w.block("vdot")), w.gravity, w.forces.wrenches)
-    (f, n), given = wrenches[k], w.true_tree.links[k].velocity
-    power = dot(f, given.linear) + dot(n, given.angular)
+    power = dot(w.true_tree.links[k].velocity, wrenches[k])
     return [Flow("work_base", "J", "work it takes to move the base", power)]
 
 
-def _resultant(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> tuple[Vector, Vector]:
+def _resultant(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr]) -> Wrench:
     """Force and moment about the world origin of all that acts from outside.
 
     What acts between two bodies cancels. Constraints and forces along the speeds of the base act on it from outside:
     those speeds are its velocity in its own axes.
     """
     g, kinematics = w.system.graph, Kinematics(w.tree)
-    force, moment = zero_vector(g), zero_vector(g)
-    for k, (f, n) in w.forces.wrenches.items():
-        pose = kinematics.poses[k]
-        outside = rotate(pose.R, f)
-        force, moment = add(force, outside), add(moment, add(rotate(pose.R, n), cross(pose.P, outside)))
-    pose = kinematics.frame(BASE).pose
+    total = Wrench.zero(g)
+    for k, wrench in w.forces.wrenches.items():
+        total += kinematics.poses[k] @ wrench
     on_base = [forces[i] + w.forces.Q.get(i, g.zero) for i in range(6)]
     for row, lam in zip(w.constraints.A, multipliers, strict=True):
         on_base = [f + a * lam for f, a in zip(on_base, row, strict=False)]
-    outside = rotate(pose.R, (on_base[0], on_base[1], on_base[2]))
-    turning = add(rotate(pose.R, (on_base[3], on_base[4], on_base[5])), cross(pose.P, outside))
-    force, moment = add(force, outside), add(moment, turning)
-    for link, at in zip(w.true_tree.links, Kinematics(w.true_tree).poses, strict=True):
-        force = add(force, scale(link.inertia.M, w.gravity))
-        centre = add(scale(link.inertia.M, at.P), rotate(at.R, link.inertia.MS))
-        moment = add(moment, cross(centre, w.gravity))
-    return force, moment
+    total += kinematics.frame(BASE).pose @ Wrench.of(on_base)
+    for link, X in zip(w.true_tree.links, Kinematics(w.true_tree).poses, strict=True):
+        total += Wrench(link.inertia.M * w.gravity, cross(link.inertia.moment_of_mass(X), w.gravity))
+    return total

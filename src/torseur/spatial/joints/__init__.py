@@ -4,7 +4,7 @@ from torseur.extensions import Kinds
 from torseur.spatial.joints.cylindrical import CYLINDRICAL
 from torseur.spatial.joints.fixed import FIXED
 from torseur.spatial.joints.free import FREE, FREE_RPY
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity
 from torseur.spatial.joints.planar import PLANAR
 from torseur.spatial.joints.prismatic import PRISMATIC
 from torseur.spatial.joints.revolute import REVOLUTE
@@ -31,4 +31,4 @@ _CORE = {
 KINDS: Kinds[JointKind] = Kinds("joints", _CORE)
 """The kinds of the core, and those of extensions."""
 
-__all__ = ["KINDS", "CoordinateInfo", "JointKind", "Motion", "Quantity"]
+__all__ = ["KINDS", "CoordinateInfo", "JointKind", "Quantity"]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph
 from torseur.spatial.joints.closure import Closing, no_shift, no_turn
-from torseur.spatial.joints.kind import JointKind, Motion
+from torseur.spatial.joints.kind import JointKind
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose
 
 __all__ = ["FIXED"]

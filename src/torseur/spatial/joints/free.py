@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.graph import Expr, Graph, cos, sin
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity, along
 from torseur.spatial.joints.spherical import QUATERNION, TURN, quaternion_rates, unit
+from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.pose import Pose, Step, StepKind, from_quaternion, product
-from torseur.spatial.vectors import add, cross, rotate
+from torseur.spatial.vectors import Vector, cross
 
 __all__ = ["FREE", "FREE_RPY"]
 
@@ -26,7 +27,7 @@ class _Free(JointKind):
     speeds = (*_VELOCITY, *TURN)
 
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
-        return Pose(from_quaternion(*q[3:7]), (q[0], q[1], q[2]))
+        return Pose(from_quaternion(*q[3:7]), Vector(*q[:3]))
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, axis, None) for axis in range(3)] + [along(g, None, axis) for axis in range(3)]
@@ -37,12 +38,12 @@ class _Free(JointKind):
 
     def rates(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr]) -> list[Expr]:
         R = self.pose(g, q).R
-        return [*rotate(R, (v[0], v[1], v[2])), *self.turning(q, v[3:6])]
+        return [*(R @ Vector(*v[:3])), *self.turning(q, v[3:6])]
 
     def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
         """The shift is along axes that have made half of the turn: right to second order, and the same way back."""
         half = self._turned(q, [0.5 * x for x in d[3:6]])
-        shift = rotate(self.pose(g, [*q[:3], *half]).R, (d[0], d[1], d[2]))
+        shift = self.pose(g, [*q[:3], *half]).R @ Vector(*d[:3])
         return [*(x + s for x, s in zip(q[:3], shift, strict=True)), *self._turned(q, d[3:6])]
 
     def _turned(self, q: Sequence[Expr], turn: Sequence[Expr]) -> list[Expr]:
@@ -51,8 +52,8 @@ class _Free(JointKind):
 
     def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
         """Kirchhoff: p x w for the linear part, p x V + l x w for the angular one."""
-        V, w, linear, angular = ((x[0], x[1], x[2]) for x in (v[:3], v[3:], p[:3], p[3:]))
-        return [*cross(linear, w), *add(cross(linear, V), cross(angular, w))]
+        (V, w), (f, n) = Motion.of(v), Wrench.of(p)
+        return [*cross(f, w), *(cross(f, V) + cross(n, w))]
 
 
 class _FreeRollPitchYaw(_Free):
@@ -66,7 +67,7 @@ class _FreeRollPitchYaw(_Free):
 
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
         turn = ((StepKind.ROTATE_Z, q[5]), (StepKind.ROTATE_Y, q[4]), (StepKind.ROTATE_X, q[3]))
-        return Pose(product(g, [Step(kind, angle) for kind, angle in turn]).R, (q[0], q[1], q[2]))
+        return Pose(product(g, [Step(kind, angle) for kind, angle in turn]).R, Vector(*q[:3]))
 
     def _turned(self, q: Sequence[Expr], turn: Sequence[Expr]) -> list[Expr]:
         """By the rates half way on."""

@@ -19,10 +19,11 @@ from enum import Enum
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector, zero_vector
+from torseur.spatial.vectors import Vector
 
-__all__ = ["CoordinateInfo", "JointKind", "Motion", "Quantity"]
+__all__ = ["CoordinateInfo", "JointKind", "Quantity", "along", "unturned"]
 
 
 class Quantity(Enum):
@@ -43,14 +44,6 @@ class CoordinateInfo:
     quantity: Quantity
     meaning: str
     neutral: float = 0.0
-
-
-@dataclass(frozen=True)
-class Motion:
-    """A relative velocity or acceleration: linear and angular part, in the axes of frame b."""
-
-    linear: Vector
-    angular: Vector
 
 
 class JointKind(ABC):
@@ -83,7 +76,7 @@ class JointKind(ABC):
 
     def bias(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr], settings: Sequence[Expr] = ()) -> Motion:
         """c(q, v) = dS/dt v: zero unless S changes with q."""
-        return Motion(zero_vector(g), zero_vector(g))
+        return Motion.zero(g)
 
     def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
         """What holds between frames a and b when they are joined so: 6 - nv equations on the pose of b in a."""
@@ -107,7 +100,7 @@ class JointKind(ABC):
         This is the closed rule of base parameters (Khalil & Dombre 9.4) seen from the joint: what is moved to the
         parent has the same energy there, whatever the coordinates and speeds.
         """
-        return Inertia.zero(inertia.M.graph)
+        return Inertia.zero(inertia.graph)
 
     def __repr__(self) -> str:
         return f"<joint kind {self.name}>"
@@ -115,15 +108,11 @@ class JointKind(ABC):
 
 def unturned(inertia: Inertia) -> Inertia:
     """A tensor that a rotation about z leaves alone and that resists no spin about z: diag(YY, YY, 0)."""
-    o, yy = inertia.M.graph.zero, inertia.J[1][1]
+    o, yy = inertia.graph.zero, inertia.J[1][1]
     return Inertia.from_ten(yy, o, o, yy, o, o, o, o, o, o)
 
 
 def along(g: Graph, linear: int | None, angular: int | None, pitch: Expr | None = None) -> Motion:
     """A column of S made of unit vectors: along axis `linear` (times a pitch), about axis `angular`."""
-    v, w = list(zero_vector(g)), list(zero_vector(g))
-    if linear is not None:
-        v[linear] = g.one if pitch is None else pitch
-    if angular is not None:
-        w[angular] = g.one
-    return Motion((v[0], v[1], v[2]), (w[0], w[1], w[2]))
+    v = Vector.zero(g) if linear is None else Vector.unit(g, linear) * (1.0 if pitch is None else pitch)
+    return Motion(v, Vector.zero(g) if angular is None else Vector.unit(g, angular))

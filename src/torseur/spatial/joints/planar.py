@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing, no_shift, no_tilt
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along, unturned
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity, along, unturned
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
 
 __all__ = ["PLANAR"]

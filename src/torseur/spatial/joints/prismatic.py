@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing, no_shift, no_turn
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity, along
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, elementary
-from torseur.spatial.vectors import zero_vector
+from torseur.spatial.vectors import Vector
 
 __all__ = ["PRISMATIC"]
 
@@ -30,8 +31,8 @@ class _Prismatic(JointKind):
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The whole tensor: the axes do not turn."""
-        g = inertia.M.graph
-        return Inertia(inertia.J, zero_vector(g), g.zero)
+        g = inertia.graph
+        return Inertia(inertia.J, Vector.zero(g), g.zero)
 
 
 PRISMATIC = _Prismatic()

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing, no_shift, no_tilt
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity, along
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, elementary
 
 __all__ = ["REVOLUTE"]
@@ -29,7 +30,7 @@ class _Revolute(JointKind):
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """Masses spread evenly round the axis, without inertia about it: YY, MZ and M."""
-        o, (_, _, MZ) = inertia.M.graph.zero, inertia.MS
+        o, (_, _, MZ) = inertia.graph.zero, inertia.MS
         yy = inertia.J[1][1]
         return Inertia.from_ten(yy, o, o, yy, o, o, o, o, MZ, inertia.M)
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from torseur.graph import Expr, Graph, sqrt
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing, no_shift
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity, along
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, from_quaternion
-from torseur.spatial.vectors import cross, zero_vector
+from torseur.spatial.vectors import Matrix, Vector, cross
 
 __all__ = ["QUATERNION", "SPHERICAL", "TURN", "quaternion_rates", "unit"]
 
@@ -52,7 +53,7 @@ class _Spherical(JointKind):
     speeds = TURN
 
     def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
-        return Pose(from_quaternion(*q), zero_vector(g))
+        return Pose.turn(from_quaternion(*q))
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
         return [along(g, None, axis) for axis in range(3)]
@@ -68,12 +69,12 @@ class _Spherical(JointKind):
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The mass: at the centre of the joint it stays where it is."""
-        g = inertia.M.graph
-        return Inertia(Inertia.zero(g).J, zero_vector(g), inertia.M)
+        g = inertia.graph
+        return Inertia(Matrix.zero(g), Vector.zero(g), inertia.M)
 
     def coupling(self, g: Graph, v: Sequence[Expr], p: Sequence[Expr]) -> list[Expr]:
         """Euler: p x w."""
-        return list(cross((p[0], p[1], p[2]), (v[0], v[1], v[2])))
+        return list(cross(Vector(*p), Vector(*v)))
 
 
 SPHERICAL = _Spherical()

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from torseur.graph import Expr, Graph, cos, sin
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing, no_shift, square_axes
-from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Motion, Quantity, along
+from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity, along
+from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
-from torseur.spatial.vectors import zero_vector
+from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = ["UNIVERSAL"]
 
@@ -34,19 +35,19 @@ class _Universal(JointKind):
         return product(g, [Step(StepKind.ROTATE_X, q[0]), Step(StepKind.ROTATE_Y, q[1])])
 
     def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
-        return [Motion(zero_vector(g), (cos(q[1]), g.zero, sin(q[1]))), along(g, None, 1)]
+        return [Motion(Vector.zero(g), Vector(cos(q[1]), g.zero, sin(q[1]))), along(g, None, 1)]
 
     def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
         return [*no_shift(pose, 0, 1, 2), *square_axes(pose)]
 
     def bias(self, g: Graph, q: Sequence[Expr], v: Sequence[Expr], settings: Sequence[Expr] = ()) -> Motion:
         both = v[0] * v[1]
-        return Motion(zero_vector(g), (-(sin(q[1]) * both), g.zero, cos(q[1]) * both))
+        return Motion(Vector.zero(g), Vector(-(sin(q[1]) * both), g.zero, cos(q[1]) * both))
 
     def unnoticed(self, inertia: Inertia) -> Inertia:
         """The mass: at the centre of the joint it stays where it is."""
-        g = inertia.M.graph
-        return Inertia(Inertia.zero(g).J, zero_vector(g), inertia.M)
+        g = inertia.graph
+        return Inertia(Matrix.zero(g), Vector.zero(g), inertia.M)
 
 
 UNIVERSAL = _Universal()

@@ -78,7 +78,7 @@ def _struts(values: Values, skeleton: Skeleton) -> Iterator[Rod]:
             ends = []
             for frame in load.between:
                 body = mechanism.frames[frame]
-                place = poses[body].inverse() * frame_pose(system, poses, frame)
+                place = poses[body].inverse() @ frame_pose(system, poses, frame)
                 ends.append(Point(body, np.array(values.numbers({"P": list(place.P)})["P"], dtype=float)))
             yield Rod(ends[0], ends[1], 0.007 * skeleton.size, GREY)
 
