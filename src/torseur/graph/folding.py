@@ -113,7 +113,13 @@ def _factor(x: Expr) -> float:
 def _scaled(factor: Expr, x: Expr) -> Expr:
     """A constant times anything: the sign goes out, nested constants meet, 0 and 1 vanish."""
     g, c = factor.graph, factor.data
+    if c == 1.0:
+        return x
     if x.op is CONST:
+        if x.data == 1.0:
+            return factor
+        if c == 0.0 and math.isfinite(x.data):
+            return g.zero
         return _folded(MUL, factor, x)
     if c == 0.0:
         return g.zero
