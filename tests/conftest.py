@@ -28,7 +28,7 @@ def interrupt_key() -> Iterator[None]:
     """Ctrl-C interrupts, also where the process was started with that signal ignored (nohup, in the background)."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)  # None: not set by Python
 
 
 def pytest_unconfigure() -> None:
