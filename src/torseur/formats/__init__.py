@@ -18,8 +18,7 @@ from torseur.errors import ModelError
 from torseur.extensions import Kinds
 from torseur.formats.cagem import CAGEM
 from torseur.formats.files import LARGEST_FILE, contents, replace_file
-from torseur.formats.format import Format, ModelFile, Reading
-from torseur.formats.losses import Losses
+from torseur.formats.format import Format, Losses, ModelFile, Reading
 from torseur.formats.symoro import SYMORO
 from torseur.formats.urdf import URDF
 from torseur.formats.yaml import YAML

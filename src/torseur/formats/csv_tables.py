@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
+from pathlib import Path
+from typing import Any
 
 from torseur.describe.faults import guess
 from torseur.errors import ModelError
+from torseur.formats.files import contents
 
-__all__ = ["columns_of", "grid_of", "lines_of"]
+__all__ = ["columns_of", "grid_of", "lines_of", "table_in_file"]
+
+
+def table_in_file(folder: Path, name: str, given: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The numbers of a table of a model that stand in a file: x and values, of a grid y too.
+
+    Only files in the folder of the model, or in folders inside it, are read, and not more of one than a model can need.
+
+    Args:
+        folder: of the model.
+        name: of the file.
+        given: what the model says of it: `columns`, or `grid`.
+    """
+    path = folder / name
+    if Path(name).is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
+        expected = "a name without a way out of the folder of the model"
+        raise ModelError("a table is read from beside the model only", expected=expected, got=name)
+    if not path.is_file():
+        raise ModelError("the file of a table was not found", where=str(path), expected="a file of numbers")
+    try:
+        lines = lines_of(contents(path).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ModelError("the file of a table is no text", where=str(path), expected="UTF-8") from None
+    if given.get("grid") is True:
+        x, y, values = grid_of(lines, str(path))
+        return {"x": x, "y": y, "values": values}
+    wanted = given.get("columns", (1, 2))
+    is_pair = isinstance(wanted, (list, tuple)) and len(wanted) == 2
+    if not is_pair or not all(isinstance(c, (str, int)) and not isinstance(c, bool) for c in wanted):
+        raise ModelError("'columns' are two names or numbers", expected="[x, values]", got=str(wanted)[:60])
+    x, flat = columns_of(lines, str(path), wanted)[1]
+    return {"x": x, "values": flat}
 
 
 def lines_of(text: str) -> list[tuple[int, str]]:

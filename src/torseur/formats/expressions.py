@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from torseur.describe.fields import Scalar
-from torseur.describe.formulas import DEEPEST, FUNCTIONS, RESERVED, Formula
+from torseur.describe.fields import Scalar, Triple
+from torseur.describe.formulas import DEEPEST, FUNCTIONS, Formula
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.faults import Faults, Mark
 
@@ -25,11 +25,11 @@ __all__ = [
     "Source",
     "Token",
     "Value",
-    "legal_name",
     "minus",
     "read_scalar",
     "spelled",
     "tokenize",
+    "turned",
 ]
 
 LONGEST_FILE = 400_000
@@ -301,14 +301,31 @@ def minus(value: Scalar) -> Scalar:
     return Formula(f"-({value.text})" if is_sum else f"-{value.text}")
 
 
-def legal_name(text: str, is_taken: Callable[[str], bool] = lambda _: False) -> str:
-    """A name of ours that is as near as possible to a text.
+def turned(matrix: Sequence[Triple], vector: Triple) -> Triple:
+    """A vector seen from the other side of a rotation, as formulas that say no more than they must."""
+    x, y, z = (_sum([_product(a, b) for a, b in zip(row, vector, strict=True)]) for row in matrix)
+    return (x, y, z)
 
-    >>> legal_name("two-link arm"), legal_name("3R"), legal_name("min")
-    ('two_link_arm', '_3R', 'min_')
-    """
-    name = re.sub("[^A-Za-z0-9_]", "_", text)[:90] or "unnamed"
-    name = f"_{name}" if name[0].isdigit() else name
-    while name in RESERVED or is_taken(name):
-        name += "_"
-    return name
+
+def _product(a: Scalar, b: Scalar) -> Scalar:
+    if 0.0 in (a, b):
+        return 0.0
+    if a in (1.0, -1.0):
+        return b if a == 1.0 else minus(b)
+    if isinstance(a, Formula) or isinstance(b, Formula):
+        return Formula(f"({_text(a)})*({_text(b)})")
+    return a * b
+
+
+def _sum(terms: Sequence[Scalar]) -> Scalar:
+    terms = [term for term in terms if term != 0.0]
+    if len(terms) < 2:
+        return terms[0] if terms else 0.0
+    numbers = [term for term in terms if not isinstance(term, Formula)]
+    if len(numbers) == len(terms):
+        return sum(numbers)
+    return Formula(" + ".join(f"({_text(term)})" for term in terms))
+
+
+def _text(value: Scalar) -> str:
+    return value.text if isinstance(value, Formula) else repr(value)

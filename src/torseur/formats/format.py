@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path as FilePath
 
 from torseur.describe import checks
-from torseur.describe.faults import Fault, Severity
+from torseur.describe.faults import Fault, Severity, listed
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.formats.losses import Losses
+from torseur.errors import ModelError, Path, written
 
-__all__ = ["Format", "ModelFile", "Reading"]
+__all__ = ["Format", "Losses", "ModelFile", "Reading"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ModelFile:
         loads: the kinds of loads it may hold.
     """
 
-    path: Path
+    path: FilePath
     data: bytes
     loads: Mapping[str, type[Load]] = field(default_factory=lambda: KINDS)
 
@@ -79,6 +79,57 @@ class Reading:
     def checked(self) -> Reading:
         """The same with the faults of its mechanism, and no others."""
         return replace(self, faults=()).with_faults(checks.faults(self.mechanism))
+
+
+_REMEDY = "write .yaml, which holds every mechanism, or leave it out: --lossy, save(..., lossy=True)"
+
+
+@dataclass
+class Losses:
+    """What cannot be held, by kind, with the ways to it in the model.
+
+    Attributes:
+        lossy: whether what is not needed for the rest may be left out.
+    """
+
+    lossy: bool = False
+    _left_out: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
+    _refused: dict[tuple[str, str | None], list[str]] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
+
+    def add(self, where: str | Path, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
+        """Something that may be left out; `moves`: without it the mechanism moves otherwise."""
+        if self.lossy:
+            self._left_out.setdefault((what, moves), []).append(_words(where))
+        else:
+            self.refuse(where, what, remedy or _REMEDY)
+
+    def refuse(self, where: str | Path, what: str, remedy: str | None = None) -> None:
+        """Something without which there is no mechanism left."""
+        self._refused.setdefault((what, remedy), []).append(_words(where))
+
+    def note(self, text: str) -> None:
+        """Something that is written otherwise, and means the same."""
+        self._notes.append(text)
+
+    def stop_if_refused(self) -> None:
+        if self._refused:
+            raise ModelError.of(
+                ModelError(what, where=listed(places), remedy=remedy)
+                for (what, remedy), places in self._refused.items()
+            )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One line a kind; first what is written otherwise, last what makes another mechanism of it."""
+        lines = list(self._notes)
+        for (what, moves), places in sorted(self._left_out.items(), key=lambda item: item[0][1]):
+            lines.append(f"left out{', so that it moves otherwise' * moves}: {what} ({listed(places)})")
+        return tuple(lines)
+
+
+def _words(where: str | Path) -> str:
+    return written(where) if isinstance(where, tuple) else where
 
 
 Reader = Callable[[ModelFile], Mechanism | Reading]

@@ -8,7 +8,7 @@ import pytest
 
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.urdf import read_urdf
-from torseur.formats.urdf.markup import DEEPEST, LARGEST
+from torseur.formats.urdf.markup import DEEPEST, LARGEST_FILE
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"
 
@@ -55,7 +55,7 @@ def test_an_entity_out_of_nowhere_is_not_well_formed():
 
 
 def test_size_depth_and_number_of_elements_are_bounded(monkeypatch):
-    assert "too large" in fault_of(b" " * (LARGEST + 1))
+    assert "too large" in fault_of(b" " * (LARGEST_FILE + 1))
     assert "too deeply" in fault_of("<robot>" + "<a>" * DEEPEST + "</a>" * DEEPEST + "</robot>")
     assert "too many links" in fault_of(robot(*(f'<link name="a{k}"/>' for k in range(5001))))
     monkeypatch.setattr("torseur.formats.urdf.markup.MOST", 50)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from torseur.describe.place import AxisTurn, Elementary
-from torseur.formats.cagem.scope import Scope
+from torseur.formats.cagem.listing import Scope
 from torseur.formats.expressions import DEEPEST, Kind, Token, Value
 
 __all__ = ["Poses"]

@@ -22,10 +22,10 @@ from torseur.describe.loads import Effort
 from torseur.describe.mechanism import Input, Mechanism
 from torseur.describe.place import Place
 from torseur.errors import ModelError, TorseurError, TorseurWarning
-from torseur.formats.cagem.listing import Listing, parse
+from torseur.formats.cagem.listing import Listing, Scope, parse
 from torseur.formats.cagem.poses import Poses
-from torseur.formats.cagem.scope import Scope
-from torseur.formats.expressions import Kind, Source, Value, legal_name, minus
+from torseur.formats.expressions import Kind, Source, Value, minus
+from torseur.formats.names import legal_name
 
 __all__ = ["Settings", "read_mu", "read_mu_study"]
 

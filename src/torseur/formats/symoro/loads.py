@@ -10,14 +10,11 @@ from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.formats.expressions import Value, minus
-from torseur.formats.symoro.rows import Role, Row
-from torseur.formats.symoro.sheet import Sheet
-from torseur.formats.symoro.symbols import Symbols
-from torseur.formats.symoro.text import INERTIA
+from torseur.formats.symoro.rows import Role, Row, Symbols
+from torseur.formats.symoro.sheet import INERTIA, WRENCH, Sheet
 
-__all__ = ["WRENCH", "read_loads"]
+__all__ = ["read_loads"]
 
-WRENCH = ("FX", "FY", "FZ", "CX", "CY", "CZ")
 _DRIVE = ("IA", "FV", "FS")
 _UNITS = {
     "revolute": {"IA": "kg m2", "FV": "N m s/rad", "FS": "N m", "k": "N m/rad", "GAM": "N m"},

@@ -21,14 +21,12 @@ from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.substitution import with_numbers
-from torseur.formats.expressions import minus, spelled, tokenize
-from torseur.formats.losses import Losses
-from torseur.formats.symoro.base import IDENTITY, turned
-from torseur.formats.symoro.fitting import fitted
-from torseur.formats.symoro.loads import WRENCH
-from torseur.formats.symoro.numbering import Item, check_plain, items, number
+from torseur.formats.expressions import minus, spelled, tokenize, turned
+from torseur.formats.format import Losses
+from torseur.formats.symoro.frames import Item, check_plain, items, number
 from torseur.formats.symoro.rows import COORDINATE, PLACE_KEYS
-from torseur.formats.symoro.text import FRAME_KEYS, INERTIA, JOINT_KEYS, LINK_KEYS
+from torseur.formats.symoro.sheet import FRAME_KEYS, IDENTITY, INERTIA, JOINT_KEYS, LINK_KEYS, WRENCH
+from torseur.formats.symoro.standard_form import in_standard_form
 
 __all__ = ["write_par"]
 
@@ -49,7 +47,7 @@ def write_par(mechanism: Mechanism, losses: Losses | None = None) -> str:
     valued = [name for name, parameter in mechanism.parameters.items() if parameter.value is not None]
     if valued:
         losses.note(f"parameters with a value are written as numbers: {listed(valued)}")
-    mechanism = fitted(with_numbers(mechanism))
+    mechanism = in_standard_form(with_numbers(mechanism))
     tree, first, second = items(mechanism, losses)
     _check_rest(mechanism, losses)
     losses.stop_if_refused()

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torseur.describe.faults import shown
-from torseur.formats.urdf.markup import Element
-from torseur.formats.urdf.report import Report, path_to
+from torseur.formats.urdf.markup import Element, Report, path_to
 from torseur.formats.urdf.visuals import Colours, Origin, Visual, read_colours, read_origin, read_visual
 
 __all__ = ["Inertial", "JointType", "Limit", "Mimic", "Robot", "UrdfJoint", "UrdfLink", "read_robot"]

@@ -1,4 +1,4 @@
-"""XML as a tree of elements that know their line and column.
+"""XML as a tree of elements that know their line and column, and the values of their attributes.
 
 Only elements and attributes are taken. Document types, entities and references to other files are refused before
 anything is made of them; size, depth and number of elements are bounded.
@@ -6,18 +6,21 @@ anything is made of them; size, depth and number of elements are bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NoReturn
 from xml.parsers import expat
 
-from torseur.describe.faults import Fault, shown
+from torseur.describe.faults import Fault, listed, nearest, shown
 from torseur.errors import ModelError
-from torseur.formats.faults import Faults, Mark
+from torseur.formats.faults import MOST_FAULTS, Faults, Mark
 
-__all__ = ["Element", "read_markup"]
+__all__ = ["Element", "Report", "one_line", "path_to", "read_markup"]
 
-LARGEST = 20_000_000
+LARGEST_FILE = 20_000_000
 """Bytes of a file."""
 DEEPEST = 60
 MOST = 100_000
@@ -41,8 +44,8 @@ class Element:
 
 def read_markup(data: bytes, where: str) -> Element:
     """The root element of an XML file."""
-    if len(data) > LARGEST:
-        expected = f"at most {LARGEST} bytes"
+    if len(data) > LARGEST_FILE:
+        expected = f"at most {LARGEST_FILE} bytes"
         raise Fault((), "the file is too large", expected=expected, got=str(len(data))).in_file(where)
     faults = Faults(where)
     builder = _Builder(faults)
@@ -110,3 +113,158 @@ class _Builder:
             "document types, entities and references to other files are refused",
             remedy="remove the <!DOCTYPE ...> part and write out what its entities stand for",
         )
+
+
+# -- faults, notes and values of elements ------------------------------------------------------------------------------
+MOST_GROUPS = 40
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+LARGEST_NUMBER = 1e90
+"""Below the 1e100 of descriptions, so that a turned vector stays below it too."""
+QUARTER = math.pi / 2
+NEAR = 1e-9
+"""Angles this close (rad) to a multiple of pi/2 are that multiple."""
+
+
+class Report:
+    """Faults and notes of one file, and the numbers read on the way."""
+
+    def __init__(self, where: str) -> None:
+        self.faults = Faults(where)
+        self._notes: list[str] = []
+        self._snapped: list[str] = []
+        self._groups: dict[str, list[str]] = {}
+
+    # -- faults --------------------------------------------------------------------------------------------------------
+    def fault(
+        self,
+        element: Element,
+        path: str,
+        what: str,
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        """Remember a fault of an element."""
+        steps = (path,) if path else ()
+        self.faults.fault(element.mark, steps, what, expected=expected, got=got, remedy=remedy)
+
+    # -- notes ---------------------------------------------------------------------------------------------------------
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+
+    def group(self, text: str, item: str) -> None:
+        """A note about several things: one line, which lists them."""
+        if text not in self._groups and len(self._groups) >= MOST_GROUPS:
+            text = "and more of that sort"
+        self._groups.setdefault(text, []).append(item)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        grouped = [f"{text}: {listed(items)}" for text, items in self._groups.items()]
+        if not self._snapped:
+            return (*self._notes, *grouped)
+        count = len(self._snapped)
+        text = f"{count} angle{'s' if count > 1 else ''} within 1e-9 rad of a multiple of pi/2 taken as exact"
+        return (f"{text}: {listed(dict.fromkeys(self._snapped))}", *self._notes, *grouped)
+
+    # -- values --------------------------------------------------------------------------------------------------------
+    def text(self, element: Element, path: str, attribute: str) -> str | None:
+        """An attribute that must be there and must not be empty."""
+        value = element.attributes.get(attribute, "").strip()
+        if value:
+            return value
+        self.fault(element, path, f"<{element.tag}> needs the attribute '{attribute}'")
+        return None
+
+    def number(self, element: Element, path: str, attribute: str, default: float | None = None) -> float | None:
+        """One number; none where it is absent without a default, or wrong (which is a fault)."""
+        text = element.attributes.get(attribute)
+        if text is None:
+            return default
+        found = self.numbers(element, path, attribute, text, 1)
+        return found[0] if found else None
+
+    def triple(
+        self, element: Element, path: str, attribute: str, default: tuple[float, float, float]
+    ) -> tuple[float, float, float]:
+        """Three numbers."""
+        text = element.attributes.get(attribute)
+        found = None if text is None else self.numbers(element, path, attribute, text, 3)
+        return (found[0], found[1], found[2]) if found else default
+
+    def numbers(self, element: Element, path: str, attribute: str, text: str, count: int) -> list[float] | None:
+        words = text.split()
+        expected = "a number" if count == 1 else f"{count} numbers with spaces between"
+        values = [float(word) for word in words if len(word) < 100 and NUMBER.fullmatch(word)]
+        if len(words) != count or len(values) != count:
+            self.fault(element, path, f"'{attribute}' of <{element.tag}> is wrong", expected=expected, got=shown(text))
+            return None
+        if any(not abs(value) <= LARGEST_NUMBER for value in values):
+            self.fault(
+                element, path, f"'{attribute}' of <{element.tag}> is too large", expected="below 1e90", got=shown(text)
+            )
+            return None
+        return [value + 0.0 for value in values]  # no negative zeros
+
+    def angles(self, element: Element, path: str, attribute: str) -> tuple[float, float, float]:
+        """Three angles; those that were meant to be right angles are."""
+        text = element.attributes.get(attribute, "0 0 0")
+        values = self.numbers(element, path, attribute, text, 3)
+        if values is None:
+            return (0.0, 0.0, 0.0)
+        roll, pitch, yaw = map(self._exact, values, text.split(), [path] * 3)
+        return (roll, pitch, yaw)
+
+    def _exact(self, value: float, word: str, path: str) -> float:
+        quarters = round(value / QUARTER) if abs(value) < 1e6 else 0
+        exact = quarters * QUARTER
+        off = abs(value - exact)
+        if off <= NEAR:
+            if value != exact:
+                self._snapped.append(path)
+            return exact
+        decimals = len(word.lower().partition("e")[0].partition(".")[2])
+        if quarters and "e" not in word.lower() and decimals >= 2 and off < 10.0**-decimals:
+            meant = {1: "pi/2", 2: "pi", -1: "-pi/2", -2: "-pi"}.get(quarters, f"{quarters}*pi/2")
+            text = "angles printed with few digits and taken as they are; write them out for exact right angles"
+            self.group(text, f"{path} {word} ({meant} = {exact!r})")
+        return value
+
+    # -- structure -----------------------------------------------------------------------------------------------------
+    def one(self, element: Element, path: str, tag: str) -> Element | None:
+        """The only child of a name; a second one is a fault."""
+        found = list(element.all(tag))
+        for other in found[1:]:
+            self.fault(other, path, f"a second <{tag}>", expected="one at most")
+        return found[0] if found else None
+
+    def allowed(self, element: Element, path: str, known: Mapping[str, str]) -> None:
+        """Note children and attributes that mean nothing here: they may be misspelt."""
+        tags, attributes = (words.split() for words in (known["elements"], known["attributes"]))
+        for child in element.children:
+            if child.tag not in tags:
+                self._unknown(child, path, f"<{child.tag[:40]}>", child.tag, tags)
+        for name in element.attributes:
+            if name not in attributes and not name.startswith("xmlns"):
+                self._unknown(element, path, f"attribute '{name[:40]}' of <{element.tag}>", name, attributes)
+
+    def _unknown(self, element: Element, path: str, what: str, name: str, known: Iterable[str]) -> None:
+        close = nearest(name, known) if len(self._groups) < MOST_GROUPS else None
+        hint = "" if close is None else f" (did you mean '{close}'?)"
+        self.group(f"not understood and left out: {what}{hint}", f"{path or 'robot'} (line {element.mark.line})")
+
+    def suggestion(self, name: str, known: Iterable[str]) -> str | None:
+        """A remedy for a name that does not exist; no search once there are many faults, or among very many names."""
+        close = nearest(name, islice(known, 1000)) if len(self.faults) < MOST_FAULTS else None
+        return None if close is None else f"did you mean {shown(close)}?"
+
+
+def one_line(text: str) -> str:
+    """A name of a file as it can be shown: without ends of lines and control characters."""
+    return "".join(character if character.isprintable() else " " for character in text).strip()
+
+
+def path_to(what: str, name: str) -> str:
+    """How faults and notes call a thing of the file."""
+    return f"{what} {one_line(name)[:60]}".strip()

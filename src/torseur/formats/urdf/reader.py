@@ -6,7 +6,8 @@ that coordinates do. A joint with an effort is driven by an input.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from torseur.describe import (
@@ -14,6 +15,7 @@ from torseur.describe import (
     WORLD,
     Base,
     Body,
+    CentralInertia,
     Constraint,
     Coordinate,
     Coupling,
@@ -25,15 +27,14 @@ from torseur.describe import (
     Mechanism,
     Shape,
     SpringDamper,
+    Tensor,
 )
-from torseur.describe.faults import listed
+from torseur.describe.faults import listed, shown
 from torseur.describe.fields import FrozenDict
-from torseur.formats.urdf.elements import JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
-from torseur.formats.urdf.markup import read_markup
-from torseur.formats.urdf.names import Names
-from torseur.formats.urdf.places import inertia_of, place_of
-from torseur.formats.urdf.report import Report, one_line
-from torseur.formats.urdf.tree import check_is_urdf, check_mimics, root_of
+from torseur.formats.names import Names
+from torseur.formats.urdf.elements import OTHERS, Inertial, JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
+from torseur.formats.urdf.markup import Element, Report, one_line, path_to, read_markup
+from torseur.formats.urdf.visuals import place_of
 from torseur.spatial.joints import KINDS
 
 __all__ = ["read_urdf"]
@@ -57,10 +58,10 @@ def read_urdf(data: bytes, name: str, where: str) -> Mechanism:
     """
     root = read_markup(data, where)
     report = Report(where)
-    check_is_urdf(root, report)
+    _check_is_urdf(root, report)
     robot = read_robot(root, report)
-    top = root_of(robot, report)
-    check_mimics(robot, report)
+    top = _root_of(robot, report)
+    _check_mimics(robot, report)
     report.faults.stop_if_any()
     assert top is not None  # a robot without a root is a fault
     return _Assembly(robot, top, report).mechanism(Names().give(name))
@@ -114,7 +115,7 @@ class _Assembly:
     def _base(self) -> Base:
         own = self.frame_names[self.top.name]
         frames = {} if own in (BASE, WORLD) else {own: Frame()}
-        return Base(inertia=inertia_of(self.top.inertial), shapes=self._shapes(self.top), frames=FrozenDict(frames))
+        return Base(inertia=_inertia_of(self.top.inertial), shapes=self._shapes(self.top), frames=FrozenDict(frames))
 
     def _body(self, joint: UrdfJoint) -> Body:
         link = self.robot.links[joint.child]
@@ -122,7 +123,7 @@ class _Assembly:
             parent=self.body_names[joint.parent],
             place=place_of(joint.origin),
             joint=self._joint(joint),
-            inertia=inertia_of(link.inertial),
+            inertia=_inertia_of(link.inertial),
             shapes=self._shapes(link),
         )
 
@@ -207,3 +208,103 @@ def _mimic_formula(mimic: Mimic, other: str) -> Formula | float:
     sign = {1.0: "", -1.0: "-"}.get(mimic.multiplier, f"{mimic.multiplier!r}*")
     shift = "" if mimic.offset == 0.0 else f" {'-' if mimic.offset < 0.0 else '+'} {abs(mimic.offset)!r}"
     return Formula(f"{sign}{other}{shift}")
+
+
+def _inertia_of(inertial: Inertial | None) -> CentralInertia | None:
+    """The inertia of a link; none for a link without mass."""
+    if inertial is None or not (inertial.mass or any(inertial.tensor)):
+        return None
+    xx, xy, xz, yy, yz, zz = inertial.tensor
+    tensor = Tensor(xx=xx, yy=yy, zz=zz, xy=xy, xz=xz, yz=yz)
+    return CentralInertia(mass=inertial.mass, centre=inertial.origin.xyz, tensor=tensor, rpy=inertial.origin.rpy)
+
+
+# -- one tree of links -------------------------------------------------------------------------------------------------
+MACRO = re.compile(r"\$\{|\$\(")
+OTHER_FORMATS = {
+    "sdf": "this is SDF, the description of Gazebo's worlds",
+    "mujoco": "this is MJCF, the description of MuJoCo's models",
+    "robots": "a file with several robots",
+}
+
+
+def _check_is_urdf(root: Element, report: Report) -> None:
+    """Refuse XML of another kind, and xacro, which is a program that writes URDF."""
+    macro = _macro(root)
+    if macro is not None:
+        text = "this is xacro, a macro language that produces URDF, not URDF itself"
+        remedy = "expand it first, where its packages are installed: xacro robot.urdf.xacro > robot.urdf"
+        report.fault(macro, f"<{macro.tag[:60]}>", text, remedy=remedy)
+        raise report.faults.error()
+    if root.tag != "robot":
+        what = OTHER_FORMATS.get(root.tag, "this XML is not URDF")
+        report.faults.stop(root.mark, what, expected="<robot>", got=f"<{root.tag[:60]}>")
+
+
+def _macro(element: Element) -> Element | None:
+    """The first element that only xacro understands; the parts of other programs may contain what they like."""
+    if element.tag.startswith("xacro:") or any(MACRO.search(value) for value in element.attributes.values()):
+        return element
+    inside = (_macro(child) for child in element.children if child.tag not in OTHERS)
+    return next((found for found in inside if found is not None), None)
+
+
+def _root_of(robot: Robot, report: Report) -> str | None:
+    """The root link; everything that keeps the links from being a tree is a fault."""
+    carried_by: dict[str, UrdfJoint] = {}
+    for joint in robot.joints.values():
+        path = path_to("joint", joint.name)
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in robot.links:
+                remedy = report.suggestion(link, robot.links)
+                report.fault(joint.element, path, f"no {role} link {shown(link)}", remedy=remedy)
+        if joint.child in carried_by:
+            report.fault(
+                joint.element,
+                path,
+                f"link {shown(joint.child)} is carried by two joints",
+                expected="a tree: each link is the child of one joint",
+                got=f"also the child of joint {shown(carried_by[joint.child].name)}",
+                remedy="loops can be written in our own format, the joint that closes one under 'loops'",
+            )
+        carried_by.setdefault(joint.child, joint)
+    roots = [name for name in robot.links if name not in carried_by]
+    if len(roots) > 1:
+        second = robot.links[roots[1]].element
+        got = listed(shown(name) for name in roots)
+        report.fault(second, "", "several links without a parent", expected="one root", got=got)
+    for circle in _circles({link: joint.parent for link, joint in carried_by.items()}):
+        element = carried_by[circle[0]].element
+        report.fault(element, "", "links that carry each other in a circle", got=listed(map(shown, circle)))
+    return roots[0] if len(roots) == 1 else None
+
+
+def _check_mimics(robot: Robot, report: Report) -> None:
+    """Every joint that follows another must find it, and not follow itself."""
+    follows = {joint.name: joint.mimic.joint for joint in robot.joints.values() if joint.mimic is not None}
+    leaders = [name for name, joint in robot.joints.items() if joint.type.is_scalar]
+    for name, other in follows.items():
+        leader = robot.joints.get(other)
+        if leader is not None and leader.type.is_scalar:
+            continue
+        what = "which does not exist" if leader is None else "which has no single coordinate"
+        remedy = report.suggestion(other, leaders)
+        report.fault(
+            robot.joints[name].element, path_to("joint", name), f"it follows {shown(other)}, {what}", remedy=remedy
+        )
+    for circle in _circles(follows):
+        element = robot.joints[circle[0]].element
+        report.fault(element, "", "joints that follow each other in a circle", got=listed(map(shown, circle)))
+
+
+def _circles(following: Mapping[str, str]) -> Iterator[list[str]]:
+    """Things that lead back to themselves, where each leads to one other at most."""
+    settled: set[str] = set()
+    for name in following:
+        way: dict[str, None] = {}
+        while name in following and name not in settled and name not in way:
+            way[name] = None
+            name = following[name]
+        if name in way:
+            yield list(way)[list(way).index(name) :]
+        settled |= way.keys()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from torseur.describe import Place, RigidPose
 from torseur.describe.faults import shown
-from torseur.formats.urdf.markup import Element
-from torseur.formats.urdf.report import Report, path_to
+from torseur.formats.urdf.markup import Element, Report, path_to
 
-__all__ = ["Colours", "Origin", "Visual", "read_colours", "read_origin", "read_visual"]
+__all__ = ["Colours", "Origin", "Visual", "place_of", "read_colours", "read_origin", "read_visual"]
 
 Triple = tuple[float, float, float]
 
@@ -34,6 +34,13 @@ class Visual:
     form: str
     fields: dict[str, Any]
     colour: str | None
+
+
+def place_of(origin: Origin) -> Place:
+    """A place as a record, in the simplest words."""
+    if any(origin.rpy):
+        return Place(pose=RigidPose(position=origin.xyz, rpy=origin.rpy))
+    return Place(pose=RigidPose(position=origin.xyz)) if any(origin.xyz) else Place()
 
 
 def read_origin(parent: Element, path: str, report: Report) -> Origin:

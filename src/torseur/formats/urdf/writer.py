@@ -9,6 +9,7 @@ something is left.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
@@ -30,14 +31,14 @@ from torseur.describe.evaluation import NoNumber, Numbers
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import CentralInertia, Inertia, ten_parameters
 from torseur.describe.substitution import with_numbers
-from torseur.formats.losses import Losses
+from torseur.formats.format import Losses
+from torseur.formats.names import Names
 from torseur.formats.urdf.elements import Inertial, JointType, Mimic
-from torseur.formats.urdf.names import Names
-from torseur.formats.urdf.places import pose_of, roll_pitch_yaw
-from torseur.formats.urdf.report import one_line
-from torseur.formats.urdf.visuals import Origin
+from torseur.formats.urdf.markup import one_line
+from torseur.formats.urdf.visuals import Origin, place_of
 from torseur.spatial.joints import Quantity
 from torseur.spatial.pose import Pose
+from torseur.spatial.vectors import Matrix
 
 __all__ = ["write_urdf"]
 
@@ -221,7 +222,7 @@ class _Writer:
 
     def _inertial(self, inertia: Inertia, offset: Pose) -> list[str]:
         found = _at_centre(inertia, self.numbers)
-        pose = offset @ pose_of(self.numbers.g, found.origin)
+        pose = offset @ self.numbers.whole(place_of(found.origin))
         tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)))
         return [f'    <inertial>{_origin(pose)}<mass value="{found.mass!r}"/>', f"      <inertia {tensor}/></inertial>"]
 
@@ -313,6 +314,16 @@ def _at_centre(inertia: Inertia, numbers: Numbers) -> Inertial:
     return Inertial(Origin((x, y, z)), m, tuple(whole - m * part for whole, part in zip(J, carried, strict=True)))
 
 
+def _roll_pitch_yaw(R: Matrix) -> tuple[float, float, float]:
+    """The angles of a rotation Rz(yaw) Ry(pitch) Rx(roll); sound at pitch = +-pi/2 too, where they are not unique."""
+    r = [[float(entry) for entry in row] for row in R]
+    pitch = math.atan2(-r[2][0], math.hypot(r[0][0], r[1][0]))
+    yaw = math.atan2(r[1][0], r[0][0])
+    s, c = math.sin(yaw), math.cos(yaw)
+    roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
+    return (roll + 0.0, pitch + 0.0, yaw + 0.0)
+
+
 def _material(colour: str) -> str:
     rgba = " ".join(f"{int(colour[k : k + 2], 16) / 255:.6g}" for k in (1, 3, 5))
     return f'<material name="{colour}"><color rgba="{rgba} 1"/></material>'
@@ -333,4 +344,4 @@ def _spaced(values: tuple[float, float, float]) -> str:
 
 def _origin(pose: Pose) -> str:
     P = (float(pose.P[0]) + 0.0, float(pose.P[1]) + 0.0, float(pose.P[2]) + 0.0)
-    return f'<origin xyz="{_spaced(P)}" rpy="{_spaced(roll_pitch_yaw(pose.R))}"/>'
+    return f'<origin xyz="{_spaced(P)}" rpy="{_spaced(_roll_pitch_yaw(pose.R))}"/>'

@@ -1,8 +1,7 @@
 """Our own files: a mechanism in YAML (see docs/reference/yaml.md)."""
 
 from torseur.describe.mechanism import Mechanism
-from torseur.formats.format import Format, ModelFile, Reading
-from torseur.formats.losses import Losses
+from torseur.formats.format import Format, Losses, ModelFile, Reading
 from torseur.formats.yaml.reader import read_document, read_yaml
 from torseur.formats.yaml.writer import write_yaml
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import yaml
 
-from torseur.describe.faults import Fault, Path, shown
+from torseur.describe.faults import Fault, Path, Severity, shown
 from torseur.formats.faults import Faults, Mark
 
-__all__ = ["Node", "Source", "Value", "parse", "plain"]
+__all__ = ["Node", "Source", "Value", "find", "parse", "placed", "plain", "take_down"]
 
 LARGEST_FILE = 5_000_000
 DEEPEST = 50
@@ -228,3 +228,31 @@ def plain(node: Node) -> Any:
     if isinstance(node.value, list):
         return [plain(item) for item in node.value]
     return node.value
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+def find(root: Node, path: Path) -> tuple[Mark, Node]:
+    """The node at a path, or the last one on the way to it that exists; steps that name no node are passed over."""
+    node, mark = root, root.mark
+    for step in path:
+        if isinstance(node.value, dict) and step in node.value:
+            mark = node.keys.get(str(step), node.mark)
+            node = node.value[str(step)]
+        elif isinstance(node.value, list) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            mark = node.mark
+    is_scalar = not isinstance(node.value, (dict, list)) and node.value is not None
+    return (node.mark if is_scalar else mark), node
+
+
+def take_down(found: Iterable[Fault], root: Node, source: Source) -> None:
+    """Note the errors among faults with their places in a tree."""
+    for fault in found:
+        if fault.severity is Severity.ERROR:
+            source.add(*placed(fault, root, source))
+
+
+def placed(fault: Fault, root: Node, source: Source) -> tuple[Mark, Fault]:
+    """A fault with its place in a tree."""
+    mark, node = find(root, fault.path)
+    return mark, fault.in_file(source.at(mark), node.path)

@@ -16,24 +16,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
-from torseur.describe.checks import Fault, Severity, faults
+from torseur.describe.checks import Fault, faults
 from torseur.describe.faults import Path
-from torseur.describe.fields import Record
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.formats.faults import Mark
-from torseur.formats.yaml.messages import message
-from torseur.formats.yaml.nodes import Node, Source, parse, plain
+from torseur.errors import ModelError
+from torseur.formats.csv_tables import table_in_file
+from torseur.formats.yaml.nodes import Node, Source, parse, placed, plain, take_down
 from torseur.formats.yaml.short_forms import shape, shape_load
-from torseur.formats.yaml.tables import put_tables_in
+from torseur.formats.yaml.validation import each_validated, validated
 
 __all__ = [
     "STUDY_KEY",
@@ -41,11 +40,8 @@ __all__ = [
     "VERSION_KEY",
     "Document",
     "document_of",
-    "find",
     "read_document",
     "read_yaml",
-    "take_down",
-    "validated",
     "whole_document",
 ]
 
@@ -54,8 +50,8 @@ VERSION_KEY = "torseur"
 STUDY_KEY = "torseur_study"
 """What files of studies begin with instead; their reader is in a higher layer."""
 MOST_ROUNDS = 20
-
-R = TypeVar("R", bound=Record)
+"""Of leaving out what is wrong in form."""
+_OF_FILES = ("file", "columns", "grid")
 
 
 @dataclass(frozen=True)
@@ -130,7 +126,7 @@ def document_of(
     before = len(source)
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
     root = Node(items, root.mark, root.path, root.keys)
-    root = shape(root if folder is None else put_tables_in(root, source, folder), Mechanism, source)
+    root = shape(root if folder is None else _with_tables(root, source, folder), Mechanism, source)
     made = _loads(root, loads, source)
     mechanism = validated(Mechanism, _data(root, made), root, source)
     if len(source) > before or mechanism is None:
@@ -138,19 +134,6 @@ def document_of(
         take_down(source.without_consequences([] if rest is None else faults(rest)), root, source)
         return None
     return Document(mechanism, source, root)
-
-
-def take_down(found: Iterable[Fault], root: Node, source: Source) -> None:
-    """Note the errors among faults with their places in a tree."""
-    for fault in found:
-        if fault.severity is Severity.ERROR:
-            source.add(*placed(fault, root, source))
-
-
-def placed(fault: Fault, root: Node, source: Source) -> tuple[Mark, Fault]:
-    """A fault with its place in a tree."""
-    mark, node = find(root, fault.path)
-    return mark, fault.in_file(source.at(mark), node.path)
 
 
 def _check_version(root: Node, source: Source) -> None:
@@ -178,27 +161,6 @@ def _loads(root: Node, kinds: Mapping[str, type[Load]], source: Source) -> dict[
     return each_validated(table, lambda node: shape_load(node, kinds, source), source)
 
 
-def each_validated(table: Node, shape: Callable[[Node], tuple[type[R], Node] | None], source: Source) -> dict[str, R]:
-    """The records of a table whose entries say of what kind they are; one that is none is taken out of the table.
-
-    Args:
-        table: a mapping.
-        shape: gives the kind of an entry and its contents, or takes down what is wrong with it.
-        source: where faults are taken down.
-    """
-    made: dict[str, R] = {}
-    for name, node in list(table.items.items()):
-        found, record = shape(node), None
-        if found is not None:
-            kind, table.items[name] = found
-            record = validated(kind, plain(table.items[name]), table.items[name], source)
-        if record is not None:
-            made[name] = record
-        else:
-            source.leave_out(name, table.items.pop(name))
-    return made
-
-
 def _data(root: Node, loads: Mapping[str, Load]) -> Any:
     data = plain(root)
     if isinstance(data.get("loads"), dict):
@@ -206,35 +168,37 @@ def _data(root: Node, loads: Mapping[str, Load]) -> Any:
     return data
 
 
-def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
-    """A record of data that came from a node; what is wrong with it is taken down with its place."""
+# -- numbers of tables in files ---------------------------------------------------------------------------------------
+
+
+def _with_tables(root: Node, source: Source, folder: FilePath) -> Node:
+    """A model with the numbers of its tables in place of the names of files; what is wrong is taken down."""
+    tables = root.items.get("tables")
+    if tables is None or not isinstance(tables.value, dict):
+        return root
+    read = {name: _with_numbers(node, source, folder) for name, node in tables.items.items()}
+    new = Node(read, tables.mark, tables.path, tables.keys)
+    return Node({**root.items, "tables": new}, root.mark, root.path, root.keys)
+
+
+def _with_numbers(node: Node, source: Source, folder: FilePath) -> Node:
+    file = node.items.get("file")
+    if file is None or not isinstance(file.value, str):
+        return node
     try:
-        return kind.model_validate(data)
-    except ValidationError as error:
-        told: set[Path] = set()
-        for fault in error.errors(include_url=False):
-            mark, found = find(node, fault["loc"])
-            if found.path in told:  # another way in which it could have been right
-                continue
-            if not isinstance(found.value, (dict, list)):
-                told.add(found.path)
-            what, parts = message(fault)
-            source.fault(mark, found.path, what, **parts)
-        return None
+        numbers = table_in_file(folder, file.value, plain(node))
+    except ModelError as error:
+        where = f"{error.where}: " if error.where else ""
+        source.fault(file.mark, file.path, f"{where}{error.what}", expected=error.expected, got=error.got)
+        return node
+    rest = {key: item for key, item in node.items.items() if key not in _OF_FILES}
+    found = {key: Node(_leaf(value), file.mark, (*node.path, key)) for key, value in numbers.items()}
+    return Node({**rest, **found}, node.mark, node.path, {**node.keys, **dict.fromkeys(found, file.mark)})
 
 
-def find(root: Node, path: Path) -> tuple[Mark, Node]:
-    """The node at a path, or the last one on the way to it that exists; steps that name no node are passed over."""
-    node, mark = root, root.mark
-    for step in path:
-        if isinstance(node.value, dict) and step in node.value:
-            mark = node.keys.get(str(step), node.mark)
-            node = node.value[str(step)]
-        elif isinstance(node.value, list) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
-            mark = node.mark
-    is_scalar = not isinstance(node.value, (dict, list)) and node.value is not None
-    return (node.mark if is_scalar else mark), node
+def _leaf(numbers: Any) -> Any:
+    """Numbers as they are: nothing inside them is looked for in the file."""
+    return tuple(tuple(x) if isinstance(x, list) else x for x in numbers)
 
 
 # -- what can be said of a file that has faults of form ----------------------------------------------------------------

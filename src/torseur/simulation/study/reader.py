@@ -39,19 +39,16 @@ from torseur.describe.mechanism import Mechanism
 from torseur.describe.substitution import with_base
 from torseur.errors import ModelError, TorseurError, TorseurWarning
 from torseur.formats import Reading, contents, read
-from torseur.formats.yaml.nodes import Node, Source, parse, plain
+from torseur.formats.yaml.nodes import Node, Source, find, parse, plain, take_down
 from torseur.formats.yaml.reader import (
     STUDY_KEY,
     VERSION_KEY,
     document_of,
-    each_validated,
-    find,
-    take_down,
-    validated,
     whole_document,
 )
 from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
 from torseur.formats.yaml.short_forms import shape
+from torseur.formats.yaml.validation import each_validated, validated
 from torseur.simulation.blocks import KINDS, Block, Constant, FormulaSignal, Recorded
 from torseur.simulation.study.checks import faults
 from torseur.simulation.study.study import Study, study_of_listing

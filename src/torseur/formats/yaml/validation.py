@@ -1,16 +1,21 @@
-"""What the validation of a record finds, in our words."""
+"""Records of data out of a file; what their validation finds is told in our words, with its place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from torseur.describe.faults import shown
-from torseur.errors import ModelError
+from torseur.describe.fields import Record
+from torseur.errors import ModelError, Path
+from torseur.formats.yaml.nodes import Node, Source, find, plain
 
-__all__ = ["message"]
+__all__ = ["each_validated", "validated"]
 
 Parts = dict[str, str | None]
+R = TypeVar("R", bound=Record)
 
 _QUOTES = "in braces and brackets, a formula with a comma needs quotes"
 _EXPECTED = {
@@ -33,7 +38,46 @@ _BOUNDS = {
 }
 
 
-def message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
+def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
+    """A record of data that came from a node; what is wrong with it is taken down with its place."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        told: set[Path] = set()
+        for fault in error.errors(include_url=False):
+            mark, found = find(node, fault["loc"])
+            if found.path in told:  # another way in which it could have been right
+                continue
+            if not isinstance(found.value, (dict, list)):
+                told.add(found.path)
+            what, parts = _message(fault)
+            source.fault(mark, found.path, what, **parts)
+        return None
+
+
+def each_validated(table: Node, shape: Callable[[Node], tuple[type[R], Node] | None], source: Source) -> dict[str, R]:
+    """The records of a table whose entries say of what kind they are; one that is none is taken out of the table.
+
+    Args:
+        table: a mapping.
+        shape: gives the kind of an entry and its contents, or takes down what is wrong with it.
+        source: where faults are taken down.
+    """
+    made: dict[str, R] = {}
+    for name, node in list(table.items.items()):
+        found, record = shape(node), None
+        if found is not None:
+            kind, table.items[name] = found
+            record = validated(kind, plain(table.items[name]), table.items[name], source)
+        if record is not None:
+            made[name] = record
+        else:
+            source.leave_out(name, table.items.pop(name))
+    return made
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+def _message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     """What is wrong, and the parts of the error: expected, got, remedy."""
     kind, context, value = fault["type"], fault.get("ctx") or {}, fault["input"]
     if isinstance(context.get("error"), ModelError):

@@ -11,7 +11,7 @@ from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Wrench
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Mdh, Place
-from torseur.formats.losses import Losses
+from torseur.formats.format import Losses
 
 __all__ = ["Item", "items", "number"]
 

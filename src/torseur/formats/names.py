@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from torseur.describe.formulas import RESERVED
 
-__all__ = ["Names"]
+__all__ = ["Names", "legal_name"]
 
 LONGEST = 80
 
@@ -33,3 +33,16 @@ class Names:
         if name != wished:
             self.changed[wished] = name
         return name
+
+
+def legal_name(text: str, is_taken: Callable[[str], bool] = lambda _: False) -> str:
+    """A name of ours that is as near as possible to a text.
+
+    >>> legal_name("two-link arm"), legal_name("3R"), legal_name("min")
+    ('two_link_arm', '_3R', 'min_')
+    """
+    name = re.sub("[^A-Za-z0-9_]", "_", text)[:90] or "unnamed"
+    name = f"_{name}" if name[0].isdigit() else name
+    while name in RESERVED or is_taken(name):
+        name += "_"
+    return name
