@@ -12,12 +12,12 @@ from support.plain import Plain
 from support.random_mechanisms import state_of
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
-from torseur.dynamics import lagrange
-from torseur.dynamics.derivatives import inverse_dynamics_derivatives
+from torseur.dynamics.analytical import lagrange
+from torseur.dynamics.parameters.regressor import standard_parameters
 from torseur.dynamics.quantities import Options, Workbench, function_of
-from torseur.dynamics.regressor import standard_parameters
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import Tree
+from torseur.dynamics.tree.derivatives import inverse_dynamics_derivatives
+from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ModelError
 from torseur.graph import Function, Role, count, evaluate
 

@@ -7,8 +7,8 @@ from support.evaluated import Evaluated, assert_same
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
 from torseur.describe import BASE, WORLD, Effort, Mechanism, Motor, SpringDamper
 from torseur.dynamics.quantities import Options, function_of
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import Tree
+from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ArgumentError, ModelError
 
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from support.evaluated import arguments_of, assert_same
 from support.random_mechanisms import BASES, MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import BaseKind, Mechanism, Transmission
-from torseur.dynamics.base_parameters import BaseParameters, base_parameters
+from torseur.dynamics.parameters.base_parameters import BaseParameters, base_parameters
+from torseur.dynamics.parameters.identifiable import identifiable
+from torseur.dynamics.parameters.regressor import TEN, regressor, standard_parameters
 from torseur.dynamics.quantities import Options, Workbench
-from torseur.dynamics.rank import identifiable
-from torseur.dynamics.regressor import TEN, regressor, standard_parameters
 from torseur.errors import ArgumentError
 from torseur.formats import load
 from torseur.graph import Function, evaluate

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from support.evaluated import Evaluated, assert_same
 from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import Mechanism
-from torseur.dynamics.newton_euler import inverse_dynamics
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import Tree
+from torseur.dynamics.tree.newton_euler import inverse_dynamics
+from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.tree import Tree
 from torseur.graph import Function, Graph, Role, Stage, count_by_stage, evaluate, jacobian
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import KINDS

@@ -11,9 +11,9 @@ from support.evaluated import Evaluated, arguments_of, assert_same
 from support.example_files import EXAMPLES
 from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
-from torseur.dynamics.allowed_motions import AllowedMotions
-from torseur.dynamics.closed_parameters import closed_base_parameters
-from torseur.dynamics.groupings import closed_groupings, grouping
+from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
+from torseur.dynamics.parameters.closed_structures import closed_base_parameters
+from torseur.dynamics.parameters.groupings import closed_groupings, grouping
 from torseur.dynamics.quantities import QUANTITIES
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.formats import load

@@ -17,10 +17,10 @@ from support.plain import Plain
 from support.plain_motion import parameter_values
 from support.random_mechanisms import MOVING, BodyPlan, Plan
 from torseur.describe import Effort, Mechanism, Transmission
-from torseur.dynamics.independent import actuated_coordinates, independent_speeds
-from torseur.dynamics.kane import kane
+from torseur.dynamics.analytical.kane import kane
+from torseur.dynamics.constrained_motion.independent_speeds import actuated_coordinates, independent_speeds
+from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
 from torseur.dynamics.quantities import Options, function_of
-from torseur.dynamics.sampled_rows import SampledRows
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.formats import load

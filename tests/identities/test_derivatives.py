@@ -18,8 +18,8 @@ from support.random_mechanisms import (
     without_dry_friction,
 )
 from torseur.describe import Drag
-from torseur.dynamics.derivatives import inverse_dynamics_derivatives
 from torseur.dynamics.quantities import Options, Workbench
+from torseur.dynamics.tree.derivatives import inverse_dynamics_derivatives
 from torseur.errors import ModelError
 from torseur.graph import Function, Mode, evaluate, jacobian
 

@@ -10,7 +10,7 @@ from support.evaluated import Evaluated, arguments_of, assert_same
 from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.describe import BASE, BaseKind, Mechanism
 from torseur.describe.fields import names_in
-from torseur.dynamics.lagrange import energies, equations
+from torseur.dynamics.analytical.lagrange import energies, equations
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Function, evaluate

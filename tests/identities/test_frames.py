@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from support.evaluated import Evaluated, arguments_of, assert_same
 from support.random_mechanisms import mechanism_of, plans, state_of
 from torseur.describe import Wrench
-from torseur.dynamics.jacobians import Axes, frame_jacobian
-from torseur.dynamics.kinematics import rates
 from torseur.dynamics.quantities import Workbench
-from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.tree.jacobians import Axes, frame_jacobian
+from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.graph import Function, evaluate, tangents
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from support.evaluated import Evaluated, assert_same
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained import FewRows, ManyRows
-from torseur.dynamics.partitioned import Partitioned
-from torseur.dynamics.reduction import Reduction
+from torseur.dynamics.constrained_motion.partitioned import Partitioned
+from torseur.dynamics.constrained_motion.reduction import Reduction
+from torseur.dynamics.constraints.solvers import FewRows, ManyRows
 from torseur.dynamics.workbench import MANY_ROWS, Workbench
 from torseur.model import build
 

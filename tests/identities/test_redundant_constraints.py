@@ -11,7 +11,7 @@ from support.evaluated import Evaluated, assert_same, ranks_around
 from support.overconstrained_linkages import described
 from support.ring_mechanisms import Ring
 from torseur.describe import Mechanism
-from torseur.dynamics.kane import kane
+from torseur.dynamics.analytical.kane import kane
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Function, evaluate

@@ -8,8 +8,8 @@ from support.evaluated import Evaluated, arguments_of, assert_same
 from support.plain import Plain
 from support.random_mechanisms import LOAD_FORMS, MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import Mechanism, SpringDamper, Transmission
+from torseur.dynamics.parameters.regressor import TEN, standard_parameters
 from torseur.dynamics.quantities import Options, Workbench
-from torseur.dynamics.regressor import TEN, standard_parameters
 from torseur.graph import Function, evaluate, jacobian
 
 

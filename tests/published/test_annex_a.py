@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from torseur.describe import Mechanism
-from torseur.dynamics.base_parameters import base_parameters
-from torseur.dynamics.groupings import groupings
-from torseur.dynamics.regressor import TEN
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import Tree
+from torseur.dynamics.parameters.base_parameters import base_parameters
+from torseur.dynamics.parameters.groupings import groupings
+from torseur.dynamics.parameters.regressor import TEN
+from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.tree import Tree
 from torseur.formats import load
 from torseur.graph import Function, evaluate
 

@@ -8,7 +8,7 @@ import pytest
 from torseur import equations
 from torseur.describe import Mechanism
 from torseur.describe.constraints import Constraint
-from torseur.dynamics.kane import kane
+from torseur.dynamics.analytical.kane import kane
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.emit.bridges import to_sympy
 from torseur.formats import load

@@ -7,9 +7,9 @@ from typing import Any
 from support.evaluated import arguments_of
 from support.random_mechanisms import State
 from torseur.describe import Mechanism
-from torseur.dynamics import energy
-from torseur.dynamics.kinematics import rates
+from torseur.dynamics.loads import energy
 from torseur.dynamics.quantities import Options, Workbench
+from torseur.dynamics.tree.coordinates import rates
 from torseur.graph import Function, evaluate, tangents
 
 __all__ = ["rate_along_motion"]

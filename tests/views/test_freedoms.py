@@ -5,7 +5,7 @@ import pytest
 
 from torseur import extensions
 from torseur.describe import Mechanism
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.system import System
 from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Quantity
 from torseur.spatial.joints.kind import along
 from torseur.spatial.pose import Step, StepKind, product

@@ -29,7 +29,7 @@ from torseur.describe import (
     RigidPose,
     Rolling,
 )
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load
 from torseur.model import build

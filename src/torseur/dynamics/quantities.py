@@ -12,30 +12,32 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torseur.describe import Mechanism
-from torseur.dynamics import closed_motion, energy, reduction
-from torseur.dynamics.base_parameters import BaseParameters, base_parameters
-from torseur.dynamics.closed_parameters import closed_base_parameters
-from torseur.dynamics.closing_sides import closing_sides
-from torseur.dynamics.derivatives import inverse_dynamics_derivatives
-from torseur.dynamics.jacobians import Axes, Task, acceleration, frame_jacobian
-from torseur.dynamics.kane import kane_quantity
-from torseur.dynamics.kinematics import rates
-from torseur.dynamics.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
+from torseur.dynamics.analytical.kane import kane_quantity
+from torseur.dynamics.analytical.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
+from torseur.dynamics.constrained_motion import motion as closed_motion
+from torseur.dynamics.constrained_motion import reduction
+from torseur.dynamics.constrained_motion.joint_forces import forward_joint_forces, joint_forces
+from torseur.dynamics.constraints.closing_sides import closing_sides
+from torseur.dynamics.loads import energy
+from torseur.dynamics.loads.powers import energy_and_momentum, load_powers, total_energy
 from torseur.dynamics.matrices import dot, times, transposed
-from torseur.dynamics.newton_euler import inverse_dynamics
-from torseur.dynamics.operational import operational_force, operational_space
-from torseur.dynamics.perturbation import (
+from torseur.dynamics.operational_space import operational_force, operational_space
+from torseur.dynamics.parameters.base_parameters import BaseParameters, base_parameters
+from torseur.dynamics.parameters.closed_structures import closed_base_parameters
+from torseur.dynamics.parameters.regressor import given_forces, regressor, standard_parameters
+from torseur.dynamics.sensitivities import (
     constraint_derivatives,
     constraint_stiffness,
     inverse_dynamics_by_inputs,
     inverse_dynamics_by_normals,
     rate_derivatives,
 )
-from torseur.dynamics.powers import energy_and_momentum, load_powers, total_energy
-from torseur.dynamics.reactions import forward_joint_forces, joint_forces
-from torseur.dynamics.regressor import given_forces, regressor, standard_parameters
-from torseur.dynamics.system import NORMALS
-from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.tree.derivatives import inverse_dynamics_derivatives
+from torseur.dynamics.tree.jacobians import Axes, Task, acceleration, frame_jacobian
+from torseur.dynamics.tree.kinematics import Kinematics
+from torseur.dynamics.tree.newton_euler import inverse_dynamics
+from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import FEW, RANK, Options, Workbench, collect, operations
 from torseur.errors import ArgumentError, ModelError, choice
 from torseur.graph import Expr, Function, jacobian, ops, substitute

@@ -8,17 +8,23 @@ from functools import cached_property
 from typing import Any
 
 from torseur.describe import Mechanism
-from torseur.dynamics.articulated_body import articulated_solve
-from torseur.dynamics.composite_body import mass_matrix
-from torseur.dynamics.constrained import Allowed, FewRows, ManyRows
-from torseur.dynamics.constraints import Constraints, Row
-from torseur.dynamics.contact_friction import ContactLaw, add_compliance, add_friction, compliant_loads, slipping
-from torseur.dynamics.factorisation import Factors, ZeroPivot, factorise, solve_with
-from torseur.dynamics.jacobians import Axes, Task
-from torseur.dynamics.loads import Forces, FrictionLaw, coulomb, forces_of
-from torseur.dynamics.newton_euler import inverse_dynamics
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import Tree
+from torseur.dynamics.constraints.contact_friction import (
+    ContactLaw,
+    add_compliance,
+    add_friction,
+    compliant_loads,
+    slipping,
+)
+from torseur.dynamics.constraints.rows import Constraints, Row
+from torseur.dynamics.constraints.solvers import Allowed, FewRows, ManyRows
+from torseur.dynamics.loads.forces import Forces, FrictionLaw, coulomb, forces_of
+from torseur.dynamics.tree.articulated_body import articulated_solve
+from torseur.dynamics.tree.composite_body import mass_matrix
+from torseur.dynamics.tree.factorisation import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.newton_euler import inverse_dynamics
+from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ArgumentError
 from torseur.graph import Block, Expr, Function, Role, count, ops, select, sqrt, substitute
 from torseur.graph.function import reachable
@@ -108,7 +114,7 @@ class Workbench:
     @cached_property
     def tree(self) -> Tree:
         if self.options.closed_parameters:
-            from torseur.dynamics.closed_parameters import closed_base_parameters, with_parameters
+            from torseur.dynamics.parameters.closed_structures import closed_base_parameters, with_parameters
 
             return with_parameters(self.plain.tree, closed_base_parameters(self.plain).base)
         return Tree(self.system, regroup=self.options.base_parameters, welds=self.options.welds)
@@ -264,7 +270,10 @@ class Workbench:
         if most <= FEW_ROWS:
             return FewRows(*given)
         if most > MANY_ROWS and all(row.switch is None for row in rows.rows):
-            from torseur.dynamics.partitioned import Partitioned, rows_are_independent  # which are built on a workbench
+            from torseur.dynamics.constrained_motion.partitioned import (  # which are built on a workbench
+                Partitioned,
+                rows_are_independent,
+            )
 
             found = Partitioned(self) if rows_are_independent(self) else None
             if found is not None and found.is_complete:

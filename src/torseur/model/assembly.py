@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.closing import Attempt, Patience, Rows, newton, rank_over
+from torseur.dynamics.constraints.closing import Attempt, Patience, Rows, newton, rank_over
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.function import array_of, check_names
 from torseur.model.ranks import numeric_rows

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe.faults import nearest
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
-from torseur.dynamics.system import NORMALS
+from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction, compile_keyed

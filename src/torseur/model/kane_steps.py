@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torseur.describe import Mechanism
-from torseur.dynamics.kane import Kane, kane
+from torseur.dynamics.analytical.kane import Kane, kane
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Expr, substitute
 from torseur.model.checked import checked

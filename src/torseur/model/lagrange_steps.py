@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torseur.describe import Mechanism
-from torseur.dynamics.lagrange import Lagrange, lagrange
+from torseur.dynamics.analytical.lagrange import Lagrange, lagrange
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.emit.text.latex_names import symbol
 from torseur.graph import Expr

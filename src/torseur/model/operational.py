@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.jacobians import Axes, Task
+from torseur.dynamics.tree.jacobians import Axes, Task
 from torseur.errors import NumericalError, choice
 from torseur.model.sampling import limits, moved, random_coordinates
 
@@ -33,7 +33,7 @@ def operational_space(
     allow_singular: bool = False,
     **keywords: Any,
 ) -> Any:
-    """M_x, V_x, g_x, bias_x and rank at a frame (see `torseur.dynamics.operational`).
+    """M_x, V_x, g_x, bias_x and rank at a frame (see `torseur.dynamics.operational_space`).
 
     Args:
         model: whose frame it is.

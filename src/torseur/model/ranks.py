@@ -1,7 +1,7 @@
 """The ranks of a model's constraint rows: numbers that its functions are given beside the parameters.
 
 They belong to the branch that the start of the description lies on, and to values of the parameters; see
-`torseur.dynamics.closing`.
+`torseur.dynamics.constraints.closing`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.closing import ClosedStates, Rows, most_ranks, newton
+from torseur.dynamics.constraints.closing import ClosedStates, Rows, most_ranks, newton
 from torseur.errors import ModelError
 from torseur.model.sampling import moved, start_of, unit
 from torseur.spatial.joints import Quantity

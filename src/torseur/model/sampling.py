@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from torseur.describe import BASE, Coordinate, Mechanism
 from torseur.describe.fields import Scalar
-from torseur.dynamics.closed_parameters import projected_regressor
-from torseur.dynamics.regressor import standard_parameters
-from torseur.dynamics.system import System
+from torseur.dynamics.parameters.closed_structures import projected_regressor
+from torseur.dynamics.parameters.regressor import standard_parameters
+from torseur.dynamics.tree.system import System
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Function, evaluate
 from torseur.graph.function import reachable

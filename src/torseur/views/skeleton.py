@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torseur.describe import BASE, WORLD, BaseKind
 from torseur.describe.constraints import Loop
 from torseur.describe.place import AxisTurn, Elementary, Factor, Place, pose_of_steps, to_steps
-from torseur.dynamics.kinematics import body_poses, coordinates_of, frame_pose
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.coordinates import body_poses, coordinates_of, frame_pose
+from torseur.dynamics.tree.system import System
 from torseur.errors import NumericalError
 from torseur.graph import Expr
 from torseur.spatial.joints import JointKind

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torseur.describe import Coordinate, Formula, Mechanism
 from torseur.describe.fields import Scalar
 from torseur.describe.place import Place
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.graph import Block, Function, evaluate
 from torseur.model.assembly import Closing, Loops

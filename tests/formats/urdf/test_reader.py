@@ -12,7 +12,7 @@ import pytest
 from support.urdf_by_hand import frame_poses as poses
 from support.urdf_by_hand import link_poses, lumps, lumps_of, turn
 from torseur.describe import Effort, Formula, Mechanism
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.system import System
 from torseur.formats.urdf import read_urdf
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"

@@ -27,10 +27,10 @@ from typing import Any
 from torseur.describe.faults import guess
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
-from torseur.dynamics.constraints import Constraints
-from torseur.dynamics.kinematics import rates
-from torseur.dynamics.system import NORMALS
-from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.constraints.rows import Constraints
+from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.tree.kinematics import Kinematics
+from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import GraphError, ModelError
 from torseur.graph import Block, Expr, Role, substitute, tangents
@@ -397,7 +397,7 @@ class Context:
     def _check_at_once(self, parts: Parts) -> None:
         """Forces that need accelerations or reactions of the same instant would be solved for, not evaluated.
 
-        Those that need normal forces are: see `torseur.dynamics.normal_forces`.
+        Those that need normal forces are: see `torseur.dynamics.constrained_motion.normal_forces`.
         """
         late = self._late
         driven = {f"the force on '{name}'": (e, late) for name, e in parts.forces.items()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from torseur.describe.constraints import SpeedRow
 from torseur.describe.mechanism import Mechanism
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.system import System
 from torseur.errors import ModelError
 from torseur.graph import Expr, Role, ops, substitute, tangents
 from torseur.graph.function import reachable

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from torseur.describe import BASE, BaseKind
-from torseur.dynamics import energy
-from torseur.dynamics.energy import Part
-from torseur.dynamics.loads import LoadOnTree
-from torseur.dynamics.newton_euler import joint_wrenches
-from torseur.dynamics.powers import power_of
-from torseur.dynamics.velocities import Kinematics
+from torseur.dynamics.loads import energy
+from torseur.dynamics.loads.energy import Part
+from torseur.dynamics.loads.forces import LoadOnTree
+from torseur.dynamics.loads.powers import power_of
+from torseur.dynamics.tree.kinematics import Kinematics
+from torseur.dynamics.tree.newton_euler import joint_wrenches
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr
 from torseur.simulation.plant.islands import Island, islands_of

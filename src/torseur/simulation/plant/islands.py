@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torseur.describe import BaseKind
-from torseur.dynamics.energy import Part
-from torseur.dynamics.kinematics import rates
-from torseur.dynamics.powers import power_of
+from torseur.dynamics.loads.energy import Part
+from torseur.dynamics.loads.powers import power_of
+from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, ops
 from torseur.graph.function import reachable

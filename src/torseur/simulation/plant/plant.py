@@ -15,12 +15,12 @@ from pathlib import Path
 from torseur.describe import Mechanism
 from torseur.describe.faults import guess
 from torseur.describe.mechanism import Output
-from torseur.dynamics.closed_motion import Motion, corrected, moved_by
-from torseur.dynamics.kinematics import displaced, rates
-from torseur.dynamics.loads import LoadOnTree
-from torseur.dynamics.normal_forces import normal_rows, normals_read
+from torseur.dynamics.constrained_motion.joint_forces import reaction_of
+from torseur.dynamics.constrained_motion.motion import Motion, corrected, moved_by
+from torseur.dynamics.constrained_motion.normal_forces import normal_rows, normals_read
+from torseur.dynamics.loads.forces import LoadOnTree
 from torseur.dynamics.quantities import motion_derivatives
-from torseur.dynamics.reactions import reaction_of
+from torseur.dynamics.tree.coordinates import displaced, rates
 from torseur.dynamics.workbench import RANK_NAMES, Options, Workbench
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
@@ -336,7 +336,7 @@ class Plant:
         return {self.mechanism.pushing[k] for k in places}
 
     def jamming(self) -> Function | None:
-        """D (k, k) of the normal forces that are read; see `torseur.dynamics.normal_forces`."""
+        """D (k, k) of the normal forces that are read; see `torseur.dynamics.constrained_motion.normal_forces`."""
         if self._normals is None:
             return None
         return self._function("jamming", {"D": self._in([x for row in self._normals.D for x in row])})

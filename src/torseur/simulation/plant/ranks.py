@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from torseur.dynamics.closing import ClosedStates, Rows
-from torseur.dynamics.sampled_rows import angle_rows, length_speeds
+from torseur.dynamics.constrained_motion.sampled_rows import angle_rows, length_speeds
+from torseur.dynamics.constraints.closing import ClosedStates, Rows
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError
 from torseur.model import Model

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torseur.describe.mechanism import NamedQuantity, Output
-from torseur.dynamics import energy
+from torseur.dynamics.loads import energy
 from torseur.emit import NativeFunction, compile
 from torseur.graph import Expr, Function
 from torseur.simulation.integrate.outcome import Trajectory

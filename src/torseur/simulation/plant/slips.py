@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torseur.dynamics.constraints import Constraints
-from torseur.dynamics.contact_friction import Rubbing, length_of
+from torseur.dynamics.constraints.contact_friction import Rubbing, length_of
+from torseur.dynamics.constraints.rows import Constraints
 from torseur.graph import Expr, jacobian, maximum, minimum, select, tangents
 from torseur.simulation.blocks.context import Context
 

@@ -32,9 +32,9 @@ from enum import Enum
 from torseur.describe.bodies import Coordinate
 from torseur.describe.constraints import Contact, Rolling
 from torseur.describe.fields import Scalar
-from torseur.dynamics.constraints import Constraints, Row
-from torseur.dynamics.contact_friction import Rubbing, length_of, rubbing_of
-from torseur.dynamics.kinematics import rates
+from torseur.dynamics.constraints.contact_friction import Rubbing, length_of, rubbing_of
+from torseur.dynamics.constraints.rows import Constraints, Row
+from torseur.dynamics.tree.coordinates import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
 from torseur.simulation.blocks.context import Context

@@ -15,9 +15,9 @@ import numpy as np
 from torseur.describe import BASE, WORLD, BaseKind, Mechanism
 from torseur.describe.inertia import CentralInertia
 from torseur.describe.loads import PathLoad
-from torseur.dynamics.kinematics import body_poses, frame_pose
-from torseur.dynamics.system import System
-from torseur.dynamics.tree import inertia_of
+from torseur.dynamics.tree.coordinates import body_poses, frame_pose
+from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.tree import inertia_of
 from torseur.errors import ArgumentError
 from torseur.views.scene.parts import ACCENT, COLOURS, GREY, Array, Drawing, Part, Point, Rod, has_shapes, shape_parts
 from torseur.views.scene.solids import Triangles, ball, box, cylinder, placed_at, pointing, polyline, tyre

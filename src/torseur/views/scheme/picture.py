@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import BaseKind, Formula, Mechanism
-from torseur.dynamics.system import System
+from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError
 from torseur.spatial.joints import Quantity
 from torseur.views.scheme.labels import Label, Placed, place_labels, width_of

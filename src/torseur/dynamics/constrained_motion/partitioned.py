@@ -1,0 +1,104 @@
+"""Motion under many independent constraints, by independent speeds: loop after loop instead of all rows at once.
+
+With x = N z + x_b, A N = 0 and A x_b = b, the least of 1/2 x' M x - f' x under A x = b is
+
+    (N' M N) z = N' (f - M x_b),   A' lambda = M x - f
+
+(Maakaroun 2.39-2.40). N and x_b follow from loop to loop, so the work grows with the number of loops and not with its
+cube. The independent speeds are chosen once, which cannot suit every position: a loop may lose rank where the whole set
+of rows does not, and a speed that describes the motion well here may stand still there. Where the choice is bad, and
+where the rank given is not the number of rows, all rows are solved together with pivots of that instant
+(`constrained.ManyRows`). Nothing is chosen or compiled anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from torseur.dynamics.constrained_motion.reduction import Reduction, reduced_factors, solve_reduced
+from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constraints.solvers import ManyRows
+from torseur.dynamics.matrices import dot, times, transposed
+from torseur.dynamics.tree.factorisation import Factors
+from torseur.dynamics.workbench import Workbench
+from torseur.graph import Expr, absolute, equal, select
+from torseur.graph.linear import largest
+
+__all__ = ["LARGEST_GROWTH", "Partitioned", "rows_are_independent"]
+
+LARGEST_GROWTH = 1e3
+"""How much faster than the independent speeds the others may be, lengths measured by that of the mechanism, before the
+choice is a bad one."""
+
+
+def rows_are_independent(w: Workbench) -> bool:
+    """Whether no row repeats others, as far as allowed states near the start tell."""
+    sampled = SampledRows(w)
+    return len(sampled.states) > 0 and sampled.rank == len(w.constraints.rows)
+
+
+class Partitioned:
+    """The motions that constraints allow; the same questions as `constrained.FewRows` answers."""
+
+    def __init__(self, w: Workbench) -> None:
+        self.w, self.M = w, w.matrix
+        self._found = Reduction(w)
+        g = w.system.graph
+        rows = g.number(float(len(w.constraints.rows)))
+        self._good = equal(sum(w.ranks, g.zero), rows) & (self._growth < LARGEST_GROWTH)
+        bad = select(self._good, 0.0, 1.0)
+        self._together = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.weak_pivots, w.length, bad)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the independent speeds and the rows together give each speed once."""
+        return self._found.is_square
+
+    @property
+    def rank(self) -> Expr:
+        return select(self._good, float(len(self.w.constraints.rows)), self._together.rank)
+
+    @property
+    def _growth(self) -> Expr:
+        """How much faster the fastest speed is than the independent ones."""
+        w, one = self.w, self.w.system.graph.one
+        unit = [w.length if x.unit == "m/s" else one for x in w.system.mechanism.v]
+        places = self._found.independent.places
+        sizes = [
+            absolute(x) * ((one if k is None else unit[k]) / unit[i])
+            for i, row in enumerate(self._found.N)
+            for x, k in zip(row, places, strict=True)
+            if not x.is_number
+        ]
+        return largest(sizes) if sizes else self.w.system.graph.zero
+
+    def _chosen(self, fast: Sequence[Expr], together: Sequence[Expr]) -> list[Expr]:
+        return [x if x is y else select(self._good, x, y) for x, y in zip(fast, together, strict=True)]
+
+    @cached_property
+    def _factors(self) -> Factors:
+        return reduced_factors(self.w, self._found)
+
+    def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+        """x with the least 1/2 x' M x - f' x under A x = b."""
+        return self._chosen(self._solved(f, b), self._together.solve(f, b))
+
+    def _solved(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+        start = self._found.particular(b)
+        if not self._found.k:
+            return start
+        rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
+        z = solve_reduced(self._factors, times(transposed(self._found.N), rest))
+        return [s + dot(row, z) for s, row in zip(start, self._found.N, strict=True)]
+
+    def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:
+        """lambda with M x = f + A' lambda."""
+        fast = self._found.multipliers([dot(row, x) - fi for row, fi in zip(self.M, f, strict=True)])
+        return self._chosen(fast, self._together.multipliers(x, f))
+
+    def closing(self, misses: Sequence[Expr]) -> list[Expr]:
+        """A step x with A x = misses in the holonomic rows and zero in the others, the independent speeds zero."""
+        zero, rows = self.w.system.graph.zero, self.w.constraints
+        wanted = [m if row.position is not None else zero for m, row in zip(misses, rows.rows, strict=True)]
+        return self._chosen(self._found.particular(wanted), self._together.closing(misses))
