@@ -12,6 +12,11 @@ import torseur as ts
 from torseur import extensions
 from torseur.describe.loads import KINDS
 from torseur.formats.yaml.reader import read_yaml
+from torseur.graph import Graph
+from torseur.spatial.joints import KINDS as JOINTS
+from torseur.spatial.pose import Pose
+
+G = Graph()
 
 PACKAGE = '''
 """A magnet above the origin, a joint that turns twice as far as its coordinate, and a signal that knocks."""
@@ -21,7 +26,9 @@ from torseur.describe.loads import FrameLoad, LoadContext, LoadResult
 from torseur.extensions import Extension
 from torseur.graph import Expr, exp
 from torseur.simulation.blocks import Block
-from torseur.spatial.joints import CoordinateInfo, JointKind, Motion, Quantity
+from torseur.spatial.joints import CoordinateInfo, JointKind, Quantity
+from torseur.spatial.motion import Motion
+from torseur.spatial.vectors import Vector
 from torseur.spatial.pose import Step, StepKind, elementary
 from torseur.spatial.joints.kind import along
 
@@ -37,9 +44,8 @@ class Magnet(FrameLoad):
         return on.scalar(self.strength) * exp(on.frame(self.frame).pose.P[2])
 
     def act(self, on):
-        R, zero = on.frame(self.frame).pose.R, on.graph.zero
-        f = self._force(on)
-        on.apply(self.frame, tuple(f * x for x in R[2]), (zero, zero, zero))
+        up = on.frame(self.frame).pose.R[2]
+        on.apply(self.frame, self._force(on) * up, Vector.zero(on.graph))
 
     def energy(self, on):
         return -self._force(on)
@@ -58,7 +64,7 @@ class Double(JointKind):
 
     def subspace(self, g, q, settings=()):
         one = along(g, None, 2)
-        return [Motion(one.linear, tuple(2.0 * x for x in one.angular))]
+        return [Motion(one.linear, 2.0 * one.angular)]
 
 
 class Knock(Block):
@@ -171,3 +177,30 @@ def test_an_entry_point_that_is_no_extension_is_named(installed, monkeypatch):
     )
     with pytest.raises(ts.ModelError, match="is no extension"):
         KINDS["something else"]
+
+
+def test_a_joint_that_says_nothing_of_closing_loops_is_refused_as_a_cut_joint_by_name(installed):
+    model = """
+torseur: 1
+name: ring
+bodies:
+  a: {joint: {kind: double}, inertia: {ZZ: 1}}
+  b: {parent: a, joint: revolute, inertia: {ZZ: 1}}
+loops:
+  closed: {joint: double, between: [b, world]}
+"""
+    with pytest.raises(ts.ModelError, match="a double joint cannot close a loop") as caught:
+        read_yaml(model, "ring.yaml")
+    assert caught.value.where == "ring.yaml:8:19: loops.closed.joint"
+    assert read_yaml(model.replace("joint: double, between", "joint: revolute, between")).loops
+    double = JOINTS["double"]
+    assert not double.closes_loops
+    with pytest.raises(ts.ModelError, match="a double joint cannot close a loop") as caught:
+        double.closure(double.pose(G, (G.symbol("q"),)))
+    assert "5 of them" in caught.value.expected
+
+
+def test_every_joint_of_the_core_closes_loops_but_those_that_leave_nothing_to_constrain():
+    assert {name for name, kind in JOINTS.core.items() if not kind.closes_loops} == {"free", "free_rpy"}
+    for name in ("free", "free_rpy"):
+        assert JOINTS[name].closure(Pose.identity(G)) == []

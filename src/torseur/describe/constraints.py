@@ -36,11 +36,13 @@ class Loop(Record):
     @field_validator("joint")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in KINDS or KINDS[value].nv == 6:
-            known = ", ".join(name for name, kind in KINDS.items() if kind.nv < 6)
-            raise PydanticCustomError(
-                "kind", "no cut joint '{got}'; expected one of {known}", {"got": value, "known": known}
-            )
+        if value not in KINDS or not KINDS[value].closes_loops:
+            known = ", ".join(name for name, kind in KINDS.items() if kind.closes_loops)
+            parts = {"got": value, "known": known}
+            if value in KINDS and KINDS[value].nv < 6:
+                text = "a {got} joint cannot close a loop: its kind gives no equations for it; expected one of {known}"
+                raise PydanticCustomError("kind", text, parts)
+            raise PydanticCustomError("kind", "no cut joint '{got}'; expected one of {known}", parts)
         return value
 
     @property

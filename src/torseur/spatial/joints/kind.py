@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from torseur.errors import ModelError
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.closure import Closing
@@ -79,8 +80,22 @@ class JointKind(ABC):
         return Motion.zero(g)
 
     def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
-        """What holds between frames a and b when they are joined so: 6 - nv equations on the pose of b in a."""
-        return []
+        """What holds between frames a and b when they are joined so: 6 - nv equations on the pose of b in a.
+
+        A kind that does not say so is for the tree of bodies alone.
+        """
+        if self.nv == 6:
+            return []
+        raise ModelError(
+            f"a {self.name} joint cannot close a loop",
+            expected=f"a kind with equations of closure: {6 - self.nv} of them",
+            remedy=f"define {type(self).__name__}.closure, or cut the loop at another joint",
+        )
+
+    @property
+    def closes_loops(self) -> bool:
+        """Whether it can be a cut joint: it leaves something to constrain, and says what."""
+        return self.nv < 6 and type(self).closure is not JointKind.closure
 
     def displaced(self, g: Graph, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
         """The coordinates after a small motion d along the speeds; what must have unit length keeps it."""
