@@ -12,6 +12,9 @@ from enum import Enum, Flag
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
 from torseur.describe.faults import Path
 from torseur.describe.fields import Name, Record, Scalar, Triple
 from torseur.describe.formulas import Formula
@@ -24,6 +27,7 @@ __all__ = [
     "FoundName",
     "FrameName",
     "InputName",
+    "KindOf",
     "Refers",
     "RoadName",
     "SpeedName",
@@ -64,6 +68,34 @@ class Refers:
     """The name is that of something else."""
 
     thing: Thing
+
+
+@dataclass(frozen=True)
+class KindOf:
+    """The value is a record of one of several kinds, written as {kind: its fields}; each kind has a `kind`."""
+
+    table: Mapping[str, type[Record]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self._made, serialization=core_schema.plain_serializer_function_ser_schema(self._written)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        kinds = {kind: {"type": "object"} for kind in self.table}
+        return {"type": "object", "properties": kinds, "additionalProperties": False, "maxProperties": 1}
+
+    def _made(self, given: Any) -> Record:
+        if isinstance(given, Record) and type(given) in self.table.values():
+            return given
+        if not isinstance(given, Mapping) or len(given) != 1 or next(iter(given)) not in self.table:
+            known = ", ".join(self.table)
+            raise PydanticCustomError("kind", "expected one kind and its fields: one of {known}", {"known": known})
+        ((kind, fields),) = given.items()
+        return self.table[kind].model_validate({} if fields is None else fields)
+
+    def _written(self, record: Any) -> dict[str, Any]:
+        return {record.kind: record.model_dump(exclude_defaults=True)}
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,10 @@ class LoadContext(ABC):
         """The rate of a coordinate that is a speed itself."""
 
     @abstractmethod
+    def input(self, name: str) -> Expr:
+        """The value of an input of the mechanism."""
+
+    @abstractmethod
     def rate(self, value: Expr) -> Expr:
         """The time derivative of an expression of coordinates and time."""
 

@@ -138,6 +138,8 @@ def given(record: Record | Load) -> Data:
 def _shown(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _shown(item) for key, item in value.items()}
+    if isinstance(value, Record):
+        return given(value)
     return [_shown(item) for item in value] if isinstance(value, tuple) else _plain(value)
 
 

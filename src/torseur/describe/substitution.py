@@ -57,7 +57,7 @@ def with_slipping_wheels(mechanism: Mechanism) -> Mechanism:
 
 
 def without_constraints(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
-    """The same without some constraints; the normal forces of these are zero."""
+    """The same without some constraints; the normal forces of these are zero, and so are loads on their wheels."""
     zeros = dict.fromkeys((normal_of(name) for name in names), 0.0)
 
     def zeroed(formula: Formula) -> Formula:
@@ -65,6 +65,7 @@ def without_constraints(mechanism: Mechanism, names: Collection[str]) -> Mechani
 
     kept = {n: rewritten(c, zeroed) for n, c in mechanism.constraints.items() if n not in names}
     tables = {name: rewritten(getattr(mechanism, name), zeroed) for name in ("loads", "outputs", "quantities")}
+    tables["loads"] = FrozenDict({n: load for n, load in tables["loads"].items() if not set(load.wheels) & set(names)})
     return mechanism.model_copy(update={"constraints": FrozenDict(kept), **tables})
 
 

@@ -173,8 +173,9 @@ def cycles(scope: Scope) -> Iterator[Fault]:
 
 def unused_names(scope: Scope) -> Iterator[Fault]:
     """Parameters, inputs and tables that nothing uses."""
-    used = names_in(scope.mechanism)
-    formulas = [found.formula for found in walk(scope.mechanism) if isinstance(found, FoundFormula)]
+    everything = list(walk(scope.mechanism))
+    used = names_in(scope.mechanism) | {x.name for x in everything if isinstance(x, FoundName)}
+    formulas = [found.formula for found in everything if isinstance(found, FoundFormula)]
     looked_up = {name for formula in formulas for name, _ in formula.tables}
     for name in scope.mechanism.tables:
         if name not in looked_up:

@@ -133,6 +133,9 @@ class LoadOnTree(LoadContext):
             s, rate = s + k * self._tree.system.scope[name], rate + k * self._rates[name]
         return s, rate
 
+    def input(self, name: str) -> Expr:
+        return self._tree.system.u[name]
+
     def rate(self, value: Expr) -> Expr:
         system = self._tree.system
         seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: self.graph.one}

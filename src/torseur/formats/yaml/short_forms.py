@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from torseur.describe.annotations import KindOf
 from torseur.describe.bodies import Base, Body, Coordinate, Frame, Joint, Line, Mesh, Shape
 from torseur.describe.faults import guess, nearest
 from torseur.describe.fields import Record
@@ -52,10 +53,19 @@ def shape(node: Node, kind: type[Record], source: Source) -> Node:
     kept: dict[str, Node] = {}
     for key, item in node.value.items():
         if key in fields:
-            kept[key] = _shape_as(item, fields[key].annotation, source)
+            of = next((mark for mark in fields[key].metadata if isinstance(mark, KindOf)), None)
+            full = _shape_as(item, fields[key].annotation, source) if of is None else _shape_kind(item, of, source)
+            kept[key] = full
         else:
             _unknown(node, item, key, _known_keys(kind), source)
     return Node(kept, node.mark, node.path, node.keys)
+
+
+def _shape_kind(node: Node, of: KindOf, source: Source) -> Node:
+    """{kind: fields}, with the fields in the full form of that kind; what is no kind is left to the record."""
+    if len(node.items) != 1 or (kind := next(iter(node.items))) not in of.table:
+        return node
+    return Node({kind: shape(node.items[kind], of.table[kind], source)}, node.mark, node.path, node.keys)
 
 
 def shape_load(node: Node, kinds: Mapping[str, type[Load]], source: Source) -> tuple[type[Load], Node] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
+from torseur.describe.annotations import KindOf
 from torseur.describe.bodies import Coordinate, Frame, Joint
 from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
@@ -66,7 +67,12 @@ def _fields(record: Record) -> dict[str, Any]:
     """The fields that are not what they are by default."""
     fields = type(record).model_fields
     given = {name: getattr(record, name) for name in fields}
-    return {name: plain(x) for name, x in given.items() if fields[name].is_required() or x != fields[name].default}
+    kinds = {name for name, field in fields.items() if any(isinstance(mark, KindOf) for mark in field.metadata)}
+    return {
+        name: {x.kind: _fields(x)} if name in kinds and x is not None else plain(x)
+        for name, x in given.items()
+        if fields[name].is_required() or x != fields[name].default
+    }
 
 
 def _short(record: Record) -> Any:

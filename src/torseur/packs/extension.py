@@ -1,0 +1,10 @@
+"""What the packs add to the kinds of the core; the entry point of this package names it."""
+
+from __future__ import annotations
+
+from torseur.extensions import Extension
+from torseur.packs.tyres.load import Tyre
+
+__all__ = ["EXTENSION"]
+
+EXTENSION = Extension("torseur.packs", loads={Tyre.kind: Tyre})
