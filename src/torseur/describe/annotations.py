@@ -6,11 +6,11 @@ carries `Uses`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, Flag
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -35,8 +35,12 @@ __all__ = [
     "Thing",
     "Uses",
     "records",
+    "renamed",
     "walk",
 ]
+
+
+T = TypeVar("T", bound=Record)
 
 
 class Thing(Enum):
@@ -175,6 +179,45 @@ def _walk(value: Any, annotation: Any, marks: list[Any], path: Path, uses: Uses)
         for k, item in enumerate(value):
             item_type = inside[0 if inside[-1] is Ellipsis else k] if inside else None
             yield from _walk(item, item_type, [], (*path, k), uses)
+
+
+def renamed(record: T, things: Mapping[Thing, Mapping[str, str]], change: Callable[[Formula], Scalar]) -> T:
+    """A record with other names of what it refers to, and other formulas."""
+    made = {}
+    for name, field in type(record).model_fields.items():
+        old = getattr(record, name)
+        new = _renamed(old, field.annotation, field.metadata, things, change)
+        if new is not old:
+            made[name] = new
+    return record.model_copy(update=made) if made else record
+
+
+def _renamed(
+    value: Any,
+    annotation: Any,
+    marks: list[Any],
+    things: Mapping[Thing, Mapping[str, str]],
+    change: Callable[[Formula], Scalar],
+) -> Any:
+    annotation, marks = _opened(annotation, value, marks)
+    thing = next((mark.thing for mark in marks if isinstance(mark, Refers)), None)
+    if isinstance(value, Formula):
+        return change(value)
+    if isinstance(value, str) and thing is not None:
+        return things.get(thing, {}).get(value, value)
+    if isinstance(value, Record):
+        return renamed(value, things, change)
+    if isinstance(value, dict):
+        key_type, item_type = get_args(annotation) or (None, None)
+        return {
+            _renamed(key, key_type, [], things, change): _renamed(item, item_type, [], things, change)
+            for key, item in value.items()
+        }
+    if isinstance(value, tuple):
+        inside = get_args(annotation)
+        types = [inside[0 if inside[-1] is Ellipsis else k] if inside else None for k in range(len(value))]
+        return tuple(_renamed(item, kind, [], things, change) for item, kind in zip(value, types, strict=True))
+    return value
 
 
 def _opened(annotation: Any, value: Any, marks: list[Any]) -> tuple[Any, list[Any]]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from torseur.extensions import Extension
 from torseur.packs.tyres.load import Tyre
+from torseur.packs.vehicles.air import Air
+from torseur.packs.vehicles.document import KEY, read_vehicle_document
 
 __all__ = ["EXTENSION"]
 
-EXTENSION = Extension("torseur.packs", loads={Tyre.kind: Tyre})
+EXTENSION = Extension(
+    "torseur.packs",
+    loads={Tyre.kind: Tyre, Air.kind: Air},
+    documents={KEY: read_vehicle_document},
+)

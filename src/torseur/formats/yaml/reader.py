@@ -29,6 +29,7 @@ from torseur.describe.faults import Path
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
+from torseur.extensions import Kinds
 from torseur.formats.csv_tables import table_in_file
 from torseur.formats.yaml.nodes import Node, Source, parse, placed, plain, take_down
 from torseur.formats.yaml.short_forms import shape, shape_load
@@ -52,6 +53,11 @@ STUDY_KEY = "torseur_study"
 MOST_ROUNDS = 20
 """Of leaving out what is wrong in form."""
 _OF_FILES = ("file", "columns", "grid")
+
+
+DOCUMENTS: Kinds[Callable[[Node, Source, FilePath | None], Document | None]] = Kinds("documents", {})
+"""Other YAML files that are read as a mechanism, by the key that marks them: the root of the file, where faults are
+taken down, and the folder of the file -> the mechanism, or none if there were faults."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,12 @@ def whole_document(
     root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
 ) -> Document:
     """The same, of a text that is parsed already."""
-    _check_version(root, source)
-    document = document_of(root, source, loads=loads, folder=folder)
+    own = None if VERSION_KEY in root.items else next((key for key in root.items if key in DOCUMENTS), None)
+    if own is None:
+        _check_version(root, source)
+        document = document_of(root, source, loads=loads, folder=folder)
+    else:
+        document = DOCUMENTS[own](root, source, folder)
     if document is not None and not len(source):
         return document
     if document is not None:

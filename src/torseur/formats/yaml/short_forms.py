@@ -100,6 +100,10 @@ def _unknown(
 
 def _shape_as(node: Node, annotation: Any, source: Source) -> Node:
     """A node in the full form of whatever a field holds."""
+    if get_origin(annotation) is Annotated:
+        of = next((mark for mark in get_args(annotation)[1:] if isinstance(mark, KindOf)), None)
+        if of is not None:
+            return _shape_kind(node, of, source)
     annotation = _bare(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Record):
         return shape(node, annotation, source)

@@ -63,6 +63,9 @@ class Tyre(Load):
 
     wheel: ConstraintName = Field(description="the rolling constraint of the wheel, with slides: freely")
     law: Annotated[TyreLaw, KindOf(LAWS)] = Field(description="a tyre law by its kind, such as pacejka_1989: {...}")
+    load: Anything | None = Field(
+        None, description="normal load, N, in place of that of the contact, where nothing can carry it"
+    )
     adherence: Anything = Field(1.0, description="what friction is multiplied by, beside the adherence of the road")
     pressure: Scalar | None = Field(None, description="inflation pressure, Pa; by default that of the law's data")
     deflection: tuple[InputName, InputName] | None = Field(
@@ -80,7 +83,7 @@ class Tyre(Load):
 
     @property
     def wheels(self) -> tuple[str, ...]:
-        return (self.wheel,)
+        return (self.wheel,) if self.load is None else ()
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -103,15 +106,14 @@ class Tyre(Load):
     def results(self, on: LoadContext) -> Mapping[str, LoadResult]:
         m = self._motion(on)
         slip, f = self._slip(on, m), self._forces(on, m)
-        Fz = m.wheel.load
-        used = sqrt(f.Fx * f.Fx + f.Fy * f.Fy) / maximum(Fz, 1.0)
+        used = sqrt(f.Fx * f.Fx + f.Fy * f.Fy) / maximum(m.Fz, 1.0)
         return {
             "kappa": LoadResult(slip.kappa, "", "longitudinal slip, positive in traction"),
             "alpha": LoadResult(slip.alpha, "rad", "side slip angle, positive for a force to the left"),
             "camber": LoadResult(slip.gamma, "rad", "camber, positive leaning to the right"),
             "Fx": LoadResult(f.Fx, "N", "longitudinal force of the road on the tyre"),
             "Fy": LoadResult(f.Fy, "N", "lateral force of the road on the tyre, to the left"),
-            "Fz": LoadResult(Fz, "N", "normal load"),
+            "Fz": LoadResult(m.Fz, "N", "normal load"),
             "Mx": LoadResult(f.Mx, "N m", "overturning moment"),
             "My": LoadResult(f.My, "N m", "moment of rolling resistance"),
             "Mz": LoadResult(f.Mz, "N m", "aligning moment, positive to the left"),
@@ -123,7 +125,8 @@ class Tyre(Load):
         wheel, zero = on.wheel(self.wheel), on.graph.zero
         (Vx, Vy), Vr = wheel.velocity, wheel.radius * wheel.spin
         sx, sy = (on.input(name) for name in self.deflection) if self.deflection is not None else (zero, zero)
-        return _Motion(wheel, Vx, Vy, Vr, maximum(absolute(Vx), absolute(Vr)), sx, sy)
+        Fz = wheel.load if self.load is None else on.scalar(self.load)
+        return _Motion(wheel, Fz, Vx, Vy, Vr, maximum(absolute(Vx), absolute(Vr)), sx, sy)
 
     def _slip(self, on: LoadContext, m: _Motion) -> Slip:
         low, g = on.scalar(self.low), on.graph
@@ -140,13 +143,13 @@ class Tyre(Load):
         forward = select(m.Vx < -low, m.Vx, absolute(m.Vx))
         mu = m.wheel.adherence * on.scalar(self.adherence)
         pressure = None if self.pressure is None else on.scalar(self.pressure)
-        return Slip(kappa, alpha, m.wheel.camber, m.wheel.load, forward, mu, pressure, m.Vr)
+        return Slip(kappa, alpha, m.wheel.camber, m.Fz, forward, mu, pressure, m.Vr)
 
     def _lengths(self, on: LoadContext, m: _Motion) -> tuple[Expr, Expr]:
         if not self.relaxation:
             return on.scalar(self.patch), on.scalar(self.patch)
         zero = on.graph.zero
-        slip = Slip(zero, zero, m.wheel.camber, m.wheel.load, m.Vx)
+        slip = Slip(zero, zero, m.wheel.camber, m.Fz, m.Vx)
         found = self.law.relaxation(slip, on.scalar)
         if found.x is zero or found.y is zero:
             raise ModelError(
@@ -166,6 +169,7 @@ class _Motion:
     """A wheel in motion; see the module for the symbols."""
 
     wheel: WheelMotion
+    Fz: Expr
     Vx: Expr
     Vy: Expr
     Vr: Expr

@@ -16,6 +16,7 @@ from torseur.describe.annotations import SignalTriple
 from torseur.describe.fields import Scalar, Triple
 from torseur.describe.loads import FrameLoad, LoadContext, LoadResult
 from torseur.graph import Expr, absolute, atan2, maximum, select, sqrt
+from torseur.spatial.vectors import rotate_back, sub
 
 __all__ = ["Air"]
 
@@ -38,7 +39,8 @@ class Air(FrameLoad):
 
     def _force(self, on: LoadContext) -> tuple[Expr, Expr, Expr]:
         frame = on.frame(self.frame)
-        u, v, w = frame.V - frame.pose.R.T @ on.vector(self.wind)
+        wind = rotate_back(frame.pose.R, on.vector(self.wind))
+        u, v, w = sub(frame.V, wind)
         q = 0.5 * on.scalar(self.density) * on.scalar(self.area)
         square = u * u + v * v + w * w
         moves = square > 0.0

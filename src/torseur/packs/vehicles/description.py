@@ -195,8 +195,8 @@ class Steering(Record):
     """How the steered wheels are turned.
 
     angle: both follow the input `steering`, rad. torque: each turns under the input `steering_torque` (N m on each
-    wheel) and its own tyre, as in Maakaroun. column: both follow a rack that the input `steering_torque`, on the steering
-    wheel, turns.
+    wheel) and its own tyre, as in Maakaroun. column: both follow a rack that the input `steering_torque` turns by the
+    steering wheel.
     """
 
     kind: Literal["angle", "torque", "column"] = Field("angle", description="angle, torque or column")

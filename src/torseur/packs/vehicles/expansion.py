@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.describe.bodies import BASE
-from torseur.describe.fields import FrozenDict, Scalar
+from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, StandardInertia
+from torseur.describe.loads import KINDS, Load
 from torseur.errors import ModelError
 from torseur.packs.tyres import TyreLaw
 from torseur.packs.tyres.load import Tyre
@@ -172,7 +172,7 @@ class _Made:
         assert column is not None
         self.inputs["steering_torque"] = _input("N m", "torque on the steering wheel, positive left")
         joint = {"kind": "revolute", "coordinate": "steering_wheel", "meaning": "positive to the left"}
-        self.bodies["column"] = {"joint": joint, "inertia": {"standard": {"ZZ": column.inertia}}}
+        self.bodies["column"] = {"joint": joint, "inertia": {"ZZ": column.inertia}}
         self.loads["driver"] = {"effort": {"coordinate": "steering_wheel", "value": formula("steering_torque")}}
         if column.damping != 0.0 or column.friction != 0.0:
             rubs = {"coordinate": "steering_wheel", "damping": column.damping, "friction": column.friction}
@@ -279,9 +279,7 @@ class _Made:
         return Mechanism.model_validate(data)
 
 
-def _load(given: Any) -> Any:
-    from torseur.describe.loads import KINDS, Load
-
+def _load(given: Any) -> Load:
     if isinstance(given, Load):
         return given
     ((kind, fields),) = given.items()
@@ -298,10 +296,14 @@ def _mass_and_moment(inertia: Inertia, x: Scalar) -> tuple[str, str]:
         return text(inertia.M), f"{text(inertia.MX)} + {text(inertia.M)}*{text(x)}"
     if isinstance(inertia, CentralInertia):
         return text(inertia.mass), f"{text(inertia.mass)}*({text(inertia.centre[0])} + {text(x)})"
-    raise ModelError(
-        "the load at rest of a chassis or payload made of solids is not known",
-        remedy="give the preload of every strut",
-    ) if isinstance(inertia, CompositeInertia) else TypeError(type(inertia).__name__)
+    raise (
+        ModelError(
+            "the load at rest of a chassis or payload made of solids is not known",
+            remedy="give the preload of every strut",
+        )
+        if isinstance(inertia, CompositeInertia)
+        else TypeError(type(inertia).__name__)
+    )
 
 
 class _Corner:
@@ -368,7 +370,7 @@ class _Corner:
             "joint": {"kind": "prismatic", "coordinate": travel, "meaning": meaning},
         }
         if suspension.mass != 0.0:
-            made.bodies[carrier]["inertia"] = {"standard": {"M": suspension.mass}}
+            made.bodies[carrier]["inertia"] = {"M": suspension.mass}
         self._strut(suspension, travel)
         return carrier
 
@@ -408,7 +410,7 @@ class _Corner:
     def _steered(self, carrier: str, suspension: Any) -> str:
         """Steering axis, compliance, and the hub with toe and camber."""
         made, steering = self.made, self.made.vehicle.steering
-        s, below, hub_at = self.sign, carrier, at()
+        s, below, hub_at = self.sign, carrier, dict[str, Any]()
         outwards = s if s else 1.0
         is_strut = isinstance(suspension, Strut)
         if self.axle.steered:
@@ -430,7 +432,7 @@ class _Corner:
                 elif suspension.trail != 0.0 or suspension.offset != 0.0:
                     knuckle["place"], hub_at = at(*to_axis), at(*back)
             if steering.inertia != 0.0:
-                knuckle["inertia"] = {"standard": {"ZZ": steering.inertia}}
+                knuckle["inertia"] = {"ZZ": steering.inertia}
             if steering.damping != 0.0:
                 damper = {"coordinate": coordinate, "damping": steering.damping}
                 made.loads[f"steering_damper_{self.name}"] = {"spring": damper}
@@ -446,7 +448,7 @@ class _Corner:
             made.bodies[soft] = {"parent": below, "place": place, "joint": joint}
             stiff = {"stiffness": suspension.toe_stiffness, "damping": suspension.toe_damping}
             made.loads[soft] = {"spring": {"coordinate": angle, **stiff}}
-            below, place = soft, at()
+            below, place = soft, {}
         travel = f"travel_{self.name}"
         toe, camber = (_renamed(x, travel=travel) for x in (suspension.toe, suspension.camber))
         turns = []
@@ -488,8 +490,10 @@ class _Corner:
         made.bodies[f"wheel_{self.name}"] = {
             "parent": hub,
             "joint": {"kind": "revolute", "axis": "y", "coordinate": spin, "meaning": "positive rolling forward"},
-            "inertia": {"standard": inertia},
-            "shapes": [{"tyre": drawn, "place": at(0.0, 0.0, 0.0, rpy=(formula("pi/2"), 0.0, 0.0)), "colour": "#202020"}],
+            "inertia": inertia,
+            "shapes": [
+                {"tyre": drawn, "place": at(0.0, 0.0, 0.0, rpy=(formula("pi/2"), 0.0, 0.0)), "colour": "#202020"}
+            ],
         }
         made.driven[self.name] = self.axle_name
         rigid = wheel.stiffness is None
@@ -531,6 +535,3 @@ def _renamed(value: Scalar, **names: str) -> str:
     if not isinstance(value, Formula):
         return repr(float(value))
     return value.with_names({name: formula(new) for name, new in names.items() if name in value.names}).text
-
-
-_ = FrozenDict, Path

@@ -1,0 +1,1 @@
+"""Vehicles on tyres: short files that expand into ordinary models."""
