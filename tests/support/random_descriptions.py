@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic import BeforeValidator
 
 from torseur.describe import Mechanism
+from torseur.describe.annotations import KindOf
 from torseur.describe.bodies import Base, BaseKind, Coordinate, Joint, Shape
 from torseur.describe.constraints import Constraint, Contact, Loop, Rolling
 from torseur.describe.fields import Record
@@ -87,6 +88,9 @@ def _value(draw: Draw, annotation: Any, marks: Sequence[Any] = ()) -> Any:
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         return _value(draw, inner, [*marks, *more])
+    of = next((mark for mark in marks if isinstance(mark, KindOf)), None)
+    if of is not None:
+        return _record(draw, min(of.table.values(), key=lambda kind: len(kind.model_fields)))
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return draw(scalars) if Formula in inside else _value(draw, draw(st.sampled_from(inside)), marks)

@@ -86,8 +86,12 @@ class KindOf:
         )
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        kinds = {kind: {"type": "object"} for kind in self.table}
-        return {"type": "object", "properties": kinds, "additionalProperties": False, "maxProperties": 1}
+        kinds = {
+            kind: {**handler(record.__pydantic_core_schema__), "description": (record.__doc__ or "").partition("\n")[0]}
+            for kind, record in self.table.items()
+        }
+        bounds = {"minProperties": 1, "maxProperties": 1, "additionalProperties": False}
+        return {"type": "object", "properties": kinds, **bounds}
 
     def _made(self, given: Any) -> Record:
         if isinstance(given, Record) and type(given) in self.table.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torseur.extensions import Extension
-from torseur.packs.tyres.load import Tyre
+from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
 from torseur.packs.vehicles.document import KEY, read_vehicle_document
 
@@ -11,6 +11,6 @@ __all__ = ["EXTENSION"]
 
 EXTENSION = Extension(
     "torseur.packs",
-    loads={Tyre.kind: Tyre, Air.kind: Air},
+    loads={TyreLoad.kind: TyreLoad, Air.kind: Air},
     documents={KEY: read_vehicle_document},
 )

@@ -46,7 +46,7 @@ from torseur.packs.tyres import LAWS
 from torseur.packs.tyres.law import Slip, TyreForces, TyreLaw
 from torseur.packs.tyres.regular import fade_in, within
 
-__all__ = ["Tyre"]
+__all__ = ["TyreLoad"]
 
 TAU = 0.02
 """Time by which the spring of a standing tyre is damped, s."""
@@ -55,7 +55,7 @@ EPS = 1e-3
 """Speed below which steady slip is no longer a ratio of speeds, where the tread carries it, m/s."""
 
 
-class Tyre(Load):
+class TyreLoad(Load):
     """What the road does to a wheel, by a tyre law; the wheel is a rolling constraint that slides freely."""
 
     kind = "tyre"

@@ -29,7 +29,7 @@ from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, 
 from torseur.describe.loads import KINDS, Load
 from torseur.errors import ModelError
 from torseur.packs.tyres import TyreLaw
-from torseur.packs.tyres.load import Tyre
+from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
 from torseur.packs.vehicles.description import Axle, OwnSuspension, Rigid, Strut, TirFile, Vehicle
 from torseur.packs.vehicles.insertion import inserted
@@ -520,7 +520,7 @@ class _Corner:
         states = (f"tread_x_{self.name}", f"tread_y_{self.name}")
         for state, way in zip(states, ("ahead", "to the left"), strict=True):
             made.inputs[state] = _input("m", f"deflection of the tread {way}; a simulation integrates it")
-        made.loads[self.name] = Tyre(
+        made.loads[self.name] = TyreLoad(
             wheel=self.name,
             law=law,
             adherence=axle.adherence,
