@@ -25,6 +25,7 @@ from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load, PathLoad
 from torseur.describe.lookup_tables import LookupTable
 from torseur.describe.place import Elementary, Place, RigidPose
+from torseur.packs.tyres.load import TyreLoad
 from torseur.spatial.joints import KINDS as JOINTS
 
 __all__ = ["anything", "formulas", "names", "numbers", "scalars", "texts"]
@@ -150,6 +151,9 @@ def _record(draw: Draw, kind: type[Record]) -> Record:
         return Coordinate(**made)
     if kind is Rolling:
         return _rolling(draw)
+    if kind is TyreLoad:
+        made = _fields(draw, TyreLoad)
+        return TyreLoad(**made | ({"relaxation": False} if made.get("deflection") is None else {}))
     choices = _choices(kind)
     given = {"colour": draw(st.sampled_from([None, "#00ff7f"]))} if kind is Shape else {}
     if choices:

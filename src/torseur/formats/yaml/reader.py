@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -136,7 +136,7 @@ def document_of(
     before = len(source)
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
     root = Node(items, root.mark, root.path, root.keys)
-    root = shape(root if folder is None else _with_tables(root, source, folder), Mechanism, source)
+    root = shape(root if folder is None else with_tables(root, source, folder), Mechanism, source)
     made = _loads(root, loads, source)
     mechanism = validated(Mechanism, _data(root, made), root, source)
     if len(source) > before or mechanism is None:
@@ -181,7 +181,7 @@ def _data(root: Node, loads: Mapping[str, Load]) -> Any:
 # -- numbers of tables in files ---------------------------------------------------------------------------------------
 
 
-def _with_tables(root: Node, source: Source, folder: FilePath) -> Node:
+def with_tables(root: Node, source: Source, folder: FilePath) -> Node:
     """A model with the numbers of its tables in place of the names of files; what is wrong is taken down."""
     tables = root.items.get("tables")
     if tables is None or not isinstance(tables.value, dict):

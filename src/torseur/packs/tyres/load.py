@@ -45,6 +45,7 @@ from torseur.graph import Expr, absolute, atan, atan2, maximum, minimum, select,
 from torseur.packs.tyres import LAWS
 from torseur.packs.tyres.law import Slip, TyreForces, TyreLaw
 from torseur.packs.tyres.regular import fade_in, within
+from torseur.spatial.vectors import Vector
 
 __all__ = ["TyreLoad"]
 
@@ -91,7 +92,7 @@ class TyreLoad(Load):
 
     def act(self, on: LoadContext) -> None:
         f, zero = self._forces(on, self._motion(on)), on.graph.zero
-        on.apply_at_wheel(self.wheel, (f.Fx, f.Fy, zero), (f.Mx, f.My, f.Mz))
+        on.apply_at_wheel(self.wheel, Vector(f.Fx, f.Fy, zero), Vector(f.Mx, f.My, f.Mz))
 
     def rates(self, on: LoadContext) -> Mapping[str, Expr]:
         """(T.1)."""

@@ -15,8 +15,8 @@ from pydantic import Field
 from torseur.describe.annotations import SignalTriple
 from torseur.describe.fields import Scalar, Triple
 from torseur.describe.loads import FrameLoad, LoadContext, LoadResult
-from torseur.graph import Expr, absolute, atan2, maximum, select, sqrt
-from torseur.spatial.vectors import rotate_back, sub
+from torseur.graph import absolute, atan2, maximum, select, sqrt
+from torseur.spatial.vectors import Vector, cross
 
 __all__ = ["Air"]
 
@@ -37,22 +37,20 @@ class Air(FrameLoad):
     at: Triple = Field((0.0, 0.0, 0.0), description="centre of pressure in the frame, m")
     wind: SignalTriple = Field((0.0, 0.0, 0.0), description="in world axes, m/s")
 
-    def _force(self, on: LoadContext) -> tuple[Expr, Expr, Expr]:
+    def _force(self, on: LoadContext) -> Vector:
         frame = on.frame(self.frame)
-        wind = rotate_back(frame.pose.R, on.vector(self.wind))
-        u, v, w = sub(frame.V, wind)
+        u, v, w = frame.V - frame.pose.R.T @ on.vector(self.wind)
         q = 0.5 * on.scalar(self.density) * on.scalar(self.area)
         square = u * u + v * v + w * w
         moves = square > 0.0
         speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)  # whose derivatives exist at rest
         beta = atan2(v, maximum(absolute(u), STILL))
         drag, side, lift = on.scalar(self.drag), on.scalar(self.side), on.scalar(self.lift)
-        return -(q * drag * speed * u), -(q * side * beta * (u * u + v * v)), q * lift * u * u
+        return Vector(-(q * drag * speed * u), -(q * side * beta * (u * u + v * v)), q * lift * u * u)
 
     def act(self, on: LoadContext) -> None:
-        fx, fy, fz = self._force(on)
-        x, y, z = on.vector(self.at)
-        on.apply(self.frame, (fx, fy, fz), (y * fz - z * fy, z * fx - x * fz, x * fy - y * fx))
+        force = self._force(on)
+        on.apply(self.frame, force, cross(on.vector(self.at), force))
 
     def results(self, on: LoadContext) -> dict[str, LoadResult]:
         names = ("drag", "side force", "lift")

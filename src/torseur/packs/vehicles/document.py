@@ -6,14 +6,13 @@ import os
 from pathlib import Path
 
 from torseur.describe import Mechanism
-from torseur.describe.checks import faults
 from torseur.errors import ModelError
 from torseur.formats import load
 from torseur.formats.files import contents
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
-from torseur.formats.yaml.reader import Document, validated
+from torseur.formats.yaml.reader import Document, with_tables
 from torseur.formats.yaml.short_forms import shape
-from torseur.formats.yaml.tables import put_tables_in
+from torseur.formats.yaml.validation import validated
 from torseur.packs.tyres import TyreLaw, load_tir
 from torseur.packs.vehicles.description import Vehicle
 from torseur.packs.vehicles.expansion import expanded
@@ -46,7 +45,7 @@ def read_vehicle_document(root: Node, source: Source, folder: Path | None) -> Do
     except ModelError as error:
         source.add(root.mark, *(error.faults or (error,)))
         return None
-    return Document(mechanism, tuple(faults(mechanism)), source, node)
+    return Document(mechanism, source, node)
 
 
 def _vehicle(root: Node, source: Source, folder: Path | None) -> tuple[Vehicle, Node] | None:
@@ -57,7 +56,7 @@ def _vehicle(root: Node, source: Source, folder: Path | None) -> tuple[Vehicle, 
         source.stop(mark, "a version of the format that is not known", expected=f"{KEY}: {VERSION}", got=got)
     items = {key: item for key, item in root.items.items() if key != KEY}
     node = Node(items, root.mark, root.path, root.keys)
-    node = shape(node if folder is None else put_tables_in(node, source, folder), Vehicle, source)
+    node = shape(node if folder is None else with_tables(node, source, folder), Vehicle, source)
     vehicle = validated(Vehicle, plain(node), node, source)
     return None if vehicle is None else (vehicle, node)
 
