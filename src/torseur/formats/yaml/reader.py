@@ -44,6 +44,7 @@ __all__ = [
     "read_document",
     "read_yaml",
     "whole_document",
+    "with_tables",
 ]
 
 VERSION = 1
