@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from support.lowered import evaluate_lowered
 from torseur.describe import Mechanism
-from torseur.dynamics.closing import (
+from torseur.dynamics.constraints.closing import (
     ClosedStates,
     Rank,
     Rows,
@@ -14,10 +15,12 @@ from torseur.dynamics.closing import (
     rank_over,
     redundant_rows,
 )
-from torseur.dynamics.elimination import Elimination
-from torseur.dynamics.rank import identifiable
-from torseur.dynamics.system import System
+from torseur.dynamics.constraints.solvers import project
+from torseur.dynamics.parameters.elimination import Elimination
+from torseur.dynamics.parameters.identifiable import identifiable
+from torseur.dynamics.tree.system import System
 from torseur.errors import ModelError, NumericalError, TorseurWarning
+from torseur.graph import Function, Graph, evaluate
 from torseur.model import build
 
 
@@ -106,6 +109,18 @@ def test_a_row_below_a_trillionth_constrains_nothing(coefficient, holds):
     model = build(sliders(parameters={"c": {"value": coefficient}}, constraints={"row": speeds({"dx": "c"})}))
     vdot = model.forward_dynamics(np.zeros(2), np.zeros(2), np.ones(2))
     np.testing.assert_allclose(vdot, [0.0 if holds else 1.0, 1.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("pivot", "weak", "rank"), [(2e-12, 0.0, 2), (0.5e-12, 0.0, 1), (2e-5, 1e-4, 1)])
+def test_a_pivot_is_lost_below_a_trillionth_of_the_first_or_where_it_is_weak(pivot, weak, rank):
+    g = Graph()
+    A = g.block("A", (2, 2))
+    rows, both = [[10.0 * A[0], 10.0 * A[1]], [10.0 * A[2], 10.0 * A[3]]], [((0, 1), (0, 1))]
+    found = project(rows, both, [g.number(2.0)], [g.one] * 2, g, 2, weak=[g.number(weak)])
+    function = Function("f", [A], {"rank": found.rank, "P": found.P})
+    for counted, P in (evaluate(function, np.diag([1.0, pivot])), evaluate_lowered(function, np.diag([1.0, pivot]))):
+        assert counted == rank
+        np.testing.assert_allclose(P, np.diag([0.0, 2.0 - rank]), atol=1e-12)
 
 
 @pytest.mark.parametrize(("share", "follows"), [(0.011, True), (0.009, False)])

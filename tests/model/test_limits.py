@@ -8,6 +8,7 @@ import pytest
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model import build
+from torseur.model.equations import equations
 from torseur.model.equilibria import Balance
 from torseur.model.modes import Mode, Stability, stability_of, table_of
 
@@ -110,6 +111,46 @@ def test_given_speeds_that_differ_by_a_thousand_millionth_contradict_each_other(
     assert (found.contradictory == ()) == agree
 
 
+def demanded(coefficients, equals=0.0) -> dict:
+    return {"speeds": {"coefficients": coefficients, "equals": equals}}
+
+
+@pytest.mark.parametrize(("speed", "differs", "agree"), [(1.0, 1e-11, True), (1.0, 4e-11, False), (1e6, 4e-6, False)])
+def test_speeds_are_allowed_to_ten_times_what_closing_leaves(speed, differs, agree):
+    """Half of the difference is left in each row."""
+    rows = {"one": demanded({"dx": 1.0}, speed), "other": demanded({"dx": 1.0}, speed + differs)}
+    model = build(sliders(constraints=rows))
+    if agree:
+        assert model.assemble().v == pytest.approx([speed, 0.0])
+    else:
+        with pytest.raises(NumericalError, match="no speeds are allowed"):
+            model.assemble()
+
+
+def test_large_speeds_are_allowed_to_their_rounding():
+    rows = {"one": demanded({"dx": 1.0}, 1e6), "other": demanded({"dx": 1.0}, 1e6 + 1e-6)}
+    assert build(sliders(constraints=rows)).assemble().v == pytest.approx([1e6, 0.0])
+
+
+@pytest.mark.parametrize(("small", "counts"), [(2e-10, True), (0.5e-10, False)])
+def test_a_ten_billionth_of_the_largest_row_counts_for_speeds_without_mass(small, counts):
+    bodies = {n: {"joint": {"kind": "prismatic", "coordinate": n}} for n in "xy"}
+    rows = {"one": demanded({"dx": 1.0}), "other": demanded({"dy": small}, 1e-9)}
+    model = build(Mechanism.model_validate({"name": "points", "bodies": bodies, "constraints": rows}))
+    if counts:
+        assert model.assemble().v == pytest.approx([0.0, 1e-9 / small])
+    else:
+        with pytest.raises(NumericalError, match="no speeds are allowed"):
+            model.assemble()
+
+
+@pytest.mark.parametrize(("apart", "is_near"), [(1e-4, True), (4e-4, False)])
+def test_loops_nearly_close_where_gaps_are_a_ten_thousandth_of_the_mechanism(apart, is_near):
+    model = build(sliders(constraints={"one": {"zero": "y - x"}, "other": {"zero": f"y - x - {apart!r}"}}))
+    with pytest.raises(NumericalError, match="nearly close" if is_near else "do not close"):
+        model.assemble()
+
+
 @pytest.mark.parametrize(("mass", "is_massless"), [(2e-12, False), (0.5e-12, True)])
 def test_a_motion_with_a_trillionth_of_the_largest_inertia_is_massless(mass, is_massless):
     found = build(sliders((1.0, mass))).mobility()
@@ -170,3 +211,21 @@ def test_a_target_must_be_a_rotation_to_a_thousand_millionth(stretch, is_pose):
     else:
         with pytest.raises(ArgumentError, match="no pose"):
             model.inverse_kinematics(target, "tip")
+
+
+# -- equations for people ----------------------------------------------------------------------------------------------
+def gravity_of_a_pendulum(**inertia) -> str:
+    pytest.importorskip("sympy")
+    body = {"joint": {"kind": "revolute", "coordinate": "q"}, "inertia": {"ZZ": 1.0, "M": 1.0, **inertia}}
+    content = {"name": "pendulum", "gravity": (0.0, -1.0, 0.0), "parameters": {"L": {"value": 1.0}}}
+    return equations(Mechanism.model_validate({**content, "bodies": {"bob": body}}), "gravity").closed().text()
+
+
+@pytest.mark.parametrize(("side", "is_written"), [(2e-13, True), (0.5e-13, False)])
+def test_a_ten_trillionth_of_the_largest_term_is_not_written(side, is_written):
+    assert ("sin(q)" in gravity_of_a_pendulum(MX=1.0, MY=side)) == is_written
+
+
+@pytest.mark.parametrize(("parts", "is_fraction"), [(48, True), (49, False)])
+def test_fractions_of_up_to_forty_eight_parts_are_written_as_fractions(parts, is_fraction):
+    assert (f"1/{parts}*L" in gravity_of_a_pendulum(MX=f"L/{parts}")) == is_fraction
