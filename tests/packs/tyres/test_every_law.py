@@ -36,6 +36,20 @@ def test_derivatives_are_finite_at_every_edge(name):
 
 
 @every_law
+def test_native_code_is_finite_at_every_edge(name):
+    f = steady_forces(LAWS[name], **POINTS)
+    assert all(np.all(np.isfinite(getattr(f, force))) for force in OUTPUTS)
+
+
+@every_law
+def test_a_road_without_adherence_gives_no_friction(name):
+    if name != "linear":
+        f = EVALUATED[name](**{**POINTS, "mu": 0.0})
+        for force in ("Fx", "Fy", "Mz"):
+            assert np.all(f[force] == 0.0)
+
+
+@every_law
 def test_a_wheel_without_load_has_no_forces(name):
     points = {key: values for key, values in POINTS.items() if key != "Fz"}
     for load in (0.0, -1000.0):

@@ -205,6 +205,18 @@ def test_pressure_needs_a_nominal_one():
         steady_forces(law, Fz=4000.0, alpha=0.02, pressure=2e5)
 
 
+@both
+def test_friction_without_shifts_opposes_slip_within_all_ranges(version):
+    """Without coefficients that shift curves, and with shapes of weighting functions that keep them positive."""
+    shifts = ("PHX1", "PHX2", "PVX1", "PVX2", "RVY1", "RVY2", "RVY3", "PVY3", "PVY4", "PHY3", "PKY6", "PKY7")
+    known = [name for name in shifts if name in type(TYRE[version]).model_fields]
+    law = TYRE[version].model_copy(update={"side": "symmetric", **dict.fromkeys(known, 0.0), "RCX1": 1.0, "RCY1": 1.0})
+    given = random_inputs(version, 3000, seed=11)
+    f = steady_forces(law, **given, own=True)
+    assert np.all(f.Fx * given["kappa"] >= 0.0)
+    assert np.all(-f.Fy * given["alpha"] >= 0.0)
+
+
 def test_friction_falls_with_slip_speed_by_LMUV():
     law = TYRE["61"].model_copy(update={"LMUV": 0.5, "PVX1": 0.0, "PVX2": 0.0})
     slow, fast = steady_forces(law, Fz=5000.0, kappa=-0.8, Vx=[5.0, 50.0]).Fx

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.tyre_laws import Evaluated
-from torseur.errors import ModelError
+from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Graph
 from torseur.packs.tyres import LinearTyre, Slip, steady_forces
 
@@ -68,6 +68,11 @@ def test_radius_stiffness_and_relaxation_are_handed_on():
 def test_a_missing_radius_is_named_where_it_is_needed():
     with pytest.raises(ModelError, match="radius"):
         steady_forces(LinearTyre(cornering_stiffness=1.0, rolling_resistance=0.01), Fz=1.0)
+
+
+def test_slips_that_do_not_broadcast_are_refused():
+    with pytest.raises(ArgumentError, match="broadcast"):
+        steady_forces(TYRE, Fz=[1.0, 2.0], alpha=[0.1, 0.2, 0.3])
 
 
 def test_a_missing_parameter_is_named():

@@ -37,7 +37,7 @@ from pydantic import Field
 
 from torseur.describe.fields import Record, Scalar
 from torseur.errors import ModelError
-from torseur.graph import Expr, absolute, maximum, select
+from torseur.graph import Expr, absolute, maximum, minimum, select
 from torseur.packs.tyres.regular import fade_in, limited_tan, ramp
 
 __all__ = [
@@ -59,6 +59,8 @@ Side = Literal["left", "right"]
 
 STEEPEST_CAMBER = 1.4
 SMALLEST = 1e-6
+FASTEST_SPIN = 10.0
+"""(Vr - Vx) / |Vx| up to which kappa says how fast a wheel turns; a wheel that spins on the spot has kappa = 1."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,14 @@ class Slip:
     pressure: Expr | None = None
     """Inflation pressure, Pa; by default that of the law's data."""
     Vr: Expr | None = None
-    """By default what kappa and Vx say."""
+    """By default what kappa and Vx say, up to eleven times Vx."""
 
     @property
     def rolling_speed(self) -> Expr:
         """Vr, as given or as kappa and Vx say."""
         if self.Vr is not None:
             return self.Vr
-        return self.Vx * (1.0 + over_ground(self.kappa * _sense(self.Vx)))
+        return self.Vx * (1.0 + minimum(over_ground(self.kappa * _sense(self.Vx)), FASTEST_SPIN))
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ E       a6 Fz^2 + a7 Fz + a8                            the same
 camber  Sh = a9 g,  Sv = (a10 Fz^2 + a11 Fz) g,  B is multiplied by 1 - a12 |g|,  E is divided by 1 - a13 |g|
 ======  ==============================================  ======================================================
 
-Friction, stiffness and the factor on B never become negative; the divisor of E is at least 0.1, which large camber
-would take to zero. Fx does not depend on camber. Combined slip and adherence: `curve`.
+Stiffness and the factor on B never become negative, friction not less than a hundredth of that at no load; the divisor
+of E is at least 0.1, which large camber would take to zero. Fx does not depend on camber. Combined slip and adherence:
+`curve`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from torseur.graph import Expr, absolute, atan, exp, maximum, sin
 from torseur.packs.tyres.coefficients import Coefficients
 from torseur.packs.tyres.curve import Curve
 from torseur.packs.tyres.law import PlainTyreLaw, Scalars, Slip, TyreForces, over_ground
-from torseur.packs.tyres.pacejka_1989 import DEGREES, SLIP_RANGE, in_radians
+from torseur.packs.tyres.pacejka_1989 import DEGREES, LEAST_FRICTION, SLIP_RANGE, in_radians
 from torseur.packs.tyres.regular import nonzero, within
 
 __all__ = ["Block1987", "Pacejka1987"]
@@ -65,14 +66,14 @@ class Pacejka1987(PlainTyreLaw):
         """Fx over kappa in percent, at a load in kN."""
         k = Coefficients(self.longitudinal, scalar)
         slope = maximum(k.a3 * Fz + k.a4, 0.0) / exp(k.a5 * Fz)
-        return _curve(k, slope, maximum(k.a1 * Fz + k.a2, 0.0), Fz, Fz.graph.zero, mu)
+        return _curve(k, slope, maximum(k.a1 * Fz + k.a2, LEAST_FRICTION * k.a2), Fz, Fz.graph.zero, mu)
 
     def lateral_curve(self, Fz: Expr, gamma: Expr, mu: Expr | float, scalar: Scalars) -> Curve:
         """Fy over alpha in degrees, at a load in kN and a camber in degrees."""
         k = Coefficients(self.lateral, scalar)
         load = maximum(Fz, SMALLEST_LOAD)
         slope = maximum(k.a3 * sin(k.a4 * atan(k.a5 * load)), 0.0) / load
-        return _curve(k, slope, maximum(k.a1 * Fz + k.a2, 0.0), Fz, gamma, mu)
+        return _curve(k, slope, maximum(k.a1 * Fz + k.a2, LEAST_FRICTION * k.a2), Fz, gamma, mu)
 
     def aligning_curve(self, Fz: Expr, gamma: Expr, mu: Expr | float, scalar: Scalars) -> Curve | None:
         """Mz over alpha in degrees, at a load in kN and a camber in degrees."""

@@ -19,9 +19,10 @@ gamma_89 = -gamma in degrees; forces and Mz are the same.
     Sh   b9 Fz + b10                    a8 g + a9 Fz + a10                       c11 g + c12 Fz + c13
     Sv   0                              a11 Fz g + a12 Fz + a13                  (c14 Fz^2 + c15 Fz) g + c16 Fz + c17
 
-Some sets have a111 and a112 in place of a11: Sv = ((a111 Fz + a112) g + a12) Fz + a13. Stiffness and friction never
-become negative; below 0.1 kN the constant shifts a13 and c17 fade with the load, so that a wheel in the air has no
-force. B is BCD / (C D) with the common factor Fz taken out. Combined slip and adherence: `curve`.
+Some sets have a111 and a112 in place of a11: Sv = ((a111 Fz + a112) g + a12) Fz + a13. Stiffness never becomes
+negative, friction not less than a hundredth of that at no load; below 0.1 kN the constant shifts a13 and c17 fade with
+the load, so that a wheel in the air has no force. B is BCD / (C D) with the common factor Fz taken out. Combined slip
+and adherence: `curve`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ from torseur.packs.tyres.curve import Curve
 from torseur.packs.tyres.law import PlainTyreLaw, Scalars, Slip, TyreForces, over_ground, over_larger
 from torseur.packs.tyres.regular import nonzero, within
 
-__all__ = ["DEGREES", "SLIP_RANGE", "Pacejka1989", "in_radians"]
+__all__ = ["DEGREES", "LEAST_FRICTION", "SLIP_RANGE", "Pacejka1989", "in_radians"]
 
 DEGREES = 180.0 / math.pi
 SLIP_RANGE = 100.0
 FADING_LOAD = 0.1
+LEAST_FRICTION = 0.01
 SMALLEST = 1e-9
 
 
@@ -99,7 +101,7 @@ class Pacejka1989(PlainTyreLaw):
     def longitudinal(self, Fz: Expr, mu: Expr | float, scalar: Scalars) -> Curve:
         """Fx over kappa in percent, at a load in kN."""
         k = Coefficients(self, scalar)
-        peak = mu * maximum(k.b1 * Fz + k.b2, 0.0)
+        peak = mu * maximum(k.b1 * Fz + k.b2, LEAST_FRICTION * k.b2)
         slope = maximum(k.b3 * Fz + k.b4, 0.0) * exp(-(k.b5 * Fz))
         E = k.b6 * Fz * Fz + k.b7 * Fz + k.b8
         return Curve(slope / nonzero(k.b0 * peak, SMALLEST), k.b0, peak * Fz, E, k.b9 * Fz + k.b10, Fz.graph.zero)
@@ -107,7 +109,7 @@ class Pacejka1989(PlainTyreLaw):
     def lateral(self, Fz: Expr, gamma: Expr, mu: Expr | float, scalar: Scalars) -> Curve:
         """Fy over alpha in degrees, at a load in kN and a camber in degrees."""
         k = Coefficients(self, scalar)
-        peak = mu * maximum(k.a1 * Fz + k.a2, 0.0)
+        peak = mu * maximum(k.a1 * Fz + k.a2, LEAST_FRICTION * k.a2)
         ratio = Fz / k.a4
         slope = 2.0 * k.a3 / (k.a4 * (1.0 + ratio * ratio)) * maximum(1.0 - k.a5 * absolute(gamma), 0.0)
         Sh = k.a8 * gamma + k.a9 * Fz + k.a10

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.formulas import Formula
 from torseur.emit import NativeFunction, compile
-from torseur.errors import MissingValue
+from torseur.errors import ArgumentError, MissingValue
 from torseur.graph import Expr, Function, Graph, Role
 from torseur.packs.tyres.law import Slip, TyreLaw
 
@@ -58,7 +58,10 @@ def steady_forces(
     if missing:
         raise MissingValue("parameters of the tyre have no value", expected=", ".join(missing))
     columns = [Fz, kappa, alpha, gamma, Vx, mu, *([] if pressure is None else [pressure])]
-    slips = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in columns)), axis=-1)
+    try:
+        slips = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in columns)), axis=-1)
+    except ValueError as error:
+        raise ArgumentError("slips and loads are not arrays that broadcast", got=str(error)) from error
     function = _compiled(law, names, pressure is not None, own)
     values = [given[name] for name in names]
     found = function(slips, values) if names else function(slips)
