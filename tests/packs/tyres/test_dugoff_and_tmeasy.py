@@ -86,6 +86,61 @@ def test_the_two_parabolas_of_tmeasy_meet_with_a_common_tangent(axis, slip, forc
     assert np.abs(np.diff(slope)).max() < 1e-3 * getattr(TMEASY.law, axis).slope[0]
 
 
+@every_axis
+def test_a_curve_of_tmeasy_bends_alike_on_both_sides_of_its_peak(axis, slip, force):
+    sM, e = getattr(TMEASY.law, axis).peak_slip[0], 1e-4
+    F = TMEASY(**{slip: at(slip, sM + e * np.array([-2, -1, 0, 1, 2])), "Fz": 3000.0})[force]
+    before, after = F[0] - 2 * F[1] + F[2], F[2] - 2 * F[3] + F[4]
+    assert after == pytest.approx(before, rel=0.02)
+
+
+def changed(**values: tuple[float, float]) -> Evaluated:
+    axis = TMEASY.law.longitudinal.model_copy(update=values)
+    return Evaluated(TMEASY.law.model_copy(update={"longitudinal": axis}))
+
+
+def test_a_curve_of_tmeasy_that_falls_steeply_does_not_overshoot():
+    law = changed(slide=(1000.0, 2000.0), slide_slip=(0.15, 0.16))
+    s = np.linspace(0.11, 0.16, 5001)
+    F = law(kappa=s, Fz=3000.0)["Fx"]
+    assert np.all(np.diff(F) <= 1e-9)
+    assert np.abs(np.diff(F)).max() < 2.0
+    assert F[-1] == pytest.approx(1000.0, rel=1e-12)
+
+
+def test_a_slope_of_tmeasy_too_small_for_its_peak_moves_the_peak():
+    law = changed(slope=(4e4, 8e4))
+    s = np.linspace(0.0, 0.3, 3001)
+    F = law(kappa=s, Fz=3000.0)["Fx"]
+    assert F.max() == pytest.approx(3300.0, rel=1e-6)
+    assert s[F.argmax()] == pytest.approx(2 * 3300.0 / 4e4, abs=1e-3)
+
+
+def joined(sx: float, sy: float) -> tuple[float, float]:
+    """(T1) to (T4) in plain numbers, at the load of the first values and before the peak."""
+    x, y = (
+        {key: getattr(a, key)[0] for key in type(a).model_fields} for a in (TMEASY.law.longitudinal, TMEASY.law.lateral)
+    )
+    reach = [a["peak"] / a["slope"] for a in (x, y)]
+    n = [
+        a["peak_slip"] / (x["peak_slip"] + y["peak_slip"]) + r / sum(reach) for a, r in zip((x, y), reach, strict=True)
+    ]
+    s = math.hypot(sx / n[0], sy / n[1])
+    c, d = sx / n[0] / s, sy / n[1] / s
+    dF0 = math.hypot(x["slope"] * n[0] * c, y["slope"] * n[1] * d)
+    sM = math.hypot(x["peak_slip"] / n[0] * c, y["peak_slip"] / n[1] * d)
+    FM = math.hypot(x["peak"] * c, y["peak"] * d)
+    u = s / sM
+    F = dF0 * s / (1 + u * (u + dF0 * sM / FM - 2))
+    return F * c, F * d
+
+
+@pytest.mark.parametrize(("sx", "sy"), [(0.004, 0.005), (0.05, -0.03), (0.02, 0.12), (1e-6, 2e-6)])
+def test_combined_slip_of_tmeasy_is_that_of_its_equations(sx, sy):
+    f = TMEASY(kappa=sx, alpha=math.atan(sy / (1.0 - sx)), Fz=3000.0)
+    assert (f["Fx"], f["Fy"]) == pytest.approx(joined(sx, sy), rel=1e-10)
+
+
 def test_a_force_of_tmeasy_is_at_most_the_peak_of_its_direction():
     rng = np.random.default_rng(3)
     f = TMEASY(kappa=rng.uniform(-1, 1, 2000), alpha=rng.uniform(-1.5, 1.5, 2000), Fz=3000.0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from support.tyre_laws import LAWS, Evaluated, rows_of
+from torseur.packs.tyres import Pacejka1989
 
 SETS = ("adams_pac89", "chrono_hmmwv_pac89", "genta_p510", "sae870421_1987")
 ROWS = rows_of("pacejka89_expected.csv")
@@ -101,8 +102,31 @@ def test_the_aligning_moment_turns_the_wheel_into_its_path(name):
         assert f["Mz"][0] > 0.0 > f["Mz"][1]
 
 
-def test_constant_shifts_fade_with_the_load():
-    law = EVALUATED["adams_pac89"]
-    loads = np.array([0.0, 1.0, 10.0, 50.0])
-    assert np.all(np.diff(law(Fz=loads)["Fy"]) > 0.0)
-    assert law(Fz=1.0)["Fy"] == pytest.approx(0.01 * 6.26206 + 1.21356e-3, abs=0.05)
+PLAIN = {"a0": 1.5, "a1": -30, "a2": 1200, "a3": 2000, "a4": 8, "b0": 1.6, "b1": -30, "b2": 1200, "b3": 0, "b4": 200}
+
+
+def test_constant_shifts_fade_below_a_tenth_of_a_kilonewton():
+    law = Evaluated(Pacejka1989(**PLAIN, a13=20.0, c17=3.0))
+    f = law(Fz=[0.0, 25.0, 50.0, 100.0, 4000.0])
+    np.testing.assert_allclose(f["Fy"], [0.0, 5.0, 10.0, 20.0, 20.0], rtol=1e-12)
+    np.testing.assert_allclose(f["Mz"], [0.0, 0.75, 1.5, 3.0, 3.0], rtol=1e-12)
+
+
+def test_a_vertical_shift_fades_with_slip_along_the_other_axis():
+    law = Evaluated(Pacejka1989(**PLAIN, a13=20.0))
+    n = 200.0 / 1200.0 / (1.0 - 0.1) * 30.0  # B C x of Fx at 30 percent and 4 kN
+    assert law(kappa=-0.3, Fz=4000.0)["Fy"] == pytest.approx(20.0 / math.sqrt(1.0 + n * n), rel=1e-12)
+
+
+def test_friction_falls_with_load_to_a_hundredth_and_no_further():
+    law = Evaluated(Pacejka1989(**PLAIN))
+    peak = [np.abs(law(kappa=-np.geomspace(1e-6, 1, 20001), Fz=Fz)["Fx"]).max() / Fz for Fz in (38.4e3, 39.9e3, 60e3)]
+    np.testing.assert_allclose(peak, [1.2 * 0.04, 1.2 * 0.01, 1.2 * 0.01], rtol=1e-4)
+
+
+def test_a_curve_with_a_large_shape_factor_ends_at_zero():
+    """C = 2.6 takes sin(C atan(B x)) below zero at large slips."""
+    law = Evaluated(Pacejka1989(**(PLAIN | {"b0": 2.6, "b4": 2000})))
+    Fx = law(kappa=-np.linspace(0, 1, 101), Fz=4000.0)["Fx"]
+    assert np.all(Fx <= 1e-9)
+    assert Fx[-1] == pytest.approx(0.0, abs=1e-9)

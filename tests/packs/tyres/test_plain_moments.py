@@ -54,6 +54,15 @@ def test_a_given_rolling_speed_counts_before_that_of_kappa():
     assert float(TYRE.forces(slip, lambda x: g.number(x)).My) == pytest.approx(0.31 * 0.015 * 3000.0)
 
 
+@pytest.mark.parametrize(
+    ("kappa", "Vx", "Vr"), [(0.5, 4.0, 8.0), (-0.5, 4.0, 2.0), (1.0, 4.0, 44.0), (-0.5, -4.0, -8.0)]
+)
+def test_kappa_says_how_fast_a_wheel_rolls_up_to_eleven_times_its_way(kappa, Vx, Vr):
+    g = Graph()
+    slip = Slip(g.number(kappa), g.zero, g.zero, g.one, g.number(Vx))
+    assert float(slip.rolling_speed) == pytest.approx(Vr)
+
+
 def test_radius_stiffness_and_relaxation_are_handed_on():
     g = Graph()
     scalar = lambda x: g.number(x)  # noqa: E731

@@ -125,6 +125,7 @@ def test_lines_that_end_otherwise_and_other_encodings_are_read():
         ("PKY2 = 2", "PKY2 = two", r"a\.tir:30:8: PKY2: not a number(.|\n)*'two'"),
         ("PKY2 = 2", "PKY2 =", r"a\.tir:30:7: PKY2: not a number(.|\n)*nothing"),
         ("PKY2 = 2", "PKY2 = 1e400", r"PKY2: a number out of range"),
+        ("PKY2 = 2", "PKY2 = -2e100", r"PKY2: a number out of range"),
         ("PKY2 = 2", "PKY2 = 2\nPKY33 = 1", r"a\.tir:31:1: (.|\n)*'PKY33'(.|\n)*did you mean PKY3"),
         ("PKY2 = 2", "PKY2 = 2\nXYZZY = 1", r"a\.tir:31:1: (.|\n)*'XYZZY'(.|\n)*comment"),
         ("PKY2 = 2", "PKY2 = 2\nnonsense", r"a\.tir:31:1: LATERAL_COEFFICIENTS: not an entry"),
@@ -152,6 +153,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file():
 def test_names_that_nobody_knows_outside_the_coefficients_are_told_and_left_out():
     notes = read_tir(changed("[DIMENSION]", "[MAKER]\nCONSTRUCTION = '0L5001'\n[DIMENSION]")).notes
     assert any("CONSTRUCTION" in note and ":15:1" in note for note in notes)
+    assert any("QXZ9" in note for note in read_tir(changed("[DIMENSION]", "QXZ9 = 1\n[DIMENSION]")).notes)
 
 
 def test_sizes_are_bounded():
