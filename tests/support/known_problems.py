@@ -200,3 +200,14 @@ def robertson() -> Problem:
     z = g.block("z", 3)
     slow, middle, fast = 0.04 * z[0], 1e4 * z[1] * z[2], 3e7 * z[1] * z[1]
     return Problem(Function("robertson", [z], {"dz": [middle - slow, slow - middle - fast, fast]}))
+
+
+def first_order(rate, n=1, events=None, held=0):
+    """z' = rate(t, z, m), with events g(t, z, m)."""
+    g = Graph()
+    t, z = g.block("t", (), Role.TIME), g.block("z", n)
+    m = g.block("m", held, Role.INPUT) if held else ()
+    blocks = [b for b in (t, z, m) if b]
+    f = Function("rate", blocks, {"dz": rate(t[0], list(z), list(m))})
+    e = Function("events", blocks, {"g": events(t[0], list(z), list(m))}) if events else None
+    return Problem(f, events=e)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.known_problems import ball, driven, driven_exact, kepler, kepler_start, pendulum, second_order
+from support.known_problems import ball, driven, driven_exact, first_order, kepler, kepler_start, pendulum, second_order
 from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function, Graph, Role, cos, exp, select, sin, sqrt
 from torseur.simulation.integrate.crossings import bracketed_zero
@@ -24,17 +24,6 @@ from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 ADAPTIVE = [DOPRI5, DOP853, RODAS4]
 NAMED = {"ids": lambda m: m.name}
 FINE = Tolerance(1e-11, 1e-12)
-
-
-def first_order(rate, n=1, events=None, held=0):
-    """z' = rate(t, z, m), with events g(t, z, m)."""
-    g = Graph()
-    t, z = g.block("t", (), Role.TIME), g.block("z", n)
-    m = g.block("m", held, Role.INPUT) if held else ()
-    blocks = [b for b in (t, z, m) if b]
-    f = Function("rate", blocks, {"dz": rate(t[0], list(z), list(m))})
-    e = Function("events", blocks, {"g": events(t[0], list(z), list(m))}) if events else None
-    return Problem(f, events=e)
 
 
 # -- output ------------------------------------------------------------------------------------------------------------
