@@ -1,8 +1,8 @@
 """Each operation of the graph as LLVM instructions, on any number of lanes.
 
-Arithmetic may be contracted into fused multiply-adds (not a difference of squares); nothing else is re-ordered. Sines
-and cosines are inline. Other functions are called: by lane from the C library, or in a vector form of ours
-(`torseur.emit.vector_math`).
+Every operation is rounded as it stands, a sum that is fused with a product (`torseur.emit.fusion`) once; nothing is
+re-ordered. Sines and cosines are inline. Other functions are called: by lane from the C library, or in a vector form of
+ours (`torseur.emit.vector_math`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torseur.graph.piecewise import Piecewise
 
 __all__ = ["Instructions", "sincos"]
 
-_ARITHMETIC = {ops.ADD: "fadd contract", ops.SUB: "fsub contract", ops.MUL: "fmul contract"}
+_ARITHMETIC = {ops.ADD: "fadd", ops.SUB: "fsub", ops.MUL: "fmul"}
 _COMPARISON = {ops.LT: "olt", ops.LE: "ole", ops.EQ: "oeq"}
 _LOGIC = {ops.AND: "and", ops.OR: "or"}
 _INTRINSIC = {ops.SQRT: "sqrt", ops.ABS: "fabs", ops.FLOOR: "floor", ops.MIN: "minimum", ops.MAX: "maximum"}
@@ -50,8 +50,6 @@ class Instructions:
     def write(self, node: Node, args: list[str]) -> str:
         """Append what computes a node from its operands; gives the name of the result."""
         op, body, real, truth = node.op, self.body, self.lanes.real, self.lanes.truth
-        if op is ops.SUB and all(_is_square(a) for a in node.args):
-            return body.value(f"fsub {real} {args[0]}, {args[1]}")
         if op in _ARITHMETIC:
             return body.value(f"{_ARITHMETIC[op]} {real} {args[0]}, {args[1]}")
         if op is ops.NEG:
@@ -74,6 +72,13 @@ class Instructions:
             return self._apply(_table(self.module, node.data), args)
         return self._apply(vector_function(self.module, op) or _by_lane(self.module, op), args)
 
+    def multiply_add(self, a: str, b: str, c: str, minus_product: bool = False, minus_rest: bool = False) -> str:
+        """a b + c, rounded once where the processor can."""
+        real, body = self.lanes.real, self.body
+        a = body.value(f"fneg {real} {a}") if minus_product else a
+        c = body.value(f"fneg {real} {c}") if minus_rest else c
+        return self.intrinsic("fmuladd", a, b, c)
+
     def intrinsic(self, name: str, *args: str) -> str:
         real = self.lanes.real
         full = self.module.declare(real, f"llvm.{name}.{self.lanes.suffix}", [real] * len(args))
@@ -90,11 +95,6 @@ class Instructions:
         below = body.value(f"fcmp olt {real} {x}, {number(0.0)}")
         lower = body.value(f"select {truth} {below}, {real} {number(-1.0)}, {real} {x}")
         return body.value(f"select {truth} {above}, {real} {number(1.0)}, {real} {lower}")
-
-
-def _is_square(node: Node) -> bool:
-    """Squares are subtracted as they are: x x - y y must be 0 where x is y, or its root would be nan."""
-    return node.op is ops.MUL and node.args[0] is node.args[1]
 
 
 # -- helpers, each written once per module -----------------------------------------------------------------------------
@@ -130,11 +130,12 @@ def _table(module: Module, curve: Piecewise) -> str:
         rows = list(zip(curve.origins, curve.coefficients, strict=True))
         rows += [rows[-1]] * (size - len(rows))  # x = inf runs to the very end
         data = module.constants([number for origin, row in rows for number in (origin, *row)])
-        module.define(f"double @{name}(double %x)", _table_body(breaks, data, size, curve.degree), "noinline")
+        module.define(f"double @{name}(double %x)", _table_body(module, breaks, data, size, curve.degree), "noinline")
     return name if module.lanes.width == 1 else _spread(module, name, 1)
 
 
-def _table_body(breaks: str, data: str, size: int, degree: int) -> Body:
+def _table_body(module: Module, breaks: str, data: str, size: int, degree: int) -> Body:
+    fma = module.declare("double", "llvm.fmuladd.f64", ["double"] * 3)
     body, place, half, zero = Body(), "0", size // 2, Lanes(1).number(0.0)
     while half:
         probe = body.value(f"add i64 {place}, {half}")
@@ -157,7 +158,7 @@ def _table_body(breaks: str, data: str, size: int, degree: int) -> Body:
     u = body.value(f"select i1 {held}, double {zero}, double {u}")
     value = body.value(f"fadd double {numbers[-1]}, {body.value(f'fmul double {u}, {zero}')}")
     for c in reversed(numbers[:-1]):
-        value = body.value(f"fadd contract double {body.value(f'fmul contract double {value}, {u}')}, {c}")
+        value = body.value(f"call double @{fma}(double {value}, double {u}, double {c})")
     body.do(f"ret double {value}")
     return body
 

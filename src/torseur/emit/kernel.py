@@ -8,10 +8,11 @@ for one piece of straight-line code grows faster than its length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from torseur.emit.fusion import Fused, fused_sums
 from torseur.emit.instructions import Instructions, sincos
 from torseur.emit.ir import Body
 from torseur.emit.module import Kernel, Module
@@ -25,11 +26,14 @@ from torseur.graph.routine import Loops
 
 __all__ = ["CHUNK", "Place", "Sink", "write_function", "write_kernel"]
 
-CHUNK = 2000
-"""Nodes in one piece of straight-line code."""
+CHUNK = 1000
+"""Nodes in one piece of straight-line code, products that are fused not counted."""
 
 Place = tuple[str, int]
 """Where a value is: a pointer and how many values behind it."""
+
+Operands = Mapping[int, Sequence[Node]]
+"""What is read to compute a node, by its id."""
 
 _TRIGONOMETRIC = (ops.SIN, ops.COS, ops.TAN)
 
@@ -73,7 +77,8 @@ def write_function(module: Module, function: Function) -> Kernel:
     }
     sinks = [Sink(e, (f"%out{k}", i)) for k, output in enumerate(function.outputs) for i, e in enumerate(output.exprs)]
     pointers = [f"%in{k}" for k in range(len(function.inputs))] + [f"%out{k}" for k in range(len(function.outputs))]
-    kernel = write_kernel(module, module.fresh(function.name), function.nodes, pointers, sources, sinks)
+    fused = fused_sums(function, staged=False)
+    kernel = write_kernel(module, module.fresh(function.name), function.nodes, pointers, sources, sinks, fused)
     module.kernels[function.digest] = kernel
     return kernel
 
@@ -85,11 +90,14 @@ def write_kernel(
     pointers: Sequence[str],
     sources: dict[int, Place],
     sinks: Sequence[Sink],
+    fused: Mapping[int, Fused],
 ) -> Kernel:
-    """A kernel for some nodes, given where its operands are found and where results go."""
+    """A kernel for some nodes, given where its operands are found, where results go, and which sums are fused."""
     work = [n for n in nodes if n.id not in sources and n.op is not ops.CONST and n.op is not ops.TRUTH]
-    plan = _plan(_trigonometry_first(work))
-    writer = _Writer(module, plan, dict(sources), sinks)
+    operands = {n.id: fused[n.id].operands if n.id in fused else n.args for n in work}
+    work = _needed(work, operands, sinks)
+    plan = _plan(_trigonometry_first(work, operands), operands)
+    writer = _Writer(module, plan, dict(sources), sinks, fused)
     bodies = [writer.chunk(k) for k in range(len(plan.chunks))]
     signature = ", ".join(f"ptr noalias {p}" for p in [*pointers, "%scratch"])
     if len(bodies) == 1:
@@ -104,14 +112,23 @@ def write_kernel(
     return Kernel(name, plan.end + writer.callee_scratch)
 
 
-def _trigonometry_first(nodes: list[Node]) -> list[Node]:
+def _needed(nodes: list[Node], operands: Operands, sinks: Sequence[Sink]) -> list[Node]:
+    """Without the products that are fused wherever they are used."""
+    needed = {sink.node.id for sink in sinks}
+    for node in reversed(nodes):
+        if node.id in needed:
+            needed.update([a.id for a in operands[node.id]])
+    return [node for node in nodes if node.id in needed]
+
+
+def _trigonometry_first(nodes: list[Node], operands: Operands) -> list[Node]:
     """Sines and cosines in groups, as early as they can be: a group shares one test for huge arguments.
 
     A group is a level: its arguments need no sine of their own level. What the arguments need goes before the group.
     """
     level: dict[int, int] = {}
     for node in nodes:
-        top = max([level.get(a.id, 0) for a in node.args], default=0)
+        top = max([level.get(a.id, 0) for a in operands[node.id]], default=0)
         level[node.id] = top + (node.op in _TRIGONOMETRIC)
     phase: dict[int, float] = {}
     for node in reversed(nodes):
@@ -119,7 +136,7 @@ def _trigonometry_first(nodes: list[Node]) -> list[Node]:
             phase[node.id] = level[node.id]
         if node.id in phase:
             before = phase[node.id] - 0.5 if node.op in _TRIGONOMETRIC else phase[node.id]
-            for a in node.args:
+            for a in operands[node.id]:
                 phase[a.id] = min(phase.get(a.id, before), before)
     last = float("inf")
     return sorted(nodes, key=lambda n: (phase.get(n.id, last), n.id))
@@ -136,13 +153,13 @@ def _group(nodes: list[Node], start: int) -> list[Node]:
     return list(group.values())
 
 
-def _plan(nodes: list[Node]) -> _Plan:
+def _plan(nodes: list[Node], operands: Operands) -> _Plan:
     chunks = [nodes[k : k + CHUNK] for k in range(0, len(nodes), CHUNK)] or [[]]
     plan = _Plan(chunks)
     last = {node.id: k for k, chunk in enumerate(chunks) for node in chunk}
     for k, chunk in enumerate(chunks):
         for node in chunk:
-            for a in node.args:
+            for a in operands[node.id]:
                 if a.id in last:
                     last[a.id] = k
     # A chunk loads a value when it first needs it; if it is the last chunk to do so, the slot is free from there on.
@@ -150,7 +167,7 @@ def _plan(nodes: list[Node]) -> _Plan:
     ending: list[dict[int, int]] = [{} for _ in chunks]
     for k, chunk in enumerate(chunks):
         for node in chunk:
-            free += [ending[k].pop(a.id) for a in node.args if a.id in ending[k]]
+            free += [ending[k].pop(a.id) for a in operands[node.id] if a.id in ending[k]]
             if isinstance(node, Bundle):
                 plan.frame[node.id] = plan.take(len(node))
                 plan.arguments = max(plan.arguments, len(node.args))
@@ -166,8 +183,15 @@ def _plan(nodes: list[Node]) -> _Plan:
 class _Writer:
     """Writes chunks one after the other; remembers what is in memory."""
 
-    def __init__(self, module: Module, plan: _Plan, places: dict[int, Place], sinks: Sequence[Sink]) -> None:
-        self.module, self.lanes, self.plan, self.places = module, module.lanes, plan, places
+    def __init__(
+        self,
+        module: Module,
+        plan: _Plan,
+        places: dict[int, Place],
+        sinks: Sequence[Sink],
+        fused: Mapping[int, Fused],
+    ) -> None:
+        self.module, self.lanes, self.plan, self.places, self.fused = module, module.lanes, plan, places, fused
         self.sinks: dict[int, list[Sink]] = {}
         for sink in sinks:
             self.sinks.setdefault(sink.node.id, []).append(sink)
@@ -202,11 +226,17 @@ class _Writer:
             pointer, slot = self.places[node.args[0].id]
             self.places[node.id] = (pointer, slot + node.data)
         else:
-            operands = [self.value(a) for a in node.args]
-            self.values[node.id] = Instructions(self.module, self.body).write(node, operands)
+            self.values[node.id] = self._computed(node)
             if node.id in self.plan.frame:
                 self._keep(node)
         self._drain(node)
+
+    def _computed(self, node: Node) -> str:
+        instructions, fused = Instructions(self.module, self.body), self.fused.get(node.id)
+        if fused is None:
+            return instructions.write(node, [self.value(a) for a in node.args])
+        a, b, c = (self.value(x) for x in fused.operands)
+        return instructions.multiply_add(a, b, c, fused.minus_product, fused.minus_rest)
 
     def _keep(self, node: Node) -> None:
         """Leave a value in memory for later chunks."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from torseur.emit.copying import Direction, copier
 from torseur.emit.float_flags import restore_float_flags, save_float_flags
+from torseur.emit.instructions import Instructions
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.module import Module
 from torseur.emit.staged import Staged, inputs_of, write_staged
@@ -173,8 +174,10 @@ class _RunWriter:
         """t = t0 + (steps + c) h."""
         body, lanes, real = self.body, self.lanes, self.lanes.real
         steps = body.value(f"fadd {real} {elapsed}, {lanes.number(c)}")
-        t = body.value(f"fadd contract {real} {self.t0}, {body.value(f'fmul contract {real} {steps}, {self.h}')}")
-        body.store(lanes, t, self._at("@time"), 0)
+        body.store(lanes, self._multiply_add(steps, self.h, self.t0), self._at("@time"), 0)
+
+    def _multiply_add(self, a: str, b: str, c: str) -> str:
+        return Instructions(self.module, self.body).multiply_add(a, b, c)
 
     def _combine(self, target: str, weights: Sequence[float]) -> None:
         """target = state + h sum_j weights[j] k_j."""
@@ -190,5 +193,5 @@ class _RunWriter:
             value = body.value(f"load {real}, ptr {element('@state')}, align {lanes.size}")
             for name, factor in scaled:
                 k = body.value(f"load {real}, ptr {element(name)}, align {lanes.size}")
-                value = body.value(f"fadd contract {real} {value}, {body.value(f'fmul contract {real} {k}, {factor}')}")
+                value = self._multiply_add(k, factor, value)
             body.do(f"store {real} {value}, ptr {element(target)}, align {lanes.size}")

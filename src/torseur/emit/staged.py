@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torseur.emit.fusion import fused_sums
 from torseur.emit.kernel import Place, Sink, write_kernel
 from torseur.emit.module import Kernel, Module
 from torseur.graph import ops
@@ -72,6 +73,7 @@ def write_staged(module: Module, function: Function) -> Staged:
     """All kernels of a function, in one module."""
     carried = carry(function)
     works = {Stage.PARAMETER: carried[0], Stage.TIME: carried[1]}
+    fused = fused_sums(function, staged=True)
     kernels = []
     for stage in Stage:
         own = inputs_of(function, stage)
@@ -88,5 +90,5 @@ def write_staged(module: Module, function: Function) -> Staged:
             sinks = [Sink(n, (f"%work{int(stage)}", works[stage].slots[n.id])) for n in works[stage].nodes]
         nodes = [n for n, s in zip(function.nodes, function.stages, strict=True) if s is stage]
         name = module.fresh(f"{function.name}.{stage.name.lower()}")
-        kernels.append(write_kernel(module, name, nodes, pointers, sources, sinks))
+        kernels.append(write_kernel(module, name, nodes, pointers, sources, sinks, fused))
     return Staged(kernels[0], kernels[1], kernels[2], (carried[0].size, carried[1].size))
