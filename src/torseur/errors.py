@@ -37,11 +37,11 @@ __all__ = [
     "CacheWarning",
     "CompileError",
     "GraphError",
+    "Location",
     "MissingExtra",
     "MissingValue",
     "ModelError",
     "NumericalError",
-    "Path",
     "TorseurError",
     "TorseurWarning",
     "UnseenWarning",
@@ -49,11 +49,11 @@ __all__ = [
     "written",
 ]
 
-Path = tuple[str | int, ...]
+Location = tuple[str | int, ...]
 """The way to something in a description: fields and names, numbers in lists."""
 
 
-def written(path: Path) -> str:
+def written(path: Location) -> str:
     """A path as text.
 
     >>> written(("bodies", "arm", "shapes", 0))
@@ -79,7 +79,7 @@ class TorseurError(Exception):
         self,
         what: str,
         *,
-        where: str | Path | None = None,
+        where: str | Location | None = None,
         expected: str | None = None,
         got: str | None = None,
         remedy: str | None = None,
@@ -87,12 +87,19 @@ class TorseurError(Exception):
     ) -> None:
         super().__init__(what)
         self.what = what
-        self.where = written(where) if isinstance(where, tuple) else where
-        self.location = where if isinstance(where, tuple) else ()
+        self.where: str | None = None
+        self.location: Location = ()
+        if where is not None:
+            self.locate(where)
         self.expected = expected
         self.got = got
         self.remedy = remedy
         self.option = option
+
+    def locate(self, where: str | Location) -> None:
+        """Say where it is, in words or by the way to it in a description."""
+        self.where = written(where) if isinstance(where, tuple) else where
+        self.location = where if isinstance(where, tuple) else ()
 
     def __str__(self) -> str:
         parts = (("where", self.where), ("expected", self.expected), ("got", self.got), ("remedy", self.remedy))

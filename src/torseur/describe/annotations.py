@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from torseur.describe.faults import Path
+from torseur.describe.faults import Location
 from torseur.describe.fields import Name, Record, Scalar, Triple
 from torseur.describe.formulas import Formula
 
@@ -139,7 +139,7 @@ SignalTriple = Annotated[Triple, Uses(Symbols.TIME | Symbols.INPUTS)]
 class FoundName:
     """A name that stands for something else."""
 
-    path: Path
+    path: Location
     name: str
     thing: Thing
 
@@ -148,7 +148,7 @@ class FoundName:
 class FoundFormula:
     """A formula, and what it may use besides parameters."""
 
-    path: Path
+    path: Location
     formula: Formula
     uses: Symbols
     local: frozenset[str] = frozenset()
@@ -157,13 +157,15 @@ class FoundFormula:
 _NOTHING = Uses(Symbols.NONE)
 
 
-def walk(record: Record, path: Path = (), uses: Uses = _NOTHING) -> Iterator[FoundName | FoundFormula]:
+def walk(record: Record, path: Location = (), uses: Uses = _NOTHING) -> Iterator[FoundName | FoundFormula]:
     """All names and formulas in a record and in the records inside it."""
     for name, field in type(record).model_fields.items():
         yield from _walk(getattr(record, name), field.annotation, field.metadata, (*path, name), uses)
 
 
-def _walk(value: Any, annotation: Any, marks: list[Any], path: Path, uses: Uses) -> Iterator[FoundName | FoundFormula]:
+def _walk(
+    value: Any, annotation: Any, marks: list[Any], path: Location, uses: Uses
+) -> Iterator[FoundName | FoundFormula]:
     annotation, marks = _opened(annotation, value, marks)
     uses = next((mark for mark in marks if isinstance(mark, Uses)), uses)
     thing = next((mark.thing for mark in marks if isinstance(mark, Refers)), None)
@@ -253,14 +255,14 @@ def _table_of(members: Sequence[Any], value: Any) -> Any:
     return None
 
 
-def records(record: Record, path: Path = ()) -> Iterator[tuple[Path, Record]]:
+def records(record: Record, path: Location = ()) -> Iterator[tuple[Location, Record]]:
     """A record and all records inside it."""
     yield path, record
     for name in type(record).model_fields:
         yield from _records(getattr(record, name), (*path, name))
 
 
-def _records(value: Any, path: Path) -> Iterator[tuple[Path, Record]]:
+def _records(value: Any, path: Location) -> Iterator[tuple[Location, Record]]:
     if isinstance(value, Record):
         yield from records(value, path)
     elif isinstance(value, dict):

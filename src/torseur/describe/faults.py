@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from enum import Enum
 
-from torseur.errors import ModelError, Path, written
+from torseur.errors import Location, ModelError, written
 
-__all__ = ["Fault", "Path", "Severity", "cycle_text", "guess", "listed", "nearest", "printable", "shown", "written"]
+__all__ = ["Fault", "Location", "Severity", "cycle_text", "guess", "listed", "nearest", "printable", "shown", "written"]
 
 MOST_LOOKED_AT = 1000
 MOST_NAMED = 12
@@ -46,7 +46,7 @@ class Fault(ModelError):
 
     def __init__(
         self,
-        path: Path,
+        path: Location,
         what: str,
         *,
         expected: str | None = None,
@@ -61,11 +61,11 @@ class Fault(ModelError):
         self.place: str | None = None
 
     @property
-    def path(self) -> Path:
+    def path(self) -> Location:
         """The way to it in the description."""
         return self.location
 
-    def in_file(self, place: str, path: Path | None = None) -> Fault:
+    def in_file(self, place: str, path: Location | None = None) -> Fault:
         """The same fault with its place in a file.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, NoReturn
 
 from torseur.describe.faults import Fault
-from torseur.errors import ModelError, Path
+from torseur.errors import Location, ModelError
 
 __all__ = ["MOST_FAULTS", "Faults", "Mark"]
 
@@ -45,7 +45,7 @@ class Faults:
     def fault(
         self,
         mark: Mark,
-        path: Path,
+        path: Location,
         what: str,
         *,
         expected: str | None = None,

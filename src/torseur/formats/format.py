@@ -22,7 +22,7 @@ from torseur.describe import checks
 from torseur.describe.faults import Fault, Severity, listed
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.errors import ModelError, Path, written
+from torseur.errors import Location, ModelError, written
 
 __all__ = ["Format", "Losses", "ModelFile", "Reading"]
 
@@ -97,14 +97,14 @@ class Losses:
     _refused: dict[tuple[str, str | None], list[str]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
-    def add(self, where: str | Path, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
+    def add(self, where: str | Location, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
         """Something that may be left out; `moves`: without it the mechanism moves otherwise."""
         if self.lossy:
             self._left_out.setdefault((what, moves), []).append(_words(where))
         else:
             self.refuse(where, what, remedy or _REMEDY)
 
-    def refuse(self, where: str | Path, what: str, remedy: str | None = None) -> None:
+    def refuse(self, where: str | Location, what: str, remedy: str | None = None) -> None:
         """Something without which there is no mechanism left."""
         self._refused.setdefault((what, remedy), []).append(_words(where))
 
@@ -128,7 +128,7 @@ class Losses:
         return tuple(lines)
 
 
-def _words(where: str | Path) -> str:
+def _words(where: str | Location) -> str:
     return written(where) if isinstance(where, tuple) else where
 
 

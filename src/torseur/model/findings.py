@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torseur.describe import Mechanism
 from torseur.describe.checks import Fault, Severity
-from torseur.describe.faults import Path
+from torseur.describe.faults import Location
 from torseur.errors import MissingValue, ModelError, NumericalError, TorseurError
 from torseur.model.build import build
 from torseur.model.mobility import Mobility
@@ -49,7 +49,7 @@ def _from_error(mechanism: Mechanism, error: TorseurError) -> Fault:
     """An error of the numbers as a fault of the entry it names first."""
     where = error.where or ""
     named = [(where.find(f"{table}.{name}"), (table, name)) for table, name in _entries(mechanism)]
-    path: Path = min([(place, path) for place, path in named if place >= 0], default=(0, ()))[1]
+    path: Location = min([(place, path) for place, path in named if place >= 0], default=(0, ()))[1]
     text = where.removeprefix(f"{mechanism.name}: ")
     what = f"{error.what}: {text}" if text else error.what
     return Fault(path, what, expected=error.expected, got=error.got, remedy=error.remedy)
@@ -84,5 +84,5 @@ def _faults(found: Mobility) -> Iterator[Fault]:
         )
 
 
-def _path(row: ConstraintRow) -> Path:
+def _path(row: ConstraintRow) -> Location:
     return tuple(row.owner.split(".", 1))

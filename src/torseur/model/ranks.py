@@ -62,7 +62,7 @@ def undetermined(states: ClosedStates, owners: Sequence[str], read: Mapping[str,
             faults.append(
                 ModelError(
                     f"the normal force of '{name}' is not determined: rigid constraints share it in many ways",
-                    where=f"constraints.{name}",
+                    where=("constraints", name),
                     expected="a normal force that loads depend on, normal(...) or friction, is determined",
                     got=f"it is shared with {others}",
                     remedy="put a spring between, or take out what is redundant",

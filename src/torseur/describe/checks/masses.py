@@ -12,7 +12,7 @@ from torseur.describe.bodies import BASE, Body, Frame
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint
 from torseur.describe.evaluation import topological_order
-from torseur.describe.faults import Fault, Path, Severity
+from torseur.describe.faults import Fault, Location, Severity
 from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import (
@@ -44,7 +44,7 @@ def impossible_inertias(scope: Scope) -> Iterator[Fault]:
         yield from _impossible(scope, ("bodies", name, "inertia"), body.inertia)
 
 
-def _impossible(scope: Scope, path: Path, described: Inertia | None) -> Iterator[Fault]:
+def _impossible(scope: Scope, path: Location, described: Inertia | None) -> Iterator[Fault]:
     inertia = _of_solids(scope, described)
     if inertia is None:
         return
@@ -102,7 +102,7 @@ def _at_centre(tensor: Matrix | None, mass: float | None, moments: tuple[float, 
         return tensor - shift
 
 
-def _impossible_tensor(path: Path, tensor: Matrix, is_planar: bool) -> Iterator[Fault]:
+def _impossible_tensor(path: Location, tensor: Matrix, is_planar: bool) -> Iterator[Fault]:
     size = float(np.max(np.abs(tensor)))
     if size == 0 or not np.isfinite(size):
         return

@@ -8,7 +8,7 @@ from torseur.describe.annotations import FoundFormula, FoundName, Symbols, Thing
 from torseur.describe.bodies import BASE, WORLD, BaseKind, Frame
 from torseur.describe.checks.scope import Scope, fault_without_value
 from torseur.describe.evaluation import definitions, topological_order
-from torseur.describe.faults import Fault, Path, Severity, cycle_text, guess
+from torseur.describe.faults import Fault, Location, Severity, cycle_text, guess
 from torseur.describe.fields import names_in
 from torseur.describe.formulas import Formula
 
@@ -43,7 +43,7 @@ def _double_frames(scope: Scope) -> Iterator[Fault]:
         if body in seen:
             yield _taken(("bodies", body), body, "a body", seen[body])
         seen[body] = "a body"
-    tables: list[tuple[Path, dict[str, Frame]]] = [(("base",), scope.mechanism.base.frames)]
+    tables: list[tuple[Location, dict[str, Frame]]] = [(("base",), scope.mechanism.base.frames)]
     tables += [(("bodies", name), body.frames) for name, body in scope.mechanism.bodies.items()]
     for path, table in tables:
         for frame in table:
@@ -52,7 +52,7 @@ def _double_frames(scope: Scope) -> Iterator[Fault]:
             seen[frame] = f"a frame of {path[-1]}"
 
 
-def _taken(path: Path, name: str, what: str, other: str) -> Fault:
+def _taken(path: Location, name: str, what: str, other: str) -> Fault:
     return Fault(
         path, f"the name '{name}' is taken", got=f"{what}, and {other}", remedy="rename one of them", about=name
     )

@@ -10,7 +10,7 @@ import numpy as np
 from torseur.describe.bodies import Coordinate, Joint, Tyre
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Contact, NoSideSlip, Rolling
-from torseur.describe.faults import Fault, Path, Severity
+from torseur.describe.faults import Fault, Location, Severity
 from torseur.describe.inertia import Box, Cone, Cylinder, Sphere, Tube
 from torseur.describe.loads import Motor
 from torseur.describe.mechanism import Variable
@@ -42,7 +42,7 @@ def limits(scope: Scope) -> Iterator[Fault]:
     yield from _quaternions(scope)
 
 
-def _unit(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
+def _unit(scope: Scope, path: Location, coordinate: Coordinate) -> Iterator[Fault]:
     variable = scope.coordinates.get(str(path[-1]))
     expected = ("m", "rad") if path[0] == "coordinates" or variable is None else (variable.unit,)
     if coordinate.unit is not None and coordinate.unit not in expected:
@@ -50,7 +50,7 @@ def _unit(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
         yield Fault((*path, "unit"), text, expected=" or ".join(expected), got=coordinate.unit)
 
 
-def _rate(scope: Scope, path: Path, coordinate: Coordinate) -> Iterator[Fault]:
+def _rate(scope: Scope, path: Location, coordinate: Coordinate) -> Iterator[Fault]:
     """A rate at the start belongs to a coordinate whose rate is a speed."""
     name = str(path[-1])
     variable = scope.coordinates.get(name)
@@ -90,7 +90,7 @@ def orientations(scope: Scope) -> Iterator[Fault]:
             yield from _rotation((*path, "matrix"), [row for row in rows if row is not None])
 
 
-def _rotation(path: Path, rows: list[tuple[float, ...]]) -> Iterator[Fault]:
+def _rotation(path: Location, rows: list[tuple[float, ...]]) -> Iterator[Fault]:
     R = np.array(rows)
     with np.errstate(all="ignore"):  # formulas may give anything
         error = float(np.max(np.abs(R @ R.T - np.eye(3))))

@@ -10,7 +10,7 @@ from typing import TypeVar
 from torseur.describe.annotations import Symbols, Thing, records
 from torseur.describe.bodies import BASE, WORLD
 from torseur.describe.evaluation import Numbers
-from torseur.describe.faults import Fault, Path
+from torseur.describe.faults import Fault, Location
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula, normal_of
 from torseur.describe.mechanism import Mechanism, Variable
@@ -26,7 +26,7 @@ class Definition:
 
     name: str
     what: str
-    path: Path
+    path: Location
     symbols: Symbols = Symbols.NONE
 
 
@@ -39,7 +39,7 @@ class Scope:
     def is_body(self, name: str) -> bool:
         return name == BASE or name in self.mechanism.bodies
 
-    def variable_path(self, variable: Variable) -> Path:
+    def variable_path(self, variable: Variable) -> Location:
         """Where a coordinate or its joint is described."""
         name, owner = variable.name, variable.owner
         if owner == BASE:
@@ -69,7 +69,7 @@ class Scope:
             )
         paths = {f"d{variable.name}": self.variable_path(variable) for variable in mechanism.q}
         for variable in mechanism.v:
-            joint: Path = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
+            joint: Location = ("base",) if variable.owner == BASE else ("bodies", variable.owner, "joint")
             path = paths.get(variable.name, joint)
             yield Definition(variable.name, f"a speed of {variable.owner}", path, Symbols.SPEEDS)
         for name in (*mechanism.pushing, *mechanism.compliant):
@@ -138,13 +138,13 @@ class Scope:
         return tables.get(thing, self.bodies)
 
     @cached_property
-    def _records(self) -> dict[type[Record], list[tuple[Path, Record]]]:
-        found: dict[type[Record], list[tuple[Path, Record]]] = {}
+    def _records(self) -> dict[type[Record], list[tuple[Location, Record]]]:
+        found: dict[type[Record], list[tuple[Location, Record]]] = {}
         for path, record in records(self.mechanism):
             found.setdefault(type(record), []).append((path, record))
         return found
 
-    def records(self, kind: type[R]) -> list[tuple[Path, R]]:
+    def records(self, kind: type[R]) -> list[tuple[Location, R]]:
         """All records of a kind, with the ways to them."""
         return self._records.get(kind, [])  # type: ignore[return-value]
 
@@ -163,7 +163,7 @@ class Scope:
         return self.numbers.values(scalars)
 
 
-def fault_without_value(path: Path, formula: Formula) -> Fault:
+def fault_without_value(path: Location, formula: Formula) -> Fault:
     """A formula of numbers that gives none."""
     remedy = "look for divisions by zero, and roots of negative numbers"
     return Fault(path, "this formula has no value", got=formula.text[:80], remedy=remedy)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torseur.describe.bodies import BASE, WORLD, BaseKind
 from torseur.describe.checks.scope import Scope
 from torseur.describe.evaluation import topological_order
-from torseur.describe.faults import Fault, Path, Severity, cycle_text
+from torseur.describe.faults import Fault, Location, Severity, cycle_text
 from torseur.describe.loads import Motor, PathLoad, Transmission
 from torseur.spatial.joints import Quantity
 
@@ -53,7 +53,7 @@ def closures(scope: Scope) -> Iterator[Fault]:
             yield Fault(("loops", name), "a screw needs its pitch, and only a screw has one")
 
 
-def _pairs(scope: Scope) -> Iterator[tuple[Path, str, str]]:
+def _pairs(scope: Scope) -> Iterator[tuple[Location, str, str]]:
     for name, loop in scope.mechanism.loops.items():
         yield ("loops", name, "between"), *loop.between
     for name, constraint in scope.mechanism.constraints.items():

@@ -193,7 +193,7 @@ def check_rates_are_speeds(w: Workbench, what: str) -> None:
     if any(link.drive is not None for link in w.tree.links):
         raise ArgumentError(
             f"a base with a given motion adds forces that no matrix C(q, v) times v gives; {what} do not know them",
-            where="base.kind",
+            where=("base", "kind"),
             remedy="inverse_dynamics and bias hold them all",
         )
     if len(w.system.q) != len(v) or any(r is not x for r, x in zip(rates(w.system), v, strict=True)):

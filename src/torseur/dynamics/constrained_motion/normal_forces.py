@@ -82,7 +82,7 @@ def solved_normals(w: Workbench, f: Sequence[Expr]) -> Normals | None:
     if still:
         raise ModelError(
             "no coordinate changes the height of a contact whose normal force is read",
-            where=f"constraints.{still[0]}",
+            where=("constraints", still[0]),
             remedy="let the body move across the ground, or give the force as a number",
         )
     g, n = w.system.graph, w.tree.nv

@@ -147,7 +147,7 @@ class LoadOnTree(LoadContext):
         if not isinstance(form, Rolling):
             raise ModelError(
                 f"'{constraint}' is no wheel on a road",
-                where=f"loads.{self.name}",
+                where=("loads", self.name),
                 expected="the name of a rolling constraint",
             )
         return wheel_on_road(self._tree.system, self._kinematics, constraint, form)
@@ -190,7 +190,7 @@ class LoadOnTree(LoadContext):
         if length is self.graph.zero:
             raise ModelError(
                 "a load between two frames that are always in one place has no direction",
-                where=f"loads.{self.name}",
+                where=("loads", self.name),
                 got=" and ".join(ends),
                 expected="frames with a distance between them",
             )

@@ -155,7 +155,7 @@ def _check(tree: Tree) -> None:
         if link.turns_its_columns:
             raise ModelError(
                 f"derivatives by recursion do not take a {link.kind.name} joint whose axes turn in it",
-                where=f"bodies.{link.name}",
+                where=("bodies", link.name),
                 remedy="write it as two joints, or differentiate the expressions",
             )
     if tree.shares_speeds:

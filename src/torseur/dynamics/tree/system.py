@@ -231,7 +231,7 @@ class System:
         while waiting:
             ready = [name for name in waiting if self.mechanism.bodies[name].parent in placed]
             if not ready:
-                raise ModelError("bodies without a way to the base", where="bodies", got=", ".join(waiting))
+                raise ModelError("bodies without a way to the base", where=("bodies",), got=", ".join(waiting))
             found += ready
             placed |= set(ready)
             waiting = [name for name in waiting if name not in placed]

@@ -231,7 +231,7 @@ class Tree:
         moved = self.system.mechanism.v[speed]
         return ModelError(
             f"{moved.name} moves no mass: the inertia matrix is singular, whatever the state",
-            where=f"bodies.{moved.owner}" if moved.owner in self.system.mechanism.bodies else moved.owner,
+            where=("bodies", moved.owner) if moved.owner in self.system.mechanism.bodies else moved.owner,
             remedy="give what it moves an inertia, or its drive one (transmission, motor), or prescribe the motion",
         )
 
@@ -277,7 +277,7 @@ class Tree:
         if owner != BASE and self.system.scalar(load.inertia) is not self.system.graph.zero:
             raise ModelError(
                 f"which body carries the motor of '{load.coordinate}' is not known: no joint owns this coordinate",
-                where=next(f"loads.{name}" for name, x in mechanism.loads.items() if x is load),
+                where=next(("loads", name) for name, x in mechanism.loads.items() if x is load),
                 remedy="name its carrier",
             )
         return WORLD
@@ -339,7 +339,7 @@ class Tree:
         if signals and base.kind is not BaseKind.MOVING:
             raise ModelError(
                 f"the place of a {base.kind.value} base does not change in time",
-                where="base.place",
+                where=("base", "place"),
                 got=f"formulas of {', '.join(sorted(signals))}",
                 remedy="call its kind 'moving'",
             )
@@ -365,7 +365,7 @@ class Tree:
         if steered:
             raise ModelError(
                 "the velocity of the base is not known: inputs have no rates",
-                where="base.place",
+                where=("base", "place"),
                 got=", ".join(sorted(steered)),
                 expected="formulas of t and parameters",
             )
@@ -379,7 +379,7 @@ class Tree:
         if signals:
             raise ModelError(
                 "the place of a body does not change in time by itself",
-                where=f"bodies.{name}.place",
+                where=("bodies", name, "place"),
                 got=f"formulas of {', '.join(sorted(signals))}",
                 remedy="make it depend on a coordinate, and prescribe that",
             )

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from torseur.describe.faults import Fault, Path, Severity, shown
+from torseur.describe.faults import Fault, Location, Severity, shown
 from torseur.formats.faults import Faults, Mark
 
 __all__ = ["Node", "Source", "Value", "find", "parse", "placed", "plain", "take_down"]
@@ -45,7 +45,7 @@ class Node:
 
     value: Value | list[Node] | dict[str, Node]
     mark: Mark
-    path: Path = ()
+    path: Location = ()
     keys: dict[str, Mark] = field(default_factory=dict)
     """Of a mapping: where its keys stand."""
 
@@ -147,7 +147,7 @@ class _Composer:
             self.source.fault(mark, (), "a second document in one file", expected="one document")
         return root
 
-    def _node(self, path: Path) -> Node:
+    def _node(self, path: Location) -> Node:
         event = self.loader.get_event()
         mark = _mark(event)
         self._refuse(event, mark, path)
@@ -163,7 +163,7 @@ class _Composer:
             self.depth -= 1
         return node
 
-    def _refuse(self, event: Any, mark: Mark, path: Path) -> None:
+    def _refuse(self, event: Any, mark: Mark, path: Location) -> None:
         self.count += 1
         if self.count > MOST_NODES:
             self.source.stop(mark, "the file holds too much", expected=f"at most {MOST_NODES} values")
@@ -191,7 +191,7 @@ class _Composer:
                 items[key], node.keys[key] = value, mark
         node.value = items
 
-    def _key(self, path: Path) -> tuple[str, Mark]:
+    def _key(self, path: Location) -> tuple[str, Mark]:
         event = self.loader.get_event()
         mark = _mark(event)
         if not isinstance(event, yaml.ScalarEvent):
@@ -202,7 +202,7 @@ class _Composer:
             self.source.stop(mark, "a key is too long", expected=f"at most {LONGEST_KEY} characters")
         return event.value, mark
 
-    def _scalar(self, event: Any, mark: Mark, path: Path) -> Value:
+    def _scalar(self, event: Any, mark: Mark, path: Location) -> Value:
         text: str = event.value
         if event.style:  # quoted, or a block
             return text
@@ -231,7 +231,7 @@ def plain(node: Node) -> Any:
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
-def find(root: Node, path: Path) -> tuple[Mark, Node]:
+def find(root: Node, path: Location) -> tuple[Mark, Node]:
     """The node at a path, or the last one on the way to it that exists; steps that name no node are passed over."""
     node, mark = root, root.mark
     for step in path:

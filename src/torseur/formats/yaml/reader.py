@@ -25,7 +25,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from torseur.describe.checks import Fault, faults
-from torseur.describe.faults import Path
+from torseur.describe.faults import Location
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
@@ -229,7 +229,7 @@ def _rest(root: Node, loads: Mapping[str, Load], source: Source) -> Mechanism | 
     return None
 
 
-def _leave_out(root: Node, path: Path, source: Source) -> bool:
+def _leave_out(root: Node, path: Location, source: Source) -> bool:
     """Remove the deepest node on the way to a fault; the fields around it are then as if it had not been given."""
     node, last = root, None
     for step in path:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from torseur.describe.faults import shown
 from torseur.describe.fields import Record
-from torseur.errors import ModelError, Path
+from torseur.errors import Location, ModelError
 from torseur.formats.yaml.nodes import Node, Source, find, plain
 
 __all__ = ["each_validated", "validated"]
@@ -43,7 +43,7 @@ def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        told: set[Path] = set()
+        told: set[Location] = set()
         for fault in error.errors(include_url=False):
             mark, found = find(node, fault["loc"])
             if found.path in told:  # another way in which it could have been right

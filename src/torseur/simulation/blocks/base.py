@@ -52,7 +52,7 @@ def build_blocks(context: Context, blocks: Mapping[str, Block]) -> None:
     while waiting:
         ready = (n for n in waiting if not any(other in waiting for other in needs[n] if other != n))
         name = next(ready, next(iter(waiting)))
-        context.where = f"{'inputs' if name in context.bench.system.u.names else 'blocks'}.{name}"
+        context.where = ("inputs" if name in context.bench.system.u.names else "blocks", name)
         _build(context, name, waiting.pop(name))
         context.awaited.discard(name)
 
@@ -67,7 +67,7 @@ def _build(context: Context, name: str, block: Block) -> None:
         result = block.build(context, name)
     except TorseurError as error:
         if error.where is None:
-            error.where = context.where
+            error.locate(context.where)
         raise
     if isinstance(result, Expr):
         context.define(name, result)

@@ -32,7 +32,7 @@ from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import Workbench
-from torseur.errors import GraphError, ModelError
+from torseur.errors import GraphError, Location, ModelError
 from torseur.graph import Block, Expr, Role, substitute, tangents
 from torseur.simulation.blocks.input_rates import InputRates, Known, orders, symbols_in
 from torseur.simulation.blocks.parts import (
@@ -67,7 +67,7 @@ class Context:
         self.graph, self.t = system.graph, system.t
         self.scope: dict[str, Expr] = dict(system.scope)
         """Name -> expression: t, coordinates, speeds, inputs, parameters, and outputs of blocks built before."""
-        self.where = "blocks"
+        self.where: Location = ("blocks",)
         """The place of what is being built, for messages."""
         self.awaited: set[str] = set()
         """Blocks that are still to come: formulas may use their outputs already."""
@@ -83,7 +83,7 @@ class Context:
         self._forces: dict[str, Expr] = {}
         self._constants = frozenset(constants)
         self._inputs: dict[Expr, Expr] = {}
-        self._places: dict[Expr, str] = {}
+        self._places: dict[Expr, Location] = {}
         self._outputs: dict[str, Output] = {}
         self._notes: dict[str, tuple[str, str]] = {}
         self._vdot: Block | None = None
@@ -327,11 +327,11 @@ class Context:
         m = self._block("m", Role.INPUT, [h.name for h in self._held.values()])
         links = self._inputs | {symbol: self.scope[name] for name, symbol in self._forward.items()}
         closed = in_order(
-            links, "blocks that wait for each other at one instant: an algebraic loop", "blocks", self.uses
+            links, "blocks that wait for each other at one instant: an algebraic loop", ("blocks",), self.uses
         )
         rates = self._input_rates.settled(self._known(closed))
         begins = {x: s.start for x, s in self._states.items()} | {x: h.start for x, h in self._held.items()}
-        begins = in_order(_with(_with(begins, closed), rates), "starts that need each other", "blocks")
+        begins = in_order(_with(_with(begins, closed), rates), "starts that need each other", ("blocks",))
         new = dict(zip(self._states, z or (), strict=True)) | dict(zip(self._held, m or (), strict=True))
         place = {h: k for k, h in enumerate(self._held)}
         raw = Parts(
@@ -377,19 +377,19 @@ class Context:
     def _check_complete(self) -> None:
         renewed = {h for places, _ in self._samples for h in places}
         faults = [
-            ModelError(f"the state '{s.name}' has no rate", where="blocks", remedy="context.rate(state, value)")
+            ModelError(f"the state '{s.name}' has no rate", where=("blocks",), remedy="context.rate(state, value)")
             for x, s in self._states.items()
             if x not in self._rates
         ]
         faults += [
-            ModelError(f"the held number '{h.name}' is never renewed", where="blocks", remedy="context.sample(...)")
+            ModelError(f"the held number '{h.name}' is never renewed", where=("blocks",), remedy="context.sample(...)")
             for x, h in self._held.items()
             if x not in renewed and not h.is_mode
         ]
         for name in self._forward.keys() - self.scope.keys():
             expected, remedy = guess(name, self.scope)
             faults.append(
-                ModelError(f"no block has an output '{name}'", where="blocks", expected=expected, remedy=remedy)
+                ModelError(f"no block has an output '{name}'", where=("blocks",), expected=expected, remedy=remedy)
             )
         if faults:
             raise ModelError.of(faults)
@@ -408,7 +408,7 @@ class Context:
             if any(x.data[0] in unknown for x in symbols_in([e])):
                 raise ModelError(
                     f"{what} needs accelerations or reactions of the same instant: an algebraic loop",
-                    where="blocks",
+                    where=("blocks",),
                     remedy="put a filter or a sampled block between sensor and controller; give its start as a number. "
                     "The normal force of a contact may be used at once, as normal(NAME)",
                 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from torseur.describe.constraints import SpeedRow
 from torseur.describe.mechanism import Mechanism
 from torseur.dynamics.tree.system import System
-from torseur.errors import ModelError
+from torseur.errors import Location, ModelError
 from torseur.graph import Expr, Role, ops, substitute, tangents
 from torseur.graph.function import reachable
 from torseur.simulation.blocks.parts import in_order, shown_name
@@ -51,7 +51,7 @@ class Known:
     held: Collection[Expr]
     jumping: Collection[Expr]
     late: Collection[str]
-    places: Mapping[Expr, str]
+    places: Mapping[Expr, Location]
 
 
 class InputRates:
@@ -106,7 +106,7 @@ class InputRates:
                 found |= dict(zip(self._symbols[u], levels, strict=False))
         if faults:
             raise ModelError.of(faults)
-        return in_order(found, "inputs that need each other's rates", "inputs")
+        return in_order(found, "inputs that need each other's rates", ("inputs",))
 
     def _levels(self, u: Expr, order: int, known: Known) -> list[Expr]:
         """The rates of one input, as many as are needed."""

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from torseur.describe.mechanism import Mechanism
-from torseur.errors import ModelError
+from torseur.errors import Location, ModelError
 from torseur.graph import Block, Expr, Function, substitute
 from torseur.graph.function import reachable
 
@@ -56,7 +56,7 @@ class Sample:
     period: Expr
     offset: Expr
     function: Callable[..., Any] | None = None
-    where: str = "blocks"
+    where: Location = ("blocks",)
     """The block it belongs to, for messages."""
 
 
@@ -91,7 +91,7 @@ class Asked:
     """A symbol for something that the plant supplies, and where it was asked for first."""
 
     symbol: Expr
-    where: str
+    where: Location
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Parts:
 
 
 def in_order(
-    given: Mapping[Expr, Expr], what: str, where: str, uses: Mapping[str, Iterable[str]] | None = None
+    given: Mapping[Expr, Expr], what: str, where: Location, uses: Mapping[str, Iterable[str]] | None = None
 ) -> dict[Expr, Expr]:
     """Symbols with expressions of each other -> expressions of the rest, each put into those that need it.
 

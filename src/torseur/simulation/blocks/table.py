@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from torseur.describe.faults import guess
 from torseur.describe.formulas import Formula
-from torseur.errors import ModelError
+from torseur.errors import Location, ModelError
 from torseur.extensions import Kinds
 from torseur.simulation.blocks.actuation import Armature, Force
 from torseur.simulation.blocks.base import Block, kinds
@@ -48,7 +48,7 @@ KINDS: Kinds[type[Block]] = Kinds("blocks", {n: block for group in GROUPS.values
 """The kinds the core knows; packs hand in larger tables."""
 
 
-def block_of(given: Any, table: Mapping[str, type[Block]] = KINDS, where: str = "blocks") -> Block:
+def block_of(given: Any, table: Mapping[str, type[Block]] = KINDS, where: Location = ("blocks",)) -> Block:
     """A block from itself, a number, a formula, or a mapping from a kind to its fields.
 
     >>> block_of(2.0)
@@ -70,10 +70,10 @@ def block_of(given: Any, table: Mapping[str, type[Block]] = KINDS, where: str = 
     if kind not in table:
         expected, remedy = guess(str(kind), table)
         raise ModelError(f"no kind of block '{kind}'", where=where, expected=expected, remedy=remedy)
-    return _validated(table[kind], fields, f"{where}.{kind}")
+    return _validated(table[kind], fields, (*where, kind))
 
 
-def _validated(record: type[Block], fields: Any, where: str) -> Block:
+def _validated(record: type[Block], fields: Any, where: Location) -> Block:
     """A record of fields, or all that is wrong with them."""
     if not isinstance(fields, Mapping):
         short = [name for name, field in record.model_fields.items() if field.is_required()]
@@ -86,8 +86,7 @@ def _validated(record: type[Block], fields: Any, where: str) -> Block:
     except ValidationError as error:
         faults = []
         for fault in error.errors():
-            place = ".".join([where, *map(str, fault["loc"])])
-            faults.append(ModelError(fault["msg"], where=place))
+            faults.append(ModelError(fault["msg"], where=(*where, *fault["loc"])))
         raise ModelError.of(faults) from None
 
 

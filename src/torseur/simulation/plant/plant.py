@@ -94,7 +94,7 @@ class Plant:
         self._install_loads(context, given)
         build_blocks(context, {name: block for name, block in given.items() if name not in self.constants})
         for name, output in (outputs or {}).items():
-            context.where = f"outputs.{name}"
+            context.where = ("outputs", name)
             context.define(name, context.value(output.value), output.unit or "", output.description or "")
         self._lam = list(bench.rows_block("lam")) if bench.constraints.rows else []
         self._shares = self._install_shares(context)
@@ -110,7 +110,7 @@ class Plant:
         """States of loads are integrated, unless the study drives them; their results have names."""
         for name, load in self.mechanism.loads.items():
             on = LoadOnTree(self.bench.tree, name, context.kinematics)
-            context.where = f"loads.{name}"
+            context.where = ("loads", name)
             for key, result in load.results(on).items():
                 context.define(f"{name}_{key}", result.value, result.unit, result.meaning)
             for state, rate in load.rates(on).items() if load.states else ():

@@ -146,8 +146,7 @@ def study_of(what: Mechanism | Study, **given: Any) -> Study:
         return Study.model_validate({**fields, **changed})
     except ValidationError as error:
         faults = [
-            ModelError(str(fault["msg"]), where=".".join(map(str, fault["loc"])) or "study", got=_shown(fault))
-            for fault in error.errors()
+            ModelError(str(fault["msg"]), where=fault["loc"] or "study", got=_shown(fault)) for fault in error.errors()
         ]
         raise ModelError.of(faults) from None
 

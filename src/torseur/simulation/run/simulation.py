@@ -98,7 +98,7 @@ class Simulation:
         for k, change in enumerate(self.study.changes):
             if change.event is not None and change.event not in events:
                 expected, remedy = guess(change.event, events)
-                text, where = f"no event '{change.event}'", f"changes[{k}].event"
+                text, where = f"no event '{change.event}'", ("changes", k, "event")
                 found.append(ModelError(text, where=where, expected=expected, remedy=remedy))
         if found:
             raise ModelError.of(found)
@@ -450,7 +450,7 @@ class Simulation:
         """A trajectory with all that is recorded of it, and its audit."""
         study, plant = self.study, self.plant
         if not len(trajectory.times):
-            raise NumericalError("the run cannot begin", where="start", got=self._reason(trajectory))
+            raise NumericalError("the run cannot begin", where=("start",), got=self._reason(trajectory))
         rows = self.records.of(trajectory, self.problem, log)
         channels = [*rows.states, *rows.channels]
         good = trajectory.outcome.is_good

@@ -116,7 +116,7 @@ def _renewed(sample: Sample, t: float, read: Array) -> Array:
 
 
 def _named(sample: Sample) -> str:
-    return f"block '{sample.where.rpartition('.')[2]}'"
+    return f"block '{sample.where[-1]}'"
 
 
 def _told(error: Exception) -> str:

@@ -66,10 +66,10 @@ def method_of(name: str, numbers: Mapping[str, float] | None = None) -> Choice:
     """A method by name, with numbers of its own where they are given."""
     if name not in METHODS:
         expected, remedy = guess(name, METHODS)
-        raise ArgumentError(f"no method '{name}'", where="solver.method", expected=expected, remedy=remedy)
+        raise ArgumentError(f"no method '{name}'", where=("solver", "method"), expected=expected, remedy=remedy)
     choice, given = METHODS[name], dict(numbers or {})
     strange = [number for number in given if number not in choice.numbers]
     if strange:
         expected = ", ".join(choice.numbers) or "none"
-        raise ArgumentError(f"'{name}' has no {', '.join(strange)}", where=f"solver.{strange[0]}", expected=expected)
+        raise ArgumentError(f"'{name}' has no {', '.join(strange)}", where=("solver", strange[0]), expected=expected)
     return replace(choice, method=choice.make(**given)) if given and choice.make is not None else choice

@@ -90,7 +90,7 @@ class Beginning:
             before, last = inputs, change
         raise NumericalError(
             "blocks that drive constraints begin with what these constraints decide, and find no end",
-            where="start",
+            where=("start",),
             got=", ".join(self._names),
             remedy="give the starts of these blocks as numbers",
         )

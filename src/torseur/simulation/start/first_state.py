@@ -11,9 +11,8 @@ import numpy as np
 
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint, Contact, Rolling
-from torseur.describe.faults import written
 from torseur.describe.substitution import with_slipping_wheels, without_constraints
-from torseur.errors import NumericalError
+from torseur.errors import Location, NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing
 from torseur.model.equilibria import Equilibrium
@@ -135,8 +134,8 @@ def _said(model: Model, request: Request) -> tuple[Said, Said]:
     """What the study and the model say of coordinates and of speeds; values are (..., n)."""
     first, guess, yields = request.first, request.guess, request.yields(model)
 
-    def place(name: str) -> str:
-        return f"start.{name}" if name in first else _place(model, name)
+    def place(name: str) -> Location:
+        return ("start", name) if name in first else _place(model, name)
 
     found = []
     for variables in (model.coordinates, model.speeds):
@@ -151,12 +150,12 @@ def _said(model: Model, request: Request) -> tuple[Said, Said]:
     return found[0], found[1]
 
 
-def _place(model: Model, name: str) -> str:
+def _place(model: Model, name: str) -> Location:
     """Where the description says how a coordinate or speed starts."""
     scope = Scope(model.mechanism)
     is_speed = name not in scope.coordinates
     path = scope.variable_path(scope.coordinates[name.removeprefix("d") if is_speed else name])
-    return written((*path, "start_speed" if is_speed else "start"))
+    return (*path, "start_speed" if is_speed else "start")
 
 
 def _named(*found: Said) -> dict[str, float]:
@@ -274,7 +273,7 @@ def _given(model: Model, request: Request, of_q: Said, of_v: Said) -> Start:
     if wrong:
         raise NumericalError(
             "the loops and constraints do not allow the start that is given",
-            where="start",
+            where=("start",),
             got="; ".join(wrong),
             expected=f"gaps and rates of at most {CLOSED:g}",
             remedy="give a start that they allow, or start_from: assembled, which moves what is not named",

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from torseur.describe.mechanism import Variable
-from torseur.errors import NumericalError
+from torseur.errors import Location, NumericalError, written
 from torseur.simulation.solvers.problem import Array
 from torseur.spatial.joints import Quantity
 
@@ -54,7 +54,7 @@ class Said:
     second: tuple[str, ...]
     guesses: tuple[str, ...]
     yields: bool
-    place: Callable[[str], str]
+    place: Callable[[str], Location]
 
     @cached_property
     def value(self) -> dict[str, float]:
@@ -145,11 +145,11 @@ def _contradiction(said: Said, attempt: Attempt) -> NumericalError:
         others = [n for n in clash if n != name]
         near.append(said.shown([name], {name: value}) + (f" with {said.shown(others)}" if others else ""))
     alone = len(clash) == 1
-    places = ["start"] if not alone and set(clash) <= set(said.first) else [said.place(n) for n in clash]
+    places = [("start",)] if not alone and set(clash) <= set(said.first) else [said.place(n) for n in clash]
     what = f"{clash[0]} cannot have this value" if alone else f"{', '.join(clash)} contradict each other"
     return NumericalError(
         f"the loops and constraints do not allow this start: {what}",
-        where=", ".join(places),
+        where=places[0] if len(places) == 1 else ", ".join(map(written, places)),
         got=said.shown(clash),
         expected=f"nearest: {', or '.join(near)}" if near else None,
         remedy=f"{'change it' if alone else 'change or leave out one of them'}, or give as guess what may move",

@@ -97,7 +97,7 @@ def still_held(start: Start, names: Sequence[str], before: Array, after: Array) 
     if lost:
         raise NumericalError(
             "contacts and friction do not allow this start",
-            where="start",
+            where=("start",),
             got=", ".join(f"{n} = {pairs[n][0]:.9g}" for n in lost),
             expected=", ".join(f"{n} = {pairs[n][1]:.9g}" for n in lost),
             remedy="give values that fit together, or give as guess what may move",
@@ -124,7 +124,7 @@ def check_rest(model: Model, q: Array, vdot: Array, **keywords: Any) -> None:
     large = np.abs(vdot) > 0.1 * np.abs(vdot).max()
     raise NumericalError(
         "the start is not at rest: controllers or contacts act otherwise than in the equilibrium that was found",
-        where="start_from",
+        where=("start_from",),
         got=", ".join(f"d{n} = {a:.4g}" for n, a, is_large in zip(names, vdot, large, strict=True) if is_large),
         expected="no accelerations",
         remedy="let inputs that hold it be signals of time or numbers, or name the start and leave out start_from",

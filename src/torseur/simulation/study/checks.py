@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from torseur.describe.annotations import FoundFormula, FoundName, walk
 from torseur.describe.checks.scope import Scope
-from torseur.describe.faults import Fault, Path, guess, written
+from torseur.describe.faults import Fault, Location, guess, written
 from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Mechanism
@@ -76,7 +76,7 @@ def state_switches(study: Study) -> list[str]:
 
 
 def _unknown(
-    names: Iterable[str], known: Iterable[str], what: str, path: Path, *, is_table: bool = True
+    names: Iterable[str], known: Iterable[str], what: str, path: Location, *, is_table: bool = True
 ) -> Iterator[Fault]:
     listed = list(known)
     for name in names:
@@ -106,7 +106,7 @@ def _starts(study: Study, scope: Scope) -> Iterator[Fault]:
                     yield Fault((field, name), text, expected=expected, got=f"{speed:g}", remedy=remedy)
 
 
-def _derived(given: Iterable[str], study: Study, path: Path) -> Iterator[Fault]:
+def _derived(given: Iterable[str], study: Study, path: Location) -> Iterator[Fault]:
     """Parameters that follow from others cannot be set."""
     for name in given:
         known = study.model.parameters.get(name)
@@ -152,7 +152,7 @@ def _records(study: Study) -> Iterator[Fault]:
 
 def _changes(study: Study) -> Iterator[Fault]:
     for k, change in enumerate(study.changes):
-        path: Path = ("changes", k, "set")
+        path: Location = ("changes", k, "set")
         yield from _unknown(change.set, study.model.parameters, "parameter", path)
         yield from _derived(change.set, study, path)
         if change.at is not None and change.at < study.begin:
@@ -195,7 +195,7 @@ def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> 
             yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
 
 
-def _recorded(name: str, model: Mechanism, path: Path) -> Iterator[Fault]:
+def _recorded(name: str, model: Mechanism, path: Location) -> Iterator[Fault]:
     """What every run records has its name."""
     always = {"time", "kinetic_energy", "potential_energy", *(f"d{x.name}" for x in model.v)}
     works = {f"work_{x}" for x in (*model.loads, *model.constraints, "blocks", "base")}

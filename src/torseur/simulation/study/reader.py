@@ -23,7 +23,6 @@ that show only when the study is built find their line too.
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,7 +30,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from torseur.describe.faults import Fault, guess, written
+from torseur.describe.faults import Fault, guess
 from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
@@ -62,7 +61,6 @@ SHORT = {"solver": "method", "friction": "model", "stops": "model"}
 _TABLES = ("inputs", "blocks")
 _APART = ("model", *_TABLES)
 """Fields that are not read as the records alone say."""
-_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,8 @@ class StudyFile:
 
     def placed(self, error: TorseurError) -> Fault | None:
         """An error at ``blocks.servo`` or ``changes[0].event`` with its place in the file; none at anything else."""
-        steps = [word or int(number) for word, number in _STEP.findall(error.where or "")]
-        if self.source is None or self.root is None or not steps or error.where != written(tuple(steps)):
+        steps = list(error.location)
+        if self.source is None or self.root is None or not steps:
             return None
         if steps[0] not in Study.model_fields:
             if steps[0] not in Mechanism.model_fields or not self.root.items["model"].items:

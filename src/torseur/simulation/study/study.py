@@ -153,7 +153,7 @@ class Study(Record):
     @classmethod
     def _short(cls, given: Any) -> Any:
         """Blocks in their short forms: a number, a formula, a mapping from a kind to its fields."""
-        return {n: block_of(x, where=str(n)) for n, x in given.items()} if isinstance(given, dict) else given
+        return {n: block_of(x, where=(str(n),)) for n, x in given.items()} if isinstance(given, dict) else given
 
     @field_validator("blocks")
     @classmethod

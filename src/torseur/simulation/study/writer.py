@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from torseur.describe.formulas import Formula
-from torseur.errors import ModelError
+from torseur.errors import Location, ModelError
 from torseur.formats import replace_file
 from torseur.formats.yaml.reader import STUDY_KEY
 from torseur.formats.yaml.writer import block, plain
@@ -65,13 +65,13 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _blocks(name: str, table: Mapping[str, Block]) -> dict[str, Any]:
-    return {key: short_block(item, f"{name}.{key}") for key, item in table.items()}
+    return {key: short_block(item, (name, key)) for key, item in table.items()}
 
 
-def short_block(block: Block, where: str) -> Any:
+def short_block(block: Block, where: Location) -> Any:
     """A block as plain data, in its shortest form that reads back the same.
 
-    >>> short_block(Constant(value=2.0), "inputs.f"), short_block(FormulaSignal(value="sin(t)"), "inputs.f")
+    >>> short_block(Constant(value=2.0), ("inputs", "f")), short_block(FormulaSignal(value="sin(t)"), ("inputs", "f"))
     (2.0, 'sin(t)')
     """
     if isinstance(block, PythonBlock):

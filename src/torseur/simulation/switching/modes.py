@@ -135,7 +135,9 @@ class Keeper:
         _, sided = self._look(t, x, held)
         deep = [s for s, state in zip(self._labels_sided, sided, strict=True) if state.gap < -1e-6]
         if deep:
-            raise ModelError("the start is on the wrong side of a contact or stop", where="start", got=", ".join(deep))
+            raise ModelError(
+                "the start is on the wrong side of a contact or stop", where=("start",), got=", ".join(deep)
+            )
         for k, one in zip(self._closed, sided, strict=True):
             held.m[k] = float(one.gap <= self.NEAR and abs(one.rate) <= self.NEAR)
         for k in self._dry:
