@@ -6,7 +6,8 @@ lambda) that the forces read, and y_i the x of f = 0, b = e_i. The matrix of the
     lambda_i(f) = lambda_i(f0) - y_i . (f - f0)                        (one more right-hand side for each of the k)
     N_i = lambda_i(f0) - y_i . (f(max(N, 0)) - f(0)),   f0 = f(0)
 
-k equations for k unknowns, solved by Newton's method from max(lambda(f0), 0): from the instant alone. Their matrix is
+k equations for k unknowns (W (F(N) - F(0)) in place of the last product, where f = f' + B F(N) and W = Y' B), solved by
+Newton's method from max(lambda(f0), 0): from the instant alone. Their matrix is
 D = I + Y' df/dN. It is I without such loads; where det D reaches zero as friction grows there is no solution, or there
 are several: jamming (Painleve 1895). Beyond it N is nan, so that nothing goes on with one solution of many.
 """
@@ -86,18 +87,21 @@ def solved_normals(w: Workbench, f: Sequence[Expr]) -> Normals | None:
             remedy="let the body move across the ground, or give the force as a number",
         )
     g, n = w.system.graph, w.tree.nv
+    laws = _affine(f, symbols)
     f0 = substitute(list(f), dict.fromkeys(symbols, 0.0))
     at_rest = w.allowed.multipliers(w.allowed.solve(f0, w.constraints.b), f0)
     lam0 = [at_rest[rows[N]] for N in symbols]
     units = [[g.one if i == rows[N] else g.zero for i in range(len(w.constraints.rows))] for N in symbols]
     Y = [w.allowed.solve([g.zero] * n, unit) for unit in units]
-    values = _roots(w, symbols, lam0, Y, f, f0)
-    by_N = jacobian(list(f), symbols).dense()
+    W = [[dot(y, column) for column in transposed(laws.B)] for y in Y]
+    values = _roots(w, symbols, lam0, W, laws)
     at = {N: maximum(x, 0.0) for N, x in zip(symbols, values, strict=True)}
     pulled = [x <= 0.0 for x in values]  # of nan, which is no root, not
-    slopes = [[select(p, 0.0, x) for p, x in zip(pulled, substitute(row, at), strict=True)] for row in by_N]
-    columns = transposed(slopes)
-    D = [[dot(y, c) + (1.0 if i == j else 0.0) for j, c in enumerate(columns)] for i, y in enumerate(Y)]
+    by_N = [substitute(row, at) for row in jacobian(list(laws.F), symbols).dense()]
+    by_N = [[select(p, 0.0, x) for p, x in zip(pulled, row, strict=True)] for row in by_N]
+    columns = transposed(by_N)
+    slopes = [[dot(b, c) for c in columns] for b in laws.B]
+    D = [[dot(row, c) + (1.0 if i == j else 0.0) for j, c in enumerate(columns)] for i, row in enumerate(W)]
     good = determinant(D) > 0.0
     values = [select(good, x, g.zero / g.zero) for x in values]
     return Normals(tuple(symbols), tuple(rows[N] for N in symbols), tuple(values), Y, D, slopes)
@@ -123,23 +127,60 @@ class SolvedWithNormals:
         return x
 
 
-def _roots(
-    w: Workbench, symbols: list[Expr], lam0: list[Expr], Y: list[list[Expr]], f: Sequence[Expr], f0: Sequence[Expr]
-) -> list[Expr]:
-    """N by Newton's method, in parts of the largest multiplier at hand."""
+@dataclass(frozen=True)
+class _Affine:
+    """Forces f = f' + B F(N): F what laws make of normal forces, B and f' free of them."""
+
+    F: tuple[Expr, ...]
+    B: Matrix
+
+
+def _affine(f: Sequence[Expr], symbols: Sequence[Expr]) -> _Affine:
+    """The first expressions, seen from f, in which f is no longer affine, and how f depends on them.
+
+    Laws of tyres are a few numbers for each wheel; what carries them through the mechanism to f is linear, and stays
+    out of the equations that are solved for N.
+    """
+    g, depends = symbols[0].graph, {N.id for N in symbols}
+    for node in reachable(list(f)):
+        if any(a.id in depends for a in node.args):
+            depends.add(node.id)
+    front: dict[int, Expr] = {}
+    waiting, seen = [e for e in f if e.id in depends], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if node.id in seen:
+            continue
+        seen.add(node.id)
+        inner = [a for a in node.args if a.id in depends]
+        plain = node.op in (ops.ADD, ops.SUB, ops.NEG) or (node.op is ops.MUL and len(inner) == 1)
+        if plain or (node.op is ops.DIV and inner == [node.args[0]]):
+            waiting += inner
+        else:
+            front[node.id] = node
+    F = [front[k] for k in sorted(front)]
+    stand_ins = g.block(_unused(g, "laws_of_normals"), len(F), Role.STATE)
+    linear = substitute(list(f), dict(zip(F, stand_ins, strict=True)))
+    return _Affine(tuple(F), jacobian(linear, list(stand_ins)).dense())
+
+
+def _roots(w: Workbench, symbols: list[Expr], lam0: list[Expr], W: Matrix, laws: _Affine) -> list[Expr]:
+    """N by Newton's method, in parts of the largest multiplier at hand; W = Y' B."""
     g = w.system.graph
-    first = {N: maximum(x, 0.0) for N, x in zip(symbols, lam0, strict=True)}
-    f1 = substitute(list(f), first)
-    changes = [dot(y, [a - b for a, b in zip(f1, f0, strict=True)]) for y in Y]
-    size = largest([absolute(x) for x in (*lam0, *changes)])
+    F0 = substitute(list(laws.F), dict.fromkeys(symbols, 0.0))
+
+    def felt(at: Mapping[Expr, Expr]) -> list[Expr]:
+        changes = [a - b for a, b in zip(substitute(list(laws.F), at), F0, strict=True)]
+        return [dot(row, changes) for row in W]
+
+    first = felt({N: maximum(x, 0.0) for N, x in zip(symbols, lam0, strict=True)})
+    size = largest([absolute(x) for x in (*lam0, *first)])
     size = select(size > 0.0, size, 1.0)
     x = g.block(_unused(g, "x_normals"), len(symbols), Role.STATE)
-    scaled = {N: size * maximum(xi, 0.0) for N, xi in zip(symbols, x, strict=True)}
-    pushed = substitute([fi - f0i for fi, f0i in zip(f, f0, strict=True)], scaled)
-    felt = [dot(y, pushed) for y in Y]
-    if not any(node.id in {xi.id for xi in x} for node in reachable(felt)):
+    at_x = felt({N: size * maximum(xi, 0.0) for N, xi in zip(symbols, x, strict=True)})
+    if not any(node.id in {xi.id for xi in x} for node in reachable(at_x)):
         return lam0  # these forces have no share in the normal ones
-    R = [xi + (e - lam) / size for xi, e, lam in zip(x, felt, lam0, strict=True)]
+    R = [xi + (e - lam) / size for xi, e, lam in zip(x, at_x, lam0, strict=True)]
     function, known = cut(f"normals_{len(symbols)}", list(x), R)
     guess = [maximum(lam, 0.0) / size for lam in lam0]
     return [size * xi for xi in root(function, guess, known, tolerance=TOLERANCE)]
