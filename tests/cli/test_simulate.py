@@ -11,7 +11,7 @@ import pytest
 import torseur as ts
 from support.processes import start
 from torseur.cli import main, results, simulate
-from torseur.emit import native
+from torseur.emit import source
 from torseur.errors import MissingExtra
 from torseur.simulation.results.result import Run
 
@@ -54,7 +54,7 @@ def summary(folder: Path) -> dict:
 def test_another_number_for_an_input_compiles_nothing(here, monkeypatch):
     assert main(["simulate", "push.yaml", "-o", "first", *BARE]) == 0
     compiled = []
-    monkeypatch.setattr(native, "assemble", lambda *given: compiled.append(given))
+    monkeypatch.setattr(source, "assemble", lambda *given: compiled.append(given))
     assert main(["simulate", "push.yaml", "-o", "second", *BARE, "--set", "f=2*pi"]) == 0
     assert not compiled
     assert ts.open_run(here / "second" / "run.nc")["x"][-1] == pytest.approx(3.141592653589793 / 2.0)

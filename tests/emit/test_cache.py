@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import signal
 import stat
 import warnings
@@ -12,9 +13,12 @@ import numpy as np
 import pytest
 
 from support import processes
-from torseur.emit import cache, compile, compile_keyed, integrator, native
+from torseur.emit import cache, compile, compile_keyed, compile_together, compile_together_keyed, integrator, source
+from torseur.emit.ir import Lanes
+from torseur.emit.jit import Tier
+from torseur.emit.source import module_text
 from torseur.errors import CacheWarning
-from torseur.graph import Function, Graph, sin
+from torseur.graph import Function, Graph, Role, call, cos, sin
 
 
 @pytest.fixture
@@ -30,13 +34,13 @@ def folder(tmp_path, monkeypatch):
 def assembled(monkeypatch):
     """How often the compiler ran."""
     ran = []
-    assemble = native.assemble
+    assemble = source.assemble
 
     def counted(text, *rest):
         ran.append(len(text))
         return assemble(text, *rest)
 
-    monkeypatch.setattr(native, "assemble", counted)
+    monkeypatch.setattr(source, "assemble", counted)
     return ran
 
 
@@ -77,7 +81,7 @@ def test_other_constants_lanes_or_tiers_are_other_entries(folder, assembled):
     value(4.0)
     compile(function())(np.ones((3, 2)))
     compile(function(), lanes=2)(np.ones((3, 2)))
-    compile(function(), tier=native.Tier.QUICK)([0.5, 1.0])
+    compile(function(), tier=Tier.QUICK)([0.5, 1.0])
     assert len(assembled) == len(entries(folder)) == 5
 
 
@@ -165,17 +169,27 @@ def sealed(key, header, code):
     return b"torseur2" + hashlib.sha256(key.encode() + rest).digest() + rest
 
 
+def told(header, **other):
+    """A header that says something else of its function; None is left out."""
+    said = {**header["functions"][""], **other}
+    return {**header, "functions": {"": {name: x for name, x in said.items() if x is not None}}}
+
+
 WRONG = {
     "no JSON": lambda header, code: (b"{", code),
     "no text": lambda header, code: (b"\xff\xfe", code),
     "no mapping": lambda header, code: ([1, 2], code),
     "nothing known": lambda header, code: ({}, code),
-    "no work": lambda header, code: ({n: x for n, x in header.items() if n != "work"}, code),
-    "work in words": lambda header, code: ({**header, "work": "much"}, code),
-    "other entries": lambda header, code: ({**header, "entries": ["loop", "absent"]}, code),
-    "entries without end": lambda header, code: ({**header, "entries": 7}, code),
-    "other arguments": lambda header, code: ({**header, "inputs": [["q", [3], "state"]]}, code),
-    "a role that is none": lambda header, code: ({**header, "inputs": [["q", [2], "king"]]}, code),
+    "no functions": lambda header, code: ({**header, "functions": {}}, code),
+    "another function": lambda header, code: ({**header, "functions": {"g": header["functions"][""]}}, code),
+    "a list of functions": lambda header, code: ({**header, "functions": [header["functions"][""]]}, code),
+    "no routines": lambda header, code: ({"functions": header["functions"]}, code),
+    "no work": lambda header, code: (told(header, work=None), code),
+    "work in words": lambda header, code: (told(header, work="much"), code),
+    "other entries": lambda header, code: (told(header, entries=["loop", "absent"]), code),
+    "entries without end": lambda header, code: (told(header, entries=7), code),
+    "other arguments": lambda header, code: (told(header, inputs=[["q", [3], "state", []]]), code),
+    "a role that is none": lambda header, code: (told(header, inputs=[["q", [2], "king", []]]), code),
     "no code": lambda header, code: (header, b""),
     "half the code": lambda header, code: (header, code[: len(code) // 2]),
     "words for code": lambda header, code: (header, b"this is not machine code" * 100),
@@ -520,7 +534,7 @@ def keyed(built, key="arm:1"):
         built.append(key)
         return function()
 
-    return native.compile_keyed(key, build)
+    return compile_keyed(key, build)
 
 
 def test_a_keyed_function_is_built_for_the_first_time_only(folder):
@@ -576,7 +590,7 @@ def test_the_fingerprint_of_our_sources_follows_their_content(tmp_path, monkeypa
 def test_a_second_process_neither_builds_nor_compiles(folder):
     code = """
         import sys
-        from torseur.emit import compile_keyed, native
+        from torseur.emit import compile_keyed, source
         from torseur.graph import Function, Graph, sin
 
         def build():
@@ -585,14 +599,86 @@ def test_a_second_process_neither_builds_nor_compiles(folder):
             q = g.block("q", 2)
             return Function("f", [q], {"y": [sin(q[0]), q[1] * 2.0]})
 
-        assemble = native.assemble
-        native.assemble = lambda *a: print("compiled") or assemble(*a)
+        assemble = source.assemble
+        source.assemble = lambda *a: print("compiled") or assemble(*a)
         f = compile_keyed("the same key", build)
         print(f([0.0, 4.0]).tolist(), f([[0.0, 4.0]] * 5).tolist()[4])
     """
     result = "[0.0, 8.0] [0.0, 8.0]"
     assert processes.run(code).split("\n") == ["built", "compiled", "compiled", result]
     assert processes.run(code) == result
+
+
+# -- functions compiled together ---------------------------------------------------------------------------------------
+def pair():
+    """Two functions that call a third."""
+    g = Graph()
+    x = g.block("x", 2)
+    inner = Function("inner", [x], {"y": [sin(x[0]) * x[1], sin(x[0] + x[1])]})
+    one, other = Graph(), Graph()
+    a, b, p = one.block("a", 2), other.block("b", 2), other.block("p", 1, Role.PARAMETER)
+    first = Function("first", [a], {"y": call(inner, a)})
+    second = Function("second", [b, p], {"y": [y * cos(p[0]) for y in call(inner, b)], "z": b[0] * p[0]})
+    return {"first": first, "second": second}
+
+
+X, P = np.array([0.3, 2.0]), np.array([0.7])
+
+
+def test_functions_compiled_together_are_one_entry_and_give_the_same_bits(folder, assembled):
+    together = compile_together(pair())
+    alone = {name: compile(f) for name, f in pair().items()}
+    np.testing.assert_array_equal(together["first"](X), alone["first"](X))
+    batch = np.stack([X, 2 * X, X + 1])
+    for found, expected in zip(together["second"](batch, P), alone["second"](batch, P), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(together["second"].bind(P)(X)[0], alone["second"].bind(P)(X)[0])
+    np.testing.assert_array_equal(together["first"].direct("first", "")(X), alone["first"](X))
+    own = 2  # one for single states, one for batches
+    assert len(assembled) == own + 3
+    assert len(entries(folder)) == len(assembled)
+
+
+def test_what_functions_call_in_common_is_written_once():
+    text, _ = module_text(pair(), Lanes(1))
+    assert len(re.findall(r"^define .* @inner\.", text, flags=re.MULTILINE)) == 1
+
+
+def test_functions_of_a_key_are_built_when_the_cache_does_not_have_them(folder):
+    built = []
+
+    def build():
+        built.append(1)
+        return pair()
+
+    def values():
+        made = compile_together_keyed("key", ["first", "second"], build)
+        return [made["second"].interface.name, *made["second"](X, P), made["first"](X)]
+
+    first = values()
+    again = values()
+    assert len(built) == 1
+    (entry,) = entries(folder)
+    header, code = opened(entry.read_bytes())
+    del header["functions"]["second"]
+    entry.write_bytes(sealed(entry.stem, header, code))
+    once_more = values()
+    assert len(built) == 2
+    for found in (again, once_more):
+        for a, b in zip(found, first, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_batches_alone_compile_no_code_for_single_states(folder, assembled):
+    f = compile_keyed("key", lambda: pair()["first"], lanes=4, batches=True)
+    assert f.interface.name == "first"
+    f(np.stack([X, X]))
+    assert len(assembled) == 1
+    f(X)
+    assert len(assembled) == 2
+    g = compile(pair()["first"], lanes=4)
+    g(np.stack([X, X]))
+    assert len(assembled) == 3
 
 
 # -- several processes -------------------------------------------------------------------------------------------------

@@ -200,7 +200,7 @@ def test_it_keeps_what_it_needs_and_no_longer():
     native = compile(FUNCTION)
     bound = native.bind(P)
     made = bound.direct("f", "")
-    library = weakref.ref(native._source.library(1))
+    library = weakref.ref(native._source.code.library(1))
     expected = bound(Q, M, S, T)
     del native, bound
     gc.collect()
@@ -225,9 +225,9 @@ def test_an_interpreter_without_such_calls_does_not_find_the_code_of_one_with_th
     monkeypatch.setenv("TORSEUR_CACHE", str(tmp_path / "cache"))
     with_calls = compile_keyed("f", make_function)
     assert with_calls.bind(P).direct("f", "") is not None
-    from torseur.emit import native
+    from torseur.emit import source
 
-    monkeypatch.setattr(native, "is_possible", lambda: False)
+    monkeypatch.setattr(source, "is_possible", lambda: False)
     without = compile_keyed("f", make_function).bind(P)
     assert without.direct("f", "") is None
     np.testing.assert_array_equal(without(Q, M, S, T), BOUND(Q, M, S, T))

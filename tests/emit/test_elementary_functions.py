@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torseur.emit import compile, native
+from torseur.emit import compile, source
 from torseur.emit.jit import Machine, host
 from torseur.graph import Function, Graph, ops
 from torseur.graph.nodes import Expr
@@ -20,7 +20,7 @@ rng = np.random.default_rng(20)
 
 @pytest.fixture(params=PROCESSORS)
 def processor(request, monkeypatch):
-    monkeypatch.setattr(native, "host", lambda: PROCESSORS[request.param])
+    monkeypatch.setattr(source, "host", lambda: PROCESSORS[request.param])
 
 
 def ulps(actual, exact) -> float:

@@ -8,7 +8,7 @@ import pytest
 from support.rounding import assert_agrees
 from torseur.emit import Tier, compile, loop
 from torseur.emit.ir import Lanes
-from torseur.emit.native import module_text
+from torseur.emit.source import module_text
 from torseur.graph import Function, Graph, Role, evaluate, select, sin
 
 
@@ -48,7 +48,7 @@ def test_a_function_of_100_000_nodes_compiles_and_runs_without_recursion():
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_the_text_of_a_module_grows_linearly(lanes):
     sizes = [5_000, 10_000, 20_000]
-    lines = [module_text(long_chain(n), Lanes(lanes))[0].count("\n") for n in sizes]
+    lines = [module_text({"": long_chain(n)}, Lanes(lanes))[0].count("\n") for n in sizes]
     per_node = np.diff(lines) / np.diff(sizes)
     assert per_node[1] < 1.1 * per_node[0]
     assert lines[2] < 10 * sizes[2]
@@ -61,7 +61,7 @@ def test_working_memory_on_the_heap_is_as_good_as_on_the_stack(lanes, monkeypatc
     function = long_chain(300)
     args = [np.random.default_rng(0).uniform(-1, 1, (2 * lanes + 1, *b.shape)) for b in function.inputs]
     native = compile(function, lanes=lanes, tier=Tier.QUICK)
-    text, *_ = module_text(function, Lanes(lanes))
+    text, _ = module_text({"": function}, Lanes(lanes))
     assert text.count("call ptr @malloc") == text.count("call void @free") == 3
     assert_agrees(function, args, [native(*args)])
     assert_agrees(function, [a[0] for a in args], [native(*(a[0] for a in args))])

@@ -72,7 +72,7 @@ def test_a_dropped_function_is_really_gone():
     native = compile(small())
     native(np.ones(2), np.ones(1))
     native(np.ones((3, 2)), np.ones(1))
-    libraries = [weakref.ref(library) for library in native._source._libraries.values()]
+    libraries = [weakref.ref(library) for library in native._source.code._libraries.values()]
     assert len(libraries) == 2
     del native
     gc.collect()
@@ -82,7 +82,7 @@ def test_a_dropped_function_is_really_gone():
 def test_a_bound_function_keeps_what_it_needs():
     native = compile(small())
     bound = native.bind([3.0])
-    library = weakref.ref(native._source.library(1))
+    library = weakref.ref(native._source.code.library(1))
     del native
     gc.collect()
     assert library() is not None

@@ -8,9 +8,9 @@ from support.random_functions import showcase
 from torseur.emit import HEUN, float_flags
 from torseur.emit.ir import Lanes
 from torseur.emit.jit import Machine, Tier, assemble, assembly, host
-from torseur.emit.native import module_text
 from torseur.emit.routines import ROUTINES, routine_text, symbol_of
 from torseur.emit.run_loop import run_text
+from torseur.emit.source import module_text
 from torseur.graph import ConstrainedSystem, Function, Graph, Role
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
 
@@ -42,10 +42,10 @@ def machine(request, monkeypatch):
 
 @pytest.mark.parametrize("lanes", [1, 2, 4])
 def test_native_functions_assemble_for_other_processors(machine, lanes):
-    text, entries, _, routines = module_text(SHOWCASE, Lanes(lanes))
+    text, header = module_text({"": SHOWCASE}, Lanes(lanes))
     code = assemble(text, machine, Tier.QUICK)
-    assert all(name.encode() in code for name in entries)
-    assert routines == []
+    assert all(name.encode() in code for name in header["functions"][""]["entries"])
+    assert header["routines"] == []
 
 
 def test_integrators_assemble_for_other_processors(machine):
@@ -66,8 +66,8 @@ def test_routines_assemble_for_other_processors(machine, routine):
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_code_names_the_routines_it_calls_each_once(machine, lanes):
     f = constrained()
-    text, _, _, routines = module_text(f, Lanes(lanes))
-    code = assemble(text, machine, Tier.QUICK)
+    text, header = module_text({"": f}, Lanes(lanes))
+    code, routines = assemble(text, machine, Tier.QUICK), header["routines"]
     assert sorted(routines) == sorted(map(symbol_of, (FACTORS, SOLUTION, MULTIPLIERS)))
     assert all(name.encode() in code for name in routines)
     rate = Function("rate", f.inputs, {"dx": f.outputs[0].exprs})
@@ -91,7 +91,7 @@ def test_what_is_asked_of_the_c_library_is_standard_c():
     known = {"malloc", "free", "feclearexcept", "sin", "cos", "exp", "log", "pow", "asin", "acos", "atan", "atan2"}
     known |= {"sinh", "cosh", "tanh", "asinh", "acosh", "atanh"}
     for lanes in (1, 4):
-        text, *_ = module_text(SHOWCASE, Lanes(lanes))
+        text, _ = module_text({"": SHOWCASE}, Lanes(lanes))
         asked = set(re.findall(r"^declare .* @([^(]+)\(", text, flags=re.MULTILINE))
         assert {name for name in asked if not name.startswith("llvm.")} <= known
 
@@ -118,7 +118,7 @@ def test_wide_registers_are_spilled_to_whole_cache_lines():
     total, product = squares[0], squares[-1]
     for first, last in zip(squares[1:], squares[-2::-1], strict=True):
         total, product = total + first, product * last
-    text, *_ = module_text(Function("f", [x], {"y": [total, product]}), machine.lanes)
+    text, _ = module_text({"": Function("f", [x], {"y": [total, product]})}, machine.lanes)
     spills = re.findall(r"^\tvmov(\w)p.*%zmm.*\(%rsp\)", assembly(text, machine), flags=re.MULTILINE)
     assert set(spills) == {"a"}  # aligned; "u" would be unaligned
 

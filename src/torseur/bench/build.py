@@ -2,6 +2,7 @@
 
 Each figure is that of a process of its own, interpreter and imports included. The plates on parallel cranks have two
 equations for each crank beyond the first, all but one of each pair redundant: how the cost grows with redundant rows.
+The stacks of Sarrus linkages have five rows for each linkage, one of them redundant, on a chain that is as long.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from torseur.bench.peers import machine
 from torseur.bench.report import Report, Rows, Section
 from torseur.errors import ArgumentError
 
-__all__ = ["measure", "plate"]
+__all__ = ["measure", "plate", "stack"]
 
 ROWS = (20, 40, 80)
 """Redundant constraint rows of the plates."""
+
+STAGES = (4, 8)
+"""Sarrus linkages on top of each other."""
 
 UNTIL = 0.05
 """Of the simulated motion, s."""
@@ -52,22 +56,65 @@ def plate(rows: int) -> dict[str, Any]:
     return {"torseur": 1, "name": f"plate_{rows}", "gravity": [0, -9.81, 0], "bodies": bodies, "loops": loops}
 
 
-def measure(tell: Callable[[str], object] = print, files: Sequence[str] = (), rows: Sequence[int] = ROWS) -> Report:
-    """Model files, or the plates where none are given.
+def stack(stages: int) -> dict[str, Any]:
+    """Sarrus linkages (1853) on top of each other, as a model file: each lifts a table on which the next one stands."""
+    r, rim = 0.5, 0.3
+    rod = {"mass": 1.0, "centre": [r / 2, 0, 0], "tensor": [1e-3, r * r / 12, r * r / 12]}
+    table = {"mass": 3.0, "centre": [-rim, 0, 0], "tensor": [0.1, 0.2, 0.1]}
+    middle = [{"rx": -math.pi / 2}, {"tx": -rim}]
+    bodies: dict[str, Any] = {}
+    for n in range(stages):
+        ground: dict[str, Any] = {"parent": f"table{n - 1}"} if n else {}
+        for side, turn in enumerate((0.0, math.pi / 2)):
+            steps = [*(middle if n else []), {"rz": turn}, {"tx": rim}, {"rx": math.pi / 2}]
+            lower, upper = (_hinge(f"{name}{n}_{side}", start) for name, start in (("q", 0.5), ("p", math.pi - 1.0)))
+            bodies[f"lower{n}_{side}"] = {**ground, "steps": steps, "joint": lower, "inertia": rod}
+            bodies[f"upper{n}_{side}"] = {
+                "parent": f"lower{n}_{side}",
+                "steps": [{"tx": r}],
+                "joint": upper,
+                "inertia": rod,
+                "frames": {f"top{n}_{side}": [r, 0, 0]},
+            }
+        bodies[f"table{n}"] = {
+            "parent": f"upper{n}_0",
+            "steps": [{"tx": r}],
+            "joint": _hinge(f"turn{n}", math.pi + 0.5),
+            "inertia": table,
+            "frames": {f"side{n}": {"steps": [*middle, {"rz": math.pi / 2}, {"tx": rim}, {"rx": math.pi / 2}]}},
+        }
+    loops = {f"guide{n}": {"joint": "revolute", "between": [f"top{n}_1", f"side{n}"]} for n in range(stages)}
+    return {"torseur": 1, "name": f"stack_{stages}", "gravity": [0, 0, -9.81], "bodies": bodies, "loops": loops}
+
+
+def _hinge(coordinate: str, start: float) -> dict[str, Any]:
+    return {"kind": "revolute", "coordinate": coordinate, "start": start}
+
+
+def measure(
+    tell: Callable[[str], object] = print,
+    files: Sequence[str] = (),
+    rows: Sequence[int] = ROWS,
+    stages: Sequence[int] = STAGES,
+) -> Report:
+    """Model files, or the plates and the stacks where none are given.
 
     Args:
         tell: called with what is being measured.
         files: model files.
         rows: of the plates.
+        stages: of the stacks.
     """
     missing = [file for file in files if not Path(file).is_file()]
     if missing:
         raise ArgumentError("no such model files", got=", ".join(missing))
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(file).absolute() for file in files]
-        for n in () if files else rows:
-            path = Path(folder) / f"plate_on_cranks_{n}_rows.yaml"
-            path.write_text(json.dumps(plate(n)), encoding="utf-8")
+        own = {f"plate_on_cranks_{n}_rows": plate(n) for n in rows}
+        own |= {f"{n}_stacked_Sarrus_linkages": stack(n) for n in stages}
+        for name, model in () if files else own.items():
+            path = Path(folder) / f"{name}.yaml"
+            path.write_text(json.dumps(model), encoding="utf-8")
             paths.append(path)
         found = tuple(_figures(paths, Path(folder), tell))
     return Report((Section("machine", tuple(machine())), Section("processor time to a first motion", found)))

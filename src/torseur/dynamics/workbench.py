@@ -36,6 +36,10 @@ FEW_ROWS, MANY_ROWS = 6, 12
 """Coupled rows up to which their solution is written out, and beyond which they are solved along the loops
 if they are independent."""
 
+FEW_SPEEDS = 16
+"""Speeds that few rows may couple, and speeds in all, up to which their solution is written out as it stands: the code
+grows with the cube of their number."""
+
 RANK = "rank"
 """The block of the ranks of constraint rows."""
 
@@ -261,24 +265,25 @@ class Workbench:
     def allowed(self) -> Allowed:
         """The motions that loops and constraints allow.
 
-        Written out as long as coupled rows are few; along the loops where they are many, always there and
-        independent; all together in loops of native code otherwise.
+        Written out as long as coupled rows, and the speeds they couple, are few; along the loops where they are many,
+        always there and independent; all together in loops of native code otherwise.
         """
-        rows = self.constraints
-        most = max((len(some) for some, _ in rows.components), default=0)
-        given = rows, self.matrix, self.ranks, self.position_ranks, self.weak_pivots, self.length
-        if most <= FEW_ROWS:
-            return FewRows(*given)
-        if most > MANY_ROWS and all(row.switch is None for row in rows.rows):
-            from torseur.dynamics.constrained_motion.partitioned import (  # which are built on a workbench
-                Partitioned,
-                rows_are_independent,
-            )
+        # These two are built on a workbench.
+        from torseur.dynamics.constrained_motion.null_spaces import null_spaces
+        from torseur.dynamics.constrained_motion.partitioned import partitioned
 
-            found = Partitioned(self) if rows_are_independent(self) else None
-            if found is not None and found.is_complete:
-                return found
-        return ManyRows(*given)
+        rows, n = self.constraints, self.tree.nv
+        most = max((len(some) for some, _ in rows.components), default=0)
+        widest = max((len(speeds) for _, speeds in rows.components), default=0)
+        given = rows, self.matrix, self.ranks, self.position_ranks, self.weak_pivots, self.length
+        found: Allowed | None = None
+        if most <= FEW_ROWS and widest <= FEW_SPEEDS:
+            found = null_spaces(self) if n > FEW_SPEEDS else None
+            if found is None and (n <= 2 * FEW_SPEEDS or not rows.rows):
+                found = FewRows(*given)
+        elif most > MANY_ROWS:
+            found = partitioned(self)
+        return found or ManyRows(*given)
 
     @cached_property
     def factors(self) -> Factors:

@@ -3,7 +3,14 @@
 from torseur.emit.bridges import SympyStatements, from_sympy, to_casadi, to_sympy, to_sympy_statements
 from torseur.emit.integrate import EULER, HEUN, RK4, Integrator, Motion, Tableau, integrator
 from torseur.emit.jit import Tier
-from torseur.emit.native import Backend, NativeFunction, compile, compile_keyed
+from torseur.emit.native import (
+    Backend,
+    NativeFunction,
+    compile,
+    compile_keyed,
+    compile_together,
+    compile_together_keyed,
+)
 from torseur.emit.text import Precision, to_c, to_c_header, to_julia, to_latex, to_listing, to_matlab, to_python
 
 __all__ = [
@@ -20,6 +27,8 @@ __all__ = [
     "Tier",
     "compile",
     "compile_keyed",
+    "compile_together",
+    "compile_together_keyed",
     "from_sympy",
     "integrator",
     "to_c",

@@ -21,7 +21,7 @@ class Tier(Enum):
     """How much work goes into the machine code."""
 
     QUICK = 0  # several times faster to compile, several times slower to run
-    FULL = 2
+    FULL = 1  # for straight-line code, level 2 takes half as long again and gives the same code but for a few moves
     LOOPS = 3  # of routines: all that LLVM knows about loops
 
 

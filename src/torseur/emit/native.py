@@ -20,47 +20,29 @@ from __future__ import annotations
 
 import hashlib
 import keyword
-import os
-import warnings
 from collections import namedtuple
-from collections.abc import Callable, Sequence
-from enum import Enum
-from functools import cached_property, lru_cache, partial
-from threading import RLock
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.emit import cache
-from torseur.emit.direct import direct_imports, is_possible, make_direct, write_direct
+from torseur.emit.direct import make_direct
 from torseur.emit.interface import Argument, Interface, batch_shape, described, ordered
-from torseur.emit.ir import Lanes, checked_lanes
-from torseur.emit.jit import Library, Tier, assemble, host, link
-from torseur.emit.loop import write_loop, write_prologue_loop
-from torseur.emit.module import Module
+from torseur.emit.jit import Tier
 from torseur.emit.parallel import checked_threads, in_threads
-from torseur.emit.routines import routine_imports
-from torseur.emit.staged import inputs_of, write_staged
+from torseur.emit.source import Backend, Code, Part, Source
 from torseur.emit.ufunc import make_ufunc
-from torseur.errors import ArgumentError, CompileError, TorseurError, TorseurWarning, choice
+from torseur.errors import ArgumentError, TorseurError
 from torseur.graph.blocks import Role
 from torseur.graph.evaluate import evaluate
-from torseur.graph.function import Function, Stage, checked_function
+from torseur.graph.function import Function, checked_function
 
-__all__ = ["Backend", "NativeFunction", "compile", "compile_keyed"]
+__all__ = ["Backend", "NativeFunction", "compile", "compile_keyed", "compile_together", "compile_together_keyed"]
 
 Array = NDArray[np.float64]
 _OPTIONS = "out", "threads"
-
-
-class Backend(Enum):
-    """What runs a function."""
-
-    AUTOMATIC = "automatic"  # native code; where that is impossible, NumPy with a warning
-    NATIVE = "native"
-    NUMPY = "numpy"  # the reference evaluator
 
 
 def compile(
@@ -79,7 +61,8 @@ def compile(
         backend: "native", "numpy" (the reference evaluator), or "automatic": native where that is possible.
     """
     checked_function(function, "compile")
-    return NativeFunction(_Source(function.digest, lambda: function, lanes, tier, backend, Interface.of(function)))
+    code = Code(function.digest, lambda: {"": function}, ("",), tier, backend, {"": Interface.of(function)})
+    return NativeFunction(Source(code, lanes=lanes))
 
 
 def compile_keyed(
@@ -89,6 +72,7 @@ def compile_keyed(
     lanes: int | None = None,
     tier: Tier | str = Tier.FULL,
     backend: Backend | str = Backend.AUTOMATIC,
+    batches: bool = False,
 ) -> NativeFunction:
     """The same for a function that takes time to derive: if code is stored under the key, it is not even built.
 
@@ -96,128 +80,58 @@ def compile_keyed(
         key: must say all that decides the function (a description, options); our own sources and the processor are
             added.
         build: makes the function when the cache does not have it.
+        lanes, tier, backend: as in `compile`.
+        batches: whether it is called with batches alone.
     """
     if not isinstance(key, str):
         raise ArgumentError("not a key", where="compile_keyed", expected="a str", got=type(key).__name__)
-    return NativeFunction(_Source(hashlib.sha256(key.encode()).hexdigest(), build, lanes, tier, backend, None))
+    code = Code(_hashed(key), lambda: {"": build()}, tier=tier, backend=backend)
+    return NativeFunction(Source(code, lanes=lanes, batches=batches))
 
 
-_sources: WeakSet[_Source] = WeakSet()
+def compile_together(
+    functions: Mapping[str, Function], *, lanes: int | None = None, tier: Tier | str = Tier.FULL
+) -> dict[str, NativeFunction]:
+    """Functions that are needed together as native code: what they call in common is compiled once.
+
+    Args:
+        functions: by name.
+        lanes, tier: as in `compile`.
+    """
+    digests = {name: checked_function(f, "compile_together").digest for name, f in functions.items()}
+    interfaces = {name: Interface.of(f) for name, f in functions.items()}
+    code = Code(_hashed(repr(digests)), lambda: functions, list(functions), tier, interfaces=interfaces)
+    return {name: NativeFunction(Source(code, name, lanes)) for name in functions}
 
 
-def _unlock() -> None:
-    """In a forked child nobody is left to release what was locked."""
-    for source in _sources:
-        source.lock = RLock()
+def compile_together_keyed(
+    key: str,
+    names: Sequence[str],
+    build: Callable[[], Mapping[str, Function]],
+    *,
+    lanes: int | None = None,
+    tier: Tier | str = Tier.FULL,
+) -> dict[str, NativeFunction]:
+    """The same for functions that take time to derive; see `compile_keyed`.
+
+    Args:
+        key: must say all that decides them.
+        names: of the functions.
+        build: makes them when the cache does not have them.
+        lanes, tier: as in `compile`.
+    """
+    code = Code(_hashed(key), build, names, tier)
+    return {name: NativeFunction(Source(code, name, lanes)) for name in names}
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
-
-
-class _Source:
-    """Where compiled code comes from: memory, the disk, or the compiler."""
-
-    def __init__(
-        self,
-        key: str,
-        build: Callable[[], Function],
-        lanes: int | None,
-        tier: Tier | str,
-        backend: Backend | str,
-        interface: Interface | None,
-    ) -> None:
-        self.key, self.build, self.tier = key, build, choice(Tier, tier, "tier")
-        self._width, self._interface = checked_lanes(lanes), interface
-        self.backend = _available(choice(Backend, backend, "backend"))
-        self._libraries: dict[int, Library] = {}
-        self.work = 0  # how many numbers the parameters are turned into; known with the code
-        _sources.add(self)
-        self.lock = RLock()  # code must be linked once: what replaced it would be freed under the feet of its callers
-
-    @property
-    def width(self) -> int:
-        return self._width or host().lanes.width
-
-    @cached_property
-    def function(self) -> Function:
-        return checked_function(self.build(), "what compile_keyed is to build")
-
-    @property
-    def interface(self) -> Interface:
-        if self._interface is None:
-            if self.backend is Backend.NUMPY:
-                self._interface = Interface.of(self.function)
-            else:
-                self.library(1)
-        assert self._interface is not None
-        return self._interface
-
-    def library(self, width: int) -> Library:
-        """Linked code for a number of lanes."""
-        with self.lock:
-            if width not in self._libraries:
-                key = cache.cache_key(self.key, width, self.tier, is_possible())
-                self._libraries[width] = cache.used(key, self._linked, partial(self._made, width))
-            return self._libraries[width]
-
-    def _made(self, width: int) -> tuple[dict[str, Any], bytes]:
-        interface = Interface.of(self.function)
-        text, entries, work, routines = module_text(self.function, Lanes(width))
-        header = {**interface.to_header(), "entries": entries, "work": work, "routines": routines}
-        return header, assemble(text, host(), self.tier)
-
-    def _linked(self, header: dict[str, Any], code: bytes) -> Library:
-        """Code with its header, which must be that of this function as far as it is known."""
-        interface, work, entries = Interface.from_header(header), int(header["work"]), tuple(header["entries"])
-        if self._interface is not None and not interface.fits(self._interface):
-            raise CompileError("code for other arguments")
-        imports = routine_imports(header["routines"]) | (direct_imports() if "direct" in entries else {})
-        library = link(code, entries, imports)
-        self._interface, self.work = self._interface or interface, work
-        return library
-
-
-def module_text(function: Function, lanes: Lanes) -> tuple[str, list[str], int, list[str]]:
-    """The LLVM module of a function, the names of its loops, the size of its parameters' work, routines it needs."""
-    module = Module(lanes)
-    staged = write_staged(module, function)
-    entries = ["loop"]
-    write_loop(module, "loop", function, staged, bound=False)
-    if inputs_of(function, Stage.PARAMETER):
-        entries += ["bound", "prologue"]
-        write_loop(module, "bound", function, staged, bound=True)
-        write_prologue_loop(module, "prologue", function, staged)
-    if is_possible() and write_direct(module, "direct", function, staged, bound=True):
-        entries.append("direct")
-    return module.text(), entries, staged.work[0], list(module.routines)
-
-
-def _available(backend: Backend) -> Backend:
-    if backend is Backend.NUMPY:
-        return backend
-    try:
-        host()
-    except CompileError as error:
-        if backend is Backend.NATIVE:
-            raise
-        _warn_of_fallback(str(error.got))
-        return Backend.NUMPY
-    return Backend.NATIVE
-
-
-@lru_cache(maxsize=1)
-def _warn_of_fallback(reason: str) -> None:
-    """Once is enough."""
-    warnings.warn(f"falling back to NumPy, much slower: {reason}", TorseurWarning, stacklevel=5)
+def _hashed(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 class _Entry:
     """One loop of a library as a ufunc. Holds the code and the buffers the ufunc points to."""
 
-    def __init__(
-        self, library: Library, name: str, title: str, ins: Sequence[Argument], outs: Sequence[Argument]
-    ) -> None:
+    def __init__(self, library: Part, name: str, title: str, ins: Sequence[Argument], outs: Sequence[Argument]) -> None:
         self.library = library
         self.shapes = [a.shape for a in ins], [a.shape for a in outs]
         self.call, self._buffers = make_ufunc(library[name], title, *self.shapes)
@@ -226,7 +140,7 @@ class _Entry:
 class NativeFunction:
     """A compiled function. Call it with arrays; `bind` its parameters to have their share of the work done once."""
 
-    def __init__(self, source: _Source, work: Array | None = None, parameters: Sequence[Any] = ()) -> None:
+    def __init__(self, source: Source, work: Array | None = None, parameters: Sequence[Any] = ()) -> None:
         self._source, self._work, self._parameters = source, work, parameters
         self._bound = bool(parameters) or work is not None
         self._entries: dict[int, _Entry] = {}
@@ -324,8 +238,13 @@ class NativeFunction:
         if self._source.backend is Backend.NUMPY:
             self._single = self._evaluate
         else:
-            self._single = self._entry(self._source.width if many else 1).call
+            self._single = partial(self._first_single, self._source.width if many else 1)
         return self._single
+
+    def _first_single(self, width: int, *args: Any, **options: Any) -> Any:
+        """The first call of one state: its code is made or loaded now, not before batches, which have their own."""
+        self._single = self._entry(width).call
+        return self._single(*args, **options)
 
     def direct(
         self,

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 import torseur as ts
 from torseur.describe import Body, Effort, Mechanism, SpringDamper
 from torseur.describe.constraints import Constraint
-from torseur.emit import native
+from torseur.emit import source
 from torseur.errors import ArgumentError
 from torseur.simulation.integrate.recording import Recorder
 from torseur.simulation.run.batch import simulate_many
@@ -356,8 +356,8 @@ def test_a_given_start_is_judged_by_the_rate_of_what_drives_it(speed):
 def compiled(monkeypatch, tmp_path):
     """How many functions were compiled so far, with an empty cache."""
     monkeypatch.setenv("TORSEUR_CACHE", str(tmp_path / "cache"))
-    count, assemble = [], native.assemble
-    monkeypatch.setattr(native, "assemble", lambda *given: (count.append(1), assemble(*given))[1])
+    count, assemble = [], source.assemble
+    monkeypatch.setattr(source, "assemble", lambda *given: (count.append(1), assemble(*given))[1])
     return count
 
 

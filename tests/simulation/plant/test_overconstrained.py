@@ -11,7 +11,7 @@ import torseur as ts
 from support.overconstrained_linkages import LINKAGES, bennett, cranks, described
 from torseur.bench.build import plate as plate_of
 from torseur.dynamics.quantities import function_of
-from torseur.emit import integrate, native
+from torseur.emit import integrate, source
 from torseur.errors import NumericalError
 from torseur.simulation.solvers.methods import METHODS
 
@@ -218,7 +218,7 @@ def test_a_contact_that_opens_and_closes_compiles_nothing(monkeypatch):
     counts = []
     for until in (0.01, 1.0):
         made = []
-        for module in (native, integrate):
+        for module in (source, integrate):
             plain = module.assemble
             monkeypatch.setattr(module, "assemble", lambda *a, plain=plain, made=made: made.append(1) or plain(*a))
         run = ts.simulate(bouncing, until=until, solver="dopri5")

@@ -25,14 +25,22 @@ from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, absolute, equal, select
 from torseur.graph.linear import largest
 
-__all__ = ["LARGEST_GROWTH", "Partitioned", "rows_are_independent"]
+__all__ = ["LARGEST_GROWTH", "Partitioned", "partitioned"]
 
 LARGEST_GROWTH = 1e3
 """How much faster than the independent speeds the others may be, lengths measured by that of the mechanism, before the
 choice is a bad one."""
 
 
-def rows_are_independent(w: Workbench) -> bool:
+def partitioned(w: Workbench) -> Partitioned | None:
+    """None where rows come and go, where they repeat others, or where no speeds can be chosen."""
+    if any(row.switch is not None for row in w.constraints.rows) or not _rows_are_independent(w):
+        return None
+    found = Partitioned(w)
+    return found if found.is_complete else None
+
+
+def _rows_are_independent(w: Workbench) -> bool:
     """Whether no row repeats others, as far as allowed states near the start tell."""
     sampled = SampledRows(w)
     return len(sampled.states) > 0 and sampled.rank == len(w.constraints.rows)

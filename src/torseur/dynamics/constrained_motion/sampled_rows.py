@@ -161,7 +161,12 @@ class SampledRows:
 
     @property
     def rank(self) -> int:
-        return 0 if self._closed is None else sum(found.rank for found in self._closed.ranks())
+        return sum(self.component_ranks)
+
+    @cached_property
+    def component_ranks(self) -> list[int]:
+        """Of the components of the rows; none where no state is closed."""
+        return [] if self._closed is None else [found.rank for found in self._closed.ranks()]
 
     @property
     def ranks(self) -> Array:

@@ -14,6 +14,7 @@ rows are redundant, x is unique and lambda is the shortest: in N, and N m over t
 
   written out, so that it works in lanes (Udwadia & Kalaba 1992; de Jalon & Bayo 1994, section 5.1). a is any positive
   number. Rows that share no speed are inverted apart from each other.
+- `null_spaces`: the same with bases in place of projectors, where few rows at a time couple few of many speeds.
 - `ManyRows`: the null-space method in loops of native code (`torseur.graph.constrained`).
 - `partitioned`: many rows that are independent, loop after loop.
 
@@ -62,10 +63,11 @@ class Allowed(Protocol):
 
 @dataclass(frozen=True)
 class Projection:
-    """A^+ (nv, rows), P (nv, nv) and the rank of some rows."""
+    """A^+ (nv, rows), P (nv, nv) and the rank of some rows: of each component, and of all."""
 
     inverse: Matrix
     P: Matrix
+    ranks: Sequence[Expr]
     rank: Expr
 
     def met(self, b: Sequence[Expr]) -> list[Expr]:
@@ -99,18 +101,18 @@ def project(
     zero, one = graph.zero, graph.one
     inverse = [[zero] * len(A) for _ in range(n)]
     P = [[one if i == j else zero for j in range(n)] for i in range(n)]
-    total = zero
+    found = []
     for (rows, speeds), rank, least in zip(components, ranks, weak, strict=True):
         scaled = len({scales[i] for i in rows}) > 1  # rows of one unit need none
         part = [[A[i][j] * scales[i] if scaled else A[i][j] for j in speeds] for i in rows]
         X, live = _inverse(part, rank, least, checked)
-        total = total + live
+        found.append(live)
         for a, j in enumerate(speeds):
             for c, i in enumerate(rows):
                 inverse[j][i] = X[a][c] * scales[i] if scaled else X[a][c]
             for d, k in enumerate(speeds):
                 P[j][k] = P[j][k] - dot(X[a], [row[d] for row in part])
-    return Projection(inverse, P, total)
+    return Projection(inverse, P, found, sum(found, zero))
 
 
 def _inverse(part: Matrix, rank: Expr, weak: Expr, checked: bool) -> tuple[Matrix, Expr]:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from torseur.emit import NativeFunction, compile
+from torseur.emit import NativeFunction, compile_together
 from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.kept import kept
@@ -83,7 +83,7 @@ def _compiled(method: Method, problem: Problem) -> tuple[Pieces, dict[str, Nativ
     pieces = method.pieces(problem)
     at = _at(problem, pieces.terms or pieces.layout.terms)
     functions = {"step": pieces.step, "at": at, "begin": pieces.begin, "extend": pieces.extend}
-    return pieces, {name: compile(f, lanes=1) for name, f in functions.items() if f is not None}
+    return pieces, compile_together({name: f for name, f in functions.items() if f is not None}, lanes=1)
 
 
 class Stepper:
