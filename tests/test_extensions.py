@@ -1,4 +1,4 @@
-"""Kinds of other packages: a load, a joint and a block from outside work wherever those of the core do."""
+"""Kinds of other packages: a load, a joint, a block and a method from outside work wherever those of the core do."""
 
 import os
 import subprocess
@@ -19,13 +19,16 @@ from torseur.spatial.pose import Pose
 G = Graph()
 
 PACKAGE = '''
-"""A magnet above the origin, a joint that turns twice as far as its coordinate, and a signal that knocks."""
+"""A magnet above the origin, a joint that turns twice as far as its coordinate, a signal that knocks, a method."""
 
 from torseur.describe.fields import Scalar
 from torseur.describe.loads import FrameLoad, LoadContext, LoadResult
+from torseur.emit import Tableau
 from torseur.extensions import Extension
 from torseur.graph import Expr, exp
 from torseur.simulation.blocks import Block
+from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.solvers.methods import NamedMethod
 from torseur.spatial.joints import CoordinateInfo, JointKind, Quantity
 from torseur.spatial.motion import Motion
 from torseur.spatial.vectors import Vector
@@ -75,8 +78,10 @@ class Knock(Block):
         return context.value(self.height) * exp(-context.t)
 
 
+HEUN = NamedMethod(RungeKutta(Tableau("Heun", ((), (1.0,)), (0.5, 0.5), (0.0, 1.0), 2)), "Heun's method, order 2")
+
 EXTENSION = Extension(
-    "magnets", loads={"magnet": Magnet}, joints={"double": Double()}, blocks={"knock": Knock}
+    "magnets", loads={"magnet": Magnet}, joints={"double": Double()}, blocks={"knock": Knock}, methods={"heun": HEUN}
 )
 '''
 STUDY = """
@@ -151,6 +156,53 @@ def test_the_command_line_knows_them_too(installed):
     )
     assert done.returncode == 0, done.stderr
     assert list(Path(installed / "out").iterdir())
+
+
+def test_a_method_of_an_installed_package_is_one_like_the_others(installed):
+    """Heun's method has order 2: half the step, a quarter of the error."""
+    exact = ts.simulate(installed / "study.yaml")["z"][-1]
+    errors = []
+    for step in (0.02, 0.01):
+        run = ts.simulate(installed / "study.yaml", solver={"method": "heun", "step": step})
+        assert run.info["solver"] == "Heun"
+        errors.append(abs(run["z"][-1] - exact))
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_a_run_with_kinds_of_a_package_goes_on_from_its_checkpoint(installed):
+    file = installed / "left"
+    run = ts.simulate(installed / "study.yaml", checkpoint=file, every_seconds=0.0)
+    again = ts.resume(file)
+    np.testing.assert_array_equal(again["z"], run["z"])
+
+
+def called(folder, *arguments):
+    """The command line in a folder, without the package on its path unless the folder is."""
+    command = [sys.executable, "-c", "import sys; from torseur.cli import main; sys.exit(main())", *arguments]
+    source = str(Path(ts.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": source, "PYTHONSAFEPATH": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_command_line_takes_a_file_with_kinds_that_the_user_names(tmp_path):
+    (tmp_path / "kinds.py").write_text(PACKAGE, encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    bare = ["simulate", "study.yaml", "-o", "out", "--no-figures", "--no-playback"]
+    refused = called(tmp_path, *bare)
+    assert refused.returncode == 1
+    assert "magnet" in refused.stderr
+    done = called(tmp_path, *bare, "--extensions", "kinds.py", "--solver", "heun", "--step", "0.001")
+    assert done.returncode == 0, done.stderr
+    assert "Heun: 1000 steps" in done.stdout
+
+
+def test_a_module_without_an_extension_is_refused(tmp_path):
+    (tmp_path / "kinds.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    for module, words in (("kinds.py", "offers no extension"), ("no_such_module", "no such module")):
+        done = called(tmp_path, "simulate", "study.yaml", "--extensions", module)
+        assert done.returncode == 1
+        assert words in done.stderr
 
 
 def test_a_kind_that_nobody_offers_is_named():

@@ -6,7 +6,8 @@ A package offers its kinds with an entry point of the group ``torseur.extensions
     magnets = "my_magnets:EXTENSION"
 
 where ``my_magnets.EXTENSION`` is an `Extension`. Once the package is installed, its kinds work wherever those of the
-core do: `load`, `simulate`, `open_run`, `resume`, the command line. A script or notebook calls `register` instead.
+core do: `load`, `simulate`, `open_run`, `resume`, the command line. A script or notebook calls `register` instead; on
+the command line, ``--extensions my_magnets`` does so for a module, or a file, that is not installed.
 Model files cannot name packages: what a file says is data, what is installed is the user's choice.
 
 Packages are looked for when a kind is asked for that the core does not have, so models of the core cost nothing.
@@ -20,15 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torseur.errors import ModelError
+from torseur.errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GROUP", "Extension", "Kinds", "installed", "register"]
+__all__ = ["GROUP", "Extension", "Kinds", "extension_in", "installed", "register"]
 
 GROUP = "torseur.extensions"
 """The group of entry points."""
@@ -97,6 +101,29 @@ def _loaded(point: EntryPoint) -> Extension:
             got=type(given).__name__,
         )
     return given
+
+
+def extension_in(module: str) -> Extension:
+    """The ``EXTENSION`` of a module that the user names: one that can be imported, or a file that ends in .py.
+
+    The module is executed: its name must come from the user, never from a file that is read.
+    """
+    try:
+        if module.endswith(".py"):
+            spec = spec_from_file_location(Path(module).stem, module)
+            assert spec is not None
+            assert spec.loader is not None
+            made = module_from_spec(spec)
+            spec.loader.exec_module(made)
+        else:
+            made = import_module(module)
+    except (ImportError, OSError) as error:
+        raise ArgumentError("there is no such module", where=module, got=str(error)) from error
+    found = getattr(made, "EXTENSION", None)
+    if not isinstance(found, Extension):
+        expected = "EXTENSION = torseur.extensions.Extension(...)"
+        raise ArgumentError("the module offers no extension", where=module, expected=expected, got=repr(found)[:80])
+    return found
 
 
 class Kinds(Mapping[str, K]):

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from torseur.cli.options import base_option
+from torseur.cli.options import base_option, extensions_option
 from torseur.cli.summary import summary
 from torseur.describe.checks import Severity
 from torseur.describe.faults import printable
@@ -27,6 +27,7 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "c
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @base_option
+@extensions_option
 @click.option("--strict", is_flag=True, help="End with 1 for warnings too.")
 def command(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
     """Say what is in a model file, and what is wrong with it.

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from torseur.cli.options import extensions_option
+
 __all__ = ["command"]
 
 
@@ -18,6 +20,7 @@ __all__ = ["command"]
     metavar="R",
     help="End with 1 if a channel differs by more than this share.",
 )
+@extensions_option
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw both runs: a .png, .pdf or .svg file.")
 def command(first: Path, second: Path, tolerance: float | None, figure: Path | None) -> None:
     """Say where two runs differ most, channel by channel.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from torseur.cli.options import base_option
+from torseur.cli.options import base_option, extensions_option
 from torseur.describe.faults import printable
 from torseur.errors import ArgumentError
 from torseur.formats import FORMATS, load, save
@@ -32,6 +32,7 @@ numbers stand for parameters that have a value.
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @base_option
+@extensions_option
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
 @click.option("--lossy", is_flag=True, help="Leave out what the format of OUT cannot hold, with a line for each kind.")
 def command(source: Path, target: Path, base: str | None, force: bool, lossy: bool) -> None:

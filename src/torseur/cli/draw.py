@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from torseur.cli.options import base_option
+from torseur.cli.options import base_option, extensions_option
 from torseur.describe.formulas import Formula
 from torseur.errors import ArgumentError, GraphError, ModelError
 
@@ -24,6 +24,7 @@ __all__ = ["command"]
     "--set", "parameters", multiple=True, metavar="NAME=VALUE,...", help="Values of parameters: d2=0.4,r4=0.5."
 )
 @base_option
+@extensions_option
 def command(
     file: Path, output: Path | None, pose: tuple[str, ...], parameters: tuple[str, ...], base: str | None
 ) -> None:

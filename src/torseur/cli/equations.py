@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torseur.cli.options import base_option
+from torseur.cli.options import base_option, extensions_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
 @click.option("--steps", is_flag=True, help="With --of kane or lagrange: the method step by step (text or latex).")
 @click.option("--count", "counting", is_flag=True, help="Print the number of operations instead.")
 @base_option
+@extensions_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
 def command(
     file: Path,

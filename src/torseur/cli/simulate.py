@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torseur.cli.options import base_option
+from torseur.cli.options import base_option, extensions_option
 from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ MOST_EVENTS = 12
 @click.argument("file", metavar="STUDY", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; STUDY_results by default.")
 @base_option
+@extensions_option
 @click.option("--until", type=float, metavar="S", help="End of the run, s.")
 @click.option("--every", type=float, metavar="S", help="Time between records, s.")
 @click.option("--solver", metavar="NAME", help="Method of integration, such as dop853, rk4, rodas or newmark.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torseur.cli.options import extensions_option
+
 if TYPE_CHECKING:
     from torseur.describe import Mechanism
     from torseur.simulation.results.result import Run
@@ -23,6 +25,7 @@ RUNS = (".nc", ".csv", ".res", ".parquet")
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--sticks", is_flag=True, help="Bars and joints in place of shapes.")
+@extensions_option
 def command(path: Path, port: int | None, no_browser: bool, sticks: bool) -> None:
     """Show a run or a mechanism in 3-D in the browser.
 

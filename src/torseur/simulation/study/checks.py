@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from torseur.describe.annotations import FoundFormula, FoundName, walk
 from torseur.describe.checks.scope import Scope
@@ -76,12 +76,11 @@ def state_switches(study: Study) -> list[str]:
 
 
 def _unknown(
-    names: Iterable[str], known: Iterable[str], what: str, path: Location, *, is_table: bool = True
+    names: Iterable[str], known: Collection[str], what: str, path: Location, *, is_table: bool = True
 ) -> Iterator[Fault]:
-    listed = list(known)
     for name in names:
-        if name not in listed:
-            expected, remedy = guess(name, listed)
+        if name not in known:
+            expected, remedy = guess(name, known)
             yield Fault(
                 (*path, name) if is_table else path, f"no {what} '{name}'", expected=expected, remedy=remedy, about=name
             )

@@ -119,7 +119,7 @@ def study_reference() -> str:
         if field is not None:
             lines += [f"`{field}: word` stands for `{field}: {{{SHORT[field]}: word}}`.", ""]
     lines += ["### Methods", "", "| method | what it is |", "|---|---|"]
-    lines += [f"| `{name}` | {choice.meaning} |" for name, choice in METHODS.items()]
+    lines += [f"| `{name}` | {choice.meaning} |" for name, choice in METHODS.core.items()]
     text = "\n".join(lines).rstrip() + "\n"
     for link, place in _ELSEWHERE.items():
         text = text.replace(link, place)
