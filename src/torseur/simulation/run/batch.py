@@ -29,7 +29,7 @@ from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.problem import Array, Held
-from torseur.simulation.start.first_state import Request, Start, first_states, wished
+from torseur.simulation.start.first_state import Start, StartRequest, first_states, requested_values
 from torseur.simulation.start.report import start_facts
 from torseur.simulation.study.study import Study
 
@@ -223,8 +223,8 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
     moving, nm = simulation.moving.model, len(simulation.plant.parts.held)
     moves = slice(0, model.nq + model.nv)
 
-    def request(inputs: Array) -> Request:
-        return Request(study, variants.starts, inputs, variants.p, variants.is_changed)
+    def request(inputs: Array) -> StartRequest:
+        return StartRequest(study, variants.starts, inputs, variants.p, variants.is_changed)
 
     def closed(inputs: Array) -> Array:
         x = np.zeros((variants.count, problem.size))
@@ -234,7 +234,7 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
         return x
 
     x = np.zeros((variants.count, problem.size))
-    x[:, moves] = np.concatenate(wished(moving, request(np.zeros(0))), axis=-1)
+    x[:, moves] = np.concatenate(requested_values(moving, request(np.zeros(0))), axis=-1)
     x = simulation.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
     held = Held(variants.u, simulation.ranks.of_many(study.begin, x, variants.u, variants.p), variants.p)
     if problem.correct is not None and study.start_from != "given":

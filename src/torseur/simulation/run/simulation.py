@@ -43,7 +43,7 @@ from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.methods import method_of
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
 from torseur.simulation.start.driven import Beginning, MovingInputs
-from torseur.simulation.start.first_state import Request, Start, first_state, wished
+from torseur.simulation.start.first_state import Start, StartRequest, first_state, requested_values
 from torseur.simulation.start.report import check_rest, start_facts, still_held
 from torseur.simulation.study.checks import check_study, state_switches
 from torseur.simulation.study.study import Study
@@ -209,14 +209,14 @@ class Simulation:
         held = Held(u.copy(), np.zeros(len(self.plant.parts.held)), p.copy())
         z, found = np.zeros(len(self.plant.parts.states)), list[Start]()
 
-        def request(inputs: Array) -> Request:
-            return Request(study, given or {}, inputs, p, changed)
+        def request(inputs: Array) -> StartRequest:
+            return StartRequest(study, given or {}, inputs, p, changed)
 
         def closed(inputs: Array) -> Array:
             found.append(first_state(self.moving.model, request(inputs)))
             return np.concatenate([found[-1].q, found[-1].v, z])
 
-        first = np.concatenate([*wished(self.moving.model, request(np.zeros(0))), z])
+        first = np.concatenate([*requested_values(self.moving.model, request(np.zeros(0))), z])
         x, start = self.beginning.settled(first, held, closed), found[-1]
         self.ranks(study.begin, x, held)
         if not self.plant.switches:

@@ -19,10 +19,10 @@ from torseur.model.equilibria import Equilibrium
 from torseur.model.modes import Stability
 from torseur.model.sampling import numbers, quaternions
 from torseur.simulation.solvers.problem import Array
-from torseur.simulation.start.held_values import Said, held
+from torseur.simulation.start.consistent import StartValues, consistent
 from torseur.simulation.study.study import Study
 
-__all__ = ["Request", "Start", "first_state", "first_states", "wished"]
+__all__ = ["Start", "StartRequest", "first_state", "first_states", "requested_values"]
 
 CLOSED = 1e-9
 """Largest gap, m or rad, and rate of a gap, that a given start may have; contacts nearer than this touch."""
@@ -38,7 +38,7 @@ class Start:
     Attributes:
         q, v: coordinates and speeds.
         held: the names that have the values they were given.
-        said: name -> the value that the study or the model gave, as start or guess.
+        said: name -> the value that the study or the model asked for, as start or guess.
         stability: of a start at rest; None where it is not known.
     """
 
@@ -50,7 +50,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Request:
+class StartRequest:
     """What is asked of a start, or of many: numbers may be arrays over runs.
 
     Attributes:
@@ -87,9 +87,9 @@ class Request:
         return bool(self.first or self.guess or study.parameters or study.begin or driven or self.is_changed)
 
 
-def first_state(model: Model, request: Request) -> Start:
+def first_state(model: Model, request: StartRequest) -> Start:
     """Coordinates and speeds at the start, as a study asks for them."""
-    found = _said(model, request)
+    found = _start_values(model, request)
     if request.study.start_from == "given":
         return _given(model, request, *found)
     if request.study.start_from == "equilibrium":
@@ -97,18 +97,18 @@ def first_state(model: Model, request: Request) -> Start:
     return _assembled(model, request, *found)
 
 
-def wished(model: Model, request: Request) -> tuple[Array, Array]:
-    """Coordinates and speeds (..., n) as they are said, whatever constraints allow."""
-    of_q, of_v = _said(model, request)
+def requested_values(model: Model, request: StartRequest) -> tuple[Array, Array]:
+    """Coordinates and speeds (..., n) as they are asked for, whatever constraints allow."""
+    of_q, of_v = _start_values(model, request)
     return of_q.values, of_v.values
 
 
-def first_states(model: Model, request: Request) -> tuple[Array, list[int]]:
+def first_states(model: Model, request: StartRequest) -> tuple[Array, list[int]]:
     """Coordinates and speeds of many runs (runs, nq + nv), and those runs whose start must be looked at alone.
 
     The loops of all runs are closed together, without restarts, by the same rules as those of one.
     """
-    of_q, of_v = _said(model, request)
+    of_q, of_v = _start_values(model, request)
     runs = len(request.p)
     q, v = (np.array(np.broadcast_to(said.values, (runs, len(said.variables)))) for said in (of_q, of_v))
     slips = with_slipping_wheels(model.mechanism) is not model.mechanism
@@ -130,7 +130,7 @@ def first_states(model: Model, request: Request) -> tuple[Array, list[int]]:
     return np.concatenate([q, v], axis=1), np.flatnonzero(~moves).tolist()
 
 
-def _said(model: Model, request: Request) -> tuple[Said, Said]:
+def _start_values(model: Model, request: StartRequest) -> tuple[StartValues, StartValues]:
     """What the study and the model say of coordinates and of speeds; values are (..., n)."""
     first, guess, yields = request.first, request.guess, request.yields(model)
 
@@ -146,7 +146,7 @@ def _said(model: Model, request: Request) -> tuple[Said, Said]:
         second = tuple(x.name for x in variables if x.held and x.name not in first and x.name not in guess)
         guesses = tuple(n for n in values if n in guess)
         stacked = np.stack(np.broadcast_arrays(*values.values()), axis=-1) if values else np.zeros((*starts.shape,))
-        found.append(Said(tuple(variables), stacked, named, second, guesses, yields, place))
+        found.append(StartValues(tuple(variables), stacked, named, second, guesses, yields, place))
     return found[0], found[1]
 
 
@@ -158,18 +158,18 @@ def _place(model: Model, name: str) -> Location:
     return (*path, "start_speed" if is_speed else "start")
 
 
-def _named(*found: Said) -> dict[str, float]:
-    return {n: said.value[n] for said in found for n in (*said.first, *said.second, *said.guesses)}
+def _named(*found: StartValues) -> dict[str, float]:
+    return {n: said.value[n] for said in found for n in (*said.by_study, *said.by_model, *said.guesses)}
 
 
 # -- assembled ---------------------------------------------------------------------------------------------------------
-def _assembled(model: Model, request: Request, of_q: Said, of_v: Said) -> Start:
+def _assembled(model: Model, request: StartRequest, of_q: StartValues, of_v: StartValues) -> Start:
     """What is named is held, the rest adapts.
 
     Contacts that may open take no part, unless they touch: whether they stay closed is decided later.
     """
     closed = _with_contacts(model, request.study, ())
-    found = held(of_q, partial(_positions, closed, of_q, request.keywords))
+    found = consistent(of_q, partial(_positions, closed, of_q, request.keywords))
     if found is None:
         closed.assemble(of_q.values, **request.keywords)  # says why
         raise NumericalError("the start does not close", where=model.mechanism.name)
@@ -181,15 +181,15 @@ def _assembled(model: Model, request: Request, of_q: Said, of_v: Said) -> Start:
     return Start(q, v, (*_kept(of_q, q), *_kept(of_v, v)), _named(of_q, of_v))
 
 
-def _kept(said: Said, found: Array) -> tuple[str, ...]:
+def _kept(said: StartValues, found: Array) -> tuple[str, ...]:
     """The names that have the values they were given."""
     near = dict(zip(said.value, np.abs(found - said.values) <= UNIT, strict=True))
-    return tuple(n for n in (*said.first, *said.second) if near[n])
+    return tuple(n for n in (*said.by_study, *said.by_model) if near[n])
 
 
-def _moving(model: Model, request: Request, q: Array, of_v: Said) -> Array:
+def _moving(model: Model, request: StartRequest, q: Array, of_v: StartValues) -> Array:
     """Allowed speeds."""
-    found = held(of_v, partial(_speeds, model, q, of_v, request.keywords))
+    found = consistent(of_v, partial(_speeds, model, q, of_v, request.keywords))
     if found is None:
         model.assemble(q, speeds=of_v.values, closing=Closing(CLOSED), **request.keywords)  # says why
         raise NumericalError("no speeds are allowed at the start", where=model.mechanism.name)
@@ -198,7 +198,7 @@ def _moving(model: Model, request: Request, q: Array, of_v: Said) -> Array:
 
 def _positions(
     model: Model,
-    said: Said,
+    said: StartValues,
     keywords: Mapping[str, Any],
     names: Sequence[str],
     restarts: int = 0,
@@ -241,7 +241,7 @@ def _unit(model: Model, q: Array, places: Collection[int]) -> Array:
 def _speeds(
     model: Model,
     q: Array,
-    said: Said,
+    said: StartValues,
     keywords: Mapping[str, Any],
     names: Sequence[str],
     restarts: int = 0,
@@ -255,7 +255,7 @@ def _speeds(
 
 
 # -- as given ----------------------------------------------------------------------------------------------------------
-def _given(model: Model, request: Request, of_q: Said, of_v: Said) -> Start:
+def _given(model: Model, request: StartRequest, of_q: StartValues, of_v: StartValues) -> Start:
     """As it is, if constraints allow it."""
     q, v = of_q.values, of_v.values
     lengths = {model.coordinates[k].name: float(np.linalg.norm(q[k : k + 4])) for k in quaternions(model.mechanism)}
@@ -282,13 +282,13 @@ def _given(model: Model, request: Request, of_q: Said, of_v: Said) -> Start:
 
 
 # -- at rest -----------------------------------------------------------------------------------------------------------
-def _at_rest(model: Model, request: Request, of_q: Said, of_v: Said) -> Start:
+def _at_rest(model: Model, request: StartRequest, of_q: StartValues, of_v: StartValues) -> Start:
     """At an equilibrium near what is said."""
     rest = _equilibrium(model, request, of_q)
     return Start(rest.q, np.zeros(model.nv), (), _named(of_q, of_v), rest.stability)
 
 
-def _equilibrium(model: Model, request: Request, said: Said) -> Equilibrium:
+def _equilibrium(model: Model, request: StartRequest, said: StartValues) -> Equilibrium:
     """With all contacts closed; if that cannot be, with all open."""
     try:
         return model.equilibrium(said.values, **request.keywords)
@@ -317,7 +317,7 @@ def _with_contacts(model: Model, study: Study, closed: Collection[str]) -> Model
     return build(without_constraints(mechanism, open_), parameters=dict(study.parameters))
 
 
-def _contacts(model: Model, request: Request, q: Array, v: Array) -> dict[str, tuple[float, float]]:
+def _contacts(model: Model, request: StartRequest, q: Array, v: Array) -> dict[str, tuple[float, float]]:
     """Gap and its rate of each constraint that may open."""
     table = {f"constraints.{n}": n for n, c in model.mechanism.constraints.items() if _opens(c)}
     if not table:
@@ -328,7 +328,7 @@ def _contacts(model: Model, request: Request, q: Array, v: Array) -> dict[str, t
     return {table[row.owner]: (gap, rate) for (row, rate), gap in zip(pairs, h, strict=True) if row.owner in table}
 
 
-def _touching(model: Model, request: Request, q: Array, v: Array) -> list[str]:
+def _touching(model: Model, request: StartRequest, q: Array, v: Array) -> list[str]:
     """The contacts that are closed, and stay so for the moment."""
     found = _contacts(model, request, q, v)
     return [n for n, (gap, rate) in found.items() if abs(gap) <= CLOSED and abs(rate) <= CLOSED]

@@ -1,4 +1,4 @@
-"""Values that are held at a start, those that give way, and the ones that contradict each other.
+"""Consistent initial values: which are held, which give way, and which contradict each other.
 
 What a study names comes first, what its model names second; the rest adapts. Everything is tried on one question, put
 to whoever closes the loops: is there a state in which these names keep the values they were given?
@@ -19,7 +19,7 @@ from torseur.errors import Location, NumericalError, written
 from torseur.simulation.solvers.problem import Array
 from torseur.spatial.joints import Quantity
 
-__all__ = ["Attempt", "Said", "held"]
+__all__ = ["Attempt", "StartValues", "consistent"]
 
 ROUNDED_FROM = 4
 """Numbers written with at least so many digits count as rounded."""
@@ -35,23 +35,23 @@ FEW, MANY = 4, 24
 
 
 @dataclass(frozen=True)
-class Said:
-    """What is said of the coordinates, or of the speeds, at a start.
+class StartValues:
+    """The values that coordinates, or speeds, are given at a start.
 
     Attributes:
         variables: all of them, in order.
         values: (n,), or (runs, n), as the study, the model or the kind of joint says.
-        first: those that the study names.
-        second: those that only the model names.
+        by_study: those that the study names.
+        by_model: those that only the model names.
         guesses: those that either gives as a guess.
-        yields: whether the second give way to the first, because the study asks for another start than the model.
+        yields: whether those of the model give way, because the study asks for another start than the model.
         place: where each of these stands.
     """
 
     variables: tuple[Variable, ...]
     values: Array
-    first: tuple[str, ...]
-    second: tuple[str, ...]
+    by_study: tuple[str, ...]
+    by_model: tuple[str, ...]
     guesses: tuple[str, ...]
     yields: bool
     place: Callable[[str], Location]
@@ -63,12 +63,12 @@ class Said:
     @property
     def must(self) -> tuple[str, ...]:
         """Those that do not give way."""
-        return self.first if self.yields else (*self.first, *self.second)
+        return self.by_study if self.yields else (*self.by_study, *self.by_model)
 
     @property
     def choices(self) -> list[tuple[str, ...]]:
         """What to hold, first of all: everything that is named, or else what does not give way."""
-        every = (*self.first, *self.second)
+        every = (*self.by_study, *self.by_model)
         return [every] if self.must == every else [every, self.must]
 
     @cached_property
@@ -95,79 +95,79 @@ def _last_digit(value: float, least: float) -> float:
 class Attempt(Protocol):
     """Looks for a state in which some names keep their values: all values (n,), or None.
 
-    The search begins with what is said, or `near` other values.
+    The search begins with the values that are given, or `near` others.
     """
 
     def __call__(self, names: Sequence[str], restarts: int = 0, near: Array | None = None) -> Array | None: ...
 
 
-def held(said: Said, attempt: Attempt) -> tuple[Array, tuple[str, ...]] | None:
+def consistent(start: StartValues, attempt: Attempt) -> tuple[Array, tuple[str, ...]] | None:
     """Values that are allowed (n,), and the names that keep theirs; None if nothing is allowed at all.
 
     Raises a `NumericalError` that names those that contradict each other.
     """
-    for names in said.choices:
+    for names in start.choices:
         found = attempt(names)
         if found is not None:
             return found, names
-    for found, names in _rounded(said, attempt):
+    for found, names in _rounded(start, attempt):
         return found, names
-    found = attempt(said.must, MANY)
+    found = attempt(start.must, MANY)
     if found is not None:
-        return found, said.must
+        return found, start.must
     if attempt((), MANY) is None:
         return None
-    raise _contradiction(said, attempt)
+    raise _contradiction(start, attempt)
 
 
-def _rounded(said: Said, attempt: Attempt) -> Iterator[tuple[Array, tuple[str, ...]]]:
+def _rounded(start: StartValues, attempt: Attempt) -> Iterator[tuple[Array, tuple[str, ...]]]:
     """With values that move within their rounding: the coarse ones, then finer ones too."""
-    widths = {n: said.rounding[n] for n in said.must}
+    widths = {n: start.rounding[n] for n in start.must}
     for level in sorted({width for width in widths.values() if width > 0.0}, reverse=True):
-        names = tuple(n for n in said.must if widths[n] < level)
+        names = tuple(n for n in start.must if widths[n] < level)
         found = attempt(names)
         if found is None:
             continue
-        moved = dict(zip(said.value, np.abs(found - said.values), strict=True))
-        if all(moved[n] <= widths[n] for n in said.must if n not in names):
+        moved = dict(zip(start.value, np.abs(found - start.values), strict=True))
+        if all(moved[n] <= widths[n] for n in start.must if n not in names):
             yield found, names
 
 
-def _contradiction(said: Said, attempt: Attempt) -> NumericalError:
+def _contradiction(start: StartValues, attempt: Attempt) -> NumericalError:
     """Which entries cannot be held together, and what each of them could be beside the others."""
-    clash = list(said.must)
-    for name in reversed(said.must):
+    clash = list(start.must)
+    for name in reversed(start.must):
         fewer = [n for n in clash if n != name]
         if attempt(fewer, FEW) is None:
             clash = fewer
     near = []
-    for name, value in _nearest(said, attempt, clash).items():
+    for name, value in _nearest(start, attempt, clash).items():
         others = [n for n in clash if n != name]
-        near.append(said.shown([name], {name: value}) + (f" with {said.shown(others)}" if others else ""))
+        near.append(start.shown([name], {name: value}) + (f" with {start.shown(others)}" if others else ""))
     alone = len(clash) == 1
-    places = [("start",)] if not alone and set(clash) <= set(said.first) else [said.place(n) for n in clash]
+    places = [("start",)] if not alone and set(clash) <= set(start.by_study) else [start.place(n) for n in clash]
     what = f"{clash[0]} cannot have this value" if alone else f"{', '.join(clash)} contradict each other"
     return NumericalError(
         f"the loops and constraints do not allow this start: {what}",
         where=places[0] if len(places) == 1 else ", ".join(map(written, places)),
-        got=said.shown(clash),
+        got=start.shown(clash),
         expected=f"nearest: {', or '.join(near)}" if near else None,
         remedy=f"{'change it' if alone else 'change or leave out one of them'}, or give as guess what may move",
     )
 
 
-def _nearest(said: Said, attempt: Attempt, clash: Sequence[str]) -> dict[str, float]:
+def _nearest(start: StartValues, attempt: Attempt, clash: Sequence[str]) -> dict[str, float]:
     """What each of some entries could be beside the others, nearest to what it should have been."""
     states: list[Array] = []
     for name in clash[:MOST_SHOWN]:
-        found = attempt([n for n in said.must if n != name])
+        found = attempt([n for n in start.must if n != name])
         found = attempt([n for n in clash if n != name], MANY) if found is None else found
         states += [found] if found is not None else []
     nearest = {}
     for name in clash[:MOST_SHOWN]:
-        others, k = [n for n in clash if n != name], list(said.value).index(name)
+        others, k = [n for n in clash if n != name], list(start.value).index(name)
         tried = [attempt(others, near=state) for state in states]
         values = [float(found[k]) for found in tried if found is not None]
         if values:
-            nearest[name] = min(values, key=lambda x: abs(x - said.value[name]))
+            nearest[name] = min(values, key=lambda x: abs(x - start.value[name]))
     return nearest
