@@ -52,7 +52,7 @@ def test_the_command_line_starts_with_click_alone(option):
     modules = imported_by("-m", "torseur", option)
     assert "click" in modules
     assert not packages(modules) & HEAVY
-    assert not {"torseur.graph", "torseur.emit", "torseur.cli.bench", "torseur.cli.cache"} & modules
+    assert not {"torseur.graph", "torseur.emit", "torseur.cli.machine", "torseur.cli.check"} & modules
 
 
 def test_the_probe_sees_an_import():

@@ -28,7 +28,7 @@ wrong size
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TypeVar
 
@@ -73,6 +73,7 @@ class TorseurError(Exception):
         where: in words.
         location: the way to it in a description, if it is there.
         option: the keyword of the call that the remedy is about; a command line may have another word for it.
+        call: the remedy as Python writes it, after the one in words.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class TorseurError(Exception):
         got: str | None = None,
         remedy: str | None = None,
         option: str | None = None,
+        call: str | None = None,
     ) -> None:
         super().__init__(what)
         self.what = what
@@ -95,6 +97,7 @@ class TorseurError(Exception):
         self.got = got
         self.remedy = remedy
         self.option = option
+        self.call = call
 
     def locate(self, where: str | Location) -> None:
         """Say where it is, in words or by the way to it in a description."""
@@ -102,8 +105,25 @@ class TorseurError(Exception):
         self.location = where if isinstance(where, tuple) else ()
 
     def __str__(self) -> str:
-        parts = (("where", self.where), ("expected", self.expected), ("got", self.got), ("remedy", self.remedy))
+        return self.text()
+
+    def text(self, flags: Mapping[str, str] | None = None) -> str:
+        """All that it says; with the flags of a command line, by keyword, in place of what Python writes.
+
+        >>> error = ArgumentError("this needs a frame", remedy="name one", option="frame", call="frame=...")
+        >>> print(error.text({"frame": "--frame NAME"}))
+        this needs a frame
+          remedy: name one: --frame NAME
+        """
+        remedy = self._remedy(flags)
+        parts = (("where", self.where), ("expected", self.expected), ("got", self.got), ("remedy", remedy))
         return "\n  ".join([self.what, *(f"{label}: {text}" for label, text in parts if text is not None)])
+
+    def _remedy(self, flags: Mapping[str, str] | None) -> str | None:
+        way = self.call if flags is None else flags.get(self.option or "")
+        if self.call is None and self.remedy is not None and way is not None:
+            return f"{self.remedy} ({way})"
+        return ": ".join(part for part in (self.remedy, way) if part is not None) or None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (type(self), self.__dict__)
@@ -166,8 +186,8 @@ class ModelError(TorseurError, ValueError):
         error.faults = listed
         return error
 
-    def __str__(self) -> str:
-        return "\n".join([super().__str__(), *(f"{k}. {fault}" for k, fault in enumerate(self.faults, 1))])
+    def text(self, flags: Mapping[str, str] | None = None) -> str:
+        return "\n".join([super().text(flags), *(f"{k}. {one.text(flags)}" for k, one in enumerate(self.faults, 1))])
 
 
 class MissingValue(ModelError):

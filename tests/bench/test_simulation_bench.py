@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from torseur.bench import peers, simulation, workloads
 from torseur.bench.report import Report, Section
 from torseur.bench.simulation import Effort, measure
-from torseur.cli.bench import command
+from torseur.cli.machine import bench as command
 from torseur.formats import load
 from torseur.model import build
 

@@ -8,7 +8,7 @@ import pytest
 
 import torseur
 from torseur.cli import COMMANDS, main, run
-from torseur.errors import GraphError
+from torseur.errors import GraphError, ModelError
 
 
 def command_raising(error: BaseException) -> click.Command:
@@ -83,6 +83,40 @@ def test_cache_info_names_the_folder_and_clear_counts(capsys, monkeypatch):
     assert main(["cache", "info"]) == 0
     assert str(cache_info().path) in capsys.readouterr().out
 
-    monkeypatch.setattr("torseur.cli.cache.clear_cache", lambda: 1)
+    monkeypatch.setattr("torseur.emit.cache.clear_cache", lambda: 1)
     assert main(["cache", "clear"]) == 0
     assert capsys.readouterr().out == "1 entry removed\n"
+
+
+# -- remedies ----------------------------------------------------------------------------------------------------------
+MISSING = {"remedy": "give one", "option": "parameters", "call": "build(mechanism, parameters={...})"}
+
+
+@click.command()
+@click.option("--set", metavar="NAME=VALUE", multiple=True)
+@click.option("--fast", is_flag=True)
+def with_options(**given: object) -> None:
+    raise ModelError.of([ModelError("no value", **MISSING), ModelError("slow", remedy="go faster", option="fast")])
+
+
+def test_remedies_are_in_the_words_of_the_command_line(capsys):
+    assert run(with_options, []) == 1
+    assert capsys.readouterr().err == (
+        "error: 2 faults\n1. no value\n  remedy: give one: --set NAME=VALUE\n2. slow\n  remedy: go faster (--fast)\n"
+    )
+
+
+def test_what_only_python_can_do_is_not_told_on_the_command_line(capsys):
+    error = ModelError("no value", **MISSING)
+    assert run(command_raising(error), []) == 1
+    assert capsys.readouterr().err == "error: no value\n  remedy: give one\n"
+    assert str(error) == "no value\n  remedy: give one: build(mechanism, parameters={...})"  # as it was
+
+
+def test_losses_name_the_flag_that_allows_them(tmp_path, capsys):
+    model = tmp_path / "box.yaml"
+    model.write_text("torseur: 1\nname: box\nbodies: {a: {joint: revolute, shapes: [{box: {size: [1, 1, 1]}}]}}\n")
+    assert main(["convert", str(model), str(tmp_path / "box.par")]) == 1
+    printed = capsys.readouterr().err
+    assert "or leave it out: --lossy" in printed
+    assert "lossy=True" not in printed

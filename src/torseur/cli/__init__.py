@@ -1,7 +1,6 @@
 """The command line: parse, call, print.
 
-Each command is a module of this folder and is imported when it is called; ``torseur --help`` reads only the table
-``COMMANDS``.
+The module of a command is imported when it is called; ``torseur --help`` reads only the table ``COMMANDS``.
 
 Exit codes: 0 done, 1 an error of ours (printed in full) or a comparison that fails, 2 wrong usage, 3 a run that failed
 on the way, 4 a run whose audit does not hold, 5 a figure, playback or file that failed beside a run that is saved, 130
@@ -17,23 +16,23 @@ from collections.abc import Sequence
 import click
 
 import torseur
-from torseur.cli.lazy import Command, LazyGroup
+from torseur.cli.commands import Command, LazyGroup
 from torseur.cli.printing import flags_of, our_warnings, print_error
 from torseur.errors import TorseurError
 
 __all__ = ["COMMANDS", "main", "run"]
 
 COMMANDS = {
-    "bench": Command("torseur.cli.bench", "Measure this machine beside the peers that are installed."),
+    "bench": Command("torseur.cli.machine", "Measure this machine beside the peers that are installed."),
     "check": Command("torseur.cli.check", "Say what is in a model file, and what is wrong with it."),
     "compare": Command("torseur.cli.compare", "Say where two runs differ most, channel by channel."),
-    "convert": Command("torseur.cli.convert", "Convert a model file from one format to another."),
-    "draw": Command("torseur.cli.draw", "Draw the kinematic scheme of a mechanism."),
+    "convert": Command("torseur.cli.model_files", "Convert a model file from one format to another."),
+    "draw": Command("torseur.cli.pictures", "Draw the kinematic scheme of a mechanism."),
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
-    "schema": Command("torseur.cli.schema", "Print the JSON Schema of model or study files, for editors."),
+    "schema": Command("torseur.cli.model_files", "Print the JSON Schema of model or study files, for editors."),
     "simulate": Command("torseur.cli.simulate", "Simulate a study: results, audit, figures, playback."),
-    "view": Command("torseur.cli.view", "Show a run or a mechanism in 3-D in the browser."),
-    "cache": Command("torseur.cli.cache", "Look at the compiled code kept on disk, or remove it."),
+    "view": Command("torseur.cli.pictures", "Show a run or a mechanism in 3-D in the browser."),
+    "cache": Command("torseur.cli.machine", "Look at the compiled code kept on disk, or remove it."),
 }
 
 

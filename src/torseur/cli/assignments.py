@@ -1,36 +1,49 @@
-"""``NAME=VALUE`` on the command line: parameters, starts and inputs of a study, told apart by their names."""
+"""``NAME=VALUE`` on the command line: numbers by name, and parameters, starts and inputs of a study."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torseur.describe.faults import guess
 from torseur.describe.formulas import Formula
 from torseur.errors import ArgumentError, GraphError, ModelError
-from torseur.simulation.study.study import Study
 
-__all__ = ["assigned", "pair"]
+if TYPE_CHECKING:
+    from torseur.simulation.study.study import Study
+
+__all__ = ["assigned", "numbers", "pair"]
 
 
-def pair(text: str) -> tuple[str, str]:
+def pair(text: str, where: str = "--set") -> tuple[str, str]:
     """The two sides of ``name=value``."""
     name, mark, value = (part.strip() for part in text.partition("="))
     if not mark or not name or not value:
-        raise ArgumentError("not a pair", where="--set", expected="NAME=VALUE", got=text)
+        raise ArgumentError("not a pair", where=where, expected="NAME=VALUE", got=text)
     return name, value
+
+
+def numbers(given: Iterable[str], where: str) -> dict[str, float]:
+    """Pairs with commas between them; a value is a number or a formula without names.
+
+    >>> numbers(["q1=0.5,q2=1/4", "q3=2"], "--pose")
+    {'q1': 0.5, 'q2': 0.25, 'q3': 2.0}
+    """
+    pairs = (pair(part, where) for text in given for part in text.split(",") if part.strip())
+    return {name: _number(name, value, where) for name, value in pairs}
 
 
 def assigned(study: Study, given: Iterable[str]) -> dict[str, Any]:
     """Fields of a study with the pairs put in: its tables of parameters, starts and inputs, where they change.
 
     >>> from torseur.describe import Mechanism
+    >>> from torseur.simulation.study.study import Study
     >>> model = Mechanism(name="m", parameters={"l": {"value": 2.0}}, inputs={"u": {}})
     >>> assigned(Study(model=model), ["l=1/4", "u=sin(t)"])
     {'parameters': {'l': 0.25}, 'inputs': {'u': 'sin(t)'}}
     """
     tables: dict[str, dict[str, Any]] = {}
-    for name, value in map(pair, given):
+    for name, value in (pair(text) for text in given):
         field = _field_of(study, name)
         table = tables.setdefault(field, dict(getattr(study, field)))
         table[name] = _formula(name, value) if field == "inputs" else _number(name, value)
@@ -50,15 +63,15 @@ def _field_of(study: Study, name: str) -> str:
     raise ArgumentError(text, where="--set", expected=expected, remedy=remedy)
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, text: str, where: str = "--set") -> float:
     try:
         formula = Formula(text)
         if not formula.names:
             return formula.value()
     except (ModelError, GraphError) as error:
-        raise ArgumentError(f"the value of '{name}' is no number", where="--set", got=f"{text}: {error}") from error
+        raise ArgumentError(f"the value of '{name}' is no number", where=where, got=f"{text}: {error}") from error
     names = ", ".join(sorted(formula.names))
-    raise ArgumentError(f"the value of '{name}' is no number", where="--set", got=f"{text}, which needs {names}")
+    raise ArgumentError(f"the value of '{name}' is no number", where=where, got=f"{text}, which needs {names}")
 
 
 def _formula(name: str, text: str) -> str:

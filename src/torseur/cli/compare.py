@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from torseur.cli.options import extensions_option
+from torseur.cli.commands import extensions_option
 
-__all__ = ["command"]
+__all__ = ["compare"]
 
 
 @click.command("compare")
@@ -22,17 +22,17 @@ __all__ = ["command"]
 )
 @extensions_option
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw both runs: a .png, .pdf or .svg file.")
-def command(first: Path, second: Path, tolerance: float | None, figure: Path | None) -> None:
+def compare(first: Path, second: Path, tolerance: float | None, figure: Path | None) -> None:
     """Say where two runs differ most, channel by channel.
 
     A and B are files of runs (.nc .csv .res .parquet) or folders of results. A share is the largest difference over
     the largest magnitude of a channel.
     """
     from torseur.cli.results import open_result
-    from torseur.simulation.results.comparison import compare
+    from torseur.simulation.results.comparison import compare as compared
 
     a, b = open_result(first), open_result(second)
-    found = compare(a, b)
+    found = compared(a, b)
     click.echo(f"{first}: {a}\n{second}: {b}\nfrom {found.start:g} to {found.end:g} s:")
     click.echo(str(found))
     if figure is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torseur.cli.options import base_option, extensions_option
+from torseur.cli.commands import base_option, extensions_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torseur.model.equations import Equations
     from torseur.model.steps import Steps
 
-__all__ = ["command"]
+__all__ = ["equations"]
 
 _OF_THE_TREE = frozenset(
     {
@@ -74,7 +74,7 @@ FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
 @base_option
 @extensions_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
-def command(
+def equations(
     file: Path,
     quantity: str,
     language: str,
@@ -98,7 +98,7 @@ def command(
     them all).
     """
     from torseur.formats import load, replace_file
-    from torseur.model.equations import equations
+    from torseur.model.equations import equations as derived
 
     mechanism = load(file, base=base)
     if not mechanism.is_tree and quantity in _OF_THE_TREE:
@@ -108,7 +108,7 @@ def command(
     elif quantity == "base_parameters" and language == "text" and not counting:
         text = _groupings(mechanism)
     else:
-        found = equations(
+        found = derived(
             mechanism,
             quantity,
             base_parameters=base_parameters,

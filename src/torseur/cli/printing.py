@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from torseur.errors import ModelError, TorseurError, TorseurWarning
+from torseur.errors import TorseurError, TorseurWarning
 
 __all__ = ["flags_of", "our_warnings", "print_error"]
 
@@ -53,22 +53,11 @@ def _value(choices: object) -> str:
 
 def print_error(error: TorseurError, flags: Mapping[str, str] | None = None) -> None:
     """Print all that the error says to standard error, remedies in the words of the command line."""
-    for one in (error, *(error.faults if isinstance(error, ModelError) else ())):
-        _in_flags(one, flags or {})
-    text = f"error: {error}"
+    text = f"error: {error.text(flags or {})}"
     if sys.stderr.isatty():
         _print_styled(text)
     else:
         click.echo(text, err=True)
-
-
-def _in_flags(error: TorseurError, flags: Mapping[str, str]) -> None:
-    """The remedy with the flag that stands for the keyword; the flag itself where there is no remedy in words."""
-    if error.option is None or error.remedy is None or error.option not in flags:
-        return
-    flag = flags[error.option]
-    is_python = "=" in error.remedy or "(" in error.remedy
-    error.remedy = flag if is_python else f"{error.remedy} ({flag})"
 
 
 def _print_styled(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torseur.cli.options import base_option, extensions_option
+from torseur.cli.commands import base_option, extensions_option
 from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torseur.simulation.study.reader import StudyFile
     from torseur.simulation.study.study import Study
 
-__all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "WRONG", "command"]
+__all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "WRONG", "simulate"]
 
 FAILED, WRONG, UNWRITTEN, INTERRUPTED = 3, 4, 5, 130
 MOST_EVENTS = 12
@@ -49,7 +49,7 @@ MOST_EVENTS = 12
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
 @click.option("--no-playback", is_flag=True, help="Do not write the 3-D playback.")
 @click.option("--ignore-audit", is_flag=True, help="End with 0 although the audit does not hold.")
-def command(
+def simulate(
     file: Path,
     output: Path | None,
     base: str | None,

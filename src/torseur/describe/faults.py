@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from enum import Enum
 
@@ -78,9 +78,9 @@ class Fault(ModelError):
         found.where = f"{place}: {words}" if words else place
         return found
 
-    def __str__(self) -> str:
+    def text(self, flags: Mapping[str, str] | None = None) -> str:
         if self.place is None:
-            return super().__str__()
+            return super().text(flags)
         parts = (("expected", self.expected), ("got", self.got), ("remedy", self.remedy))
         lines = [f"{self.where}: {self.what}", *(f"{label}: {text}" for label, text in parts if text is not None)]
         return printable("\n  ".join(lines))

@@ -186,8 +186,8 @@ class Workbench:
             raise ArgumentError(
                 "this quantity needs a frame",
                 expected="the name of a body or frame",
-                remedy="frame=...",
                 option="frame",
+                call="frame=...",
             )
         return self.options.frame
 

@@ -81,7 +81,7 @@ class Reading:
         return replace(self, faults=()).with_faults(checks.faults(self.mechanism))
 
 
-_REMEDY = "write .yaml, which holds every mechanism, or leave it out: --lossy, save(..., lossy=True)"
+_REMEDY = "write .yaml, which holds every mechanism, or leave it out"
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Losses:
 
     lossy: bool = False
     _left_out: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
-    _refused: dict[tuple[str, str | None], list[str]] = field(default_factory=dict)
+    _refused: dict[tuple[str, str | None, bool], list[str]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
     def add(self, where: str | Location, what: str, remedy: str | None = None, *, moves: bool = False) -> None:
@@ -102,11 +102,11 @@ class Losses:
         if self.lossy:
             self._left_out.setdefault((what, moves), []).append(_words(where))
         else:
-            self.refuse(where, what, remedy or _REMEDY)
+            self._refused.setdefault((what, remedy or _REMEDY, True), []).append(_words(where))
 
     def refuse(self, where: str | Location, what: str, remedy: str | None = None) -> None:
         """Something without which there is no mechanism left."""
-        self._refused.setdefault((what, remedy), []).append(_words(where))
+        self._refused.setdefault((what, remedy, False), []).append(_words(where))
 
     def note(self, text: str) -> None:
         """Something that is written otherwise, and means the same."""
@@ -114,9 +114,10 @@ class Losses:
 
     def stop_if_refused(self) -> None:
         if self._refused:
+            lossy = {"option": "lossy", "call": "save(..., lossy=True)"}
             raise ModelError.of(
-                ModelError(what, where=listed(places), remedy=remedy)
-                for (what, remedy), places in self._refused.items()
+                ModelError(what, where=listed(places), remedy=remedy, **lossy if may_be_left_out else {})
+                for (what, remedy, may_be_left_out), places in self._refused.items()
             )
 
     @property

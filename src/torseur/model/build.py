@@ -126,8 +126,9 @@ class Model:
                 f"{len(unset)} parameters have no value" if len(unset) > 1 else "a parameter has no value",
                 where=self.mechanism.name,
                 got=", ".join(unset),
-                remedy="give values in the description, or to build(mechanism, parameters={name: value, ...})",
+                remedy="give values in the description, or to the model",
                 option="parameters",
+                call="build(mechanism, parameters={name: value, ...})",
             )
         return np.array([math.nan if value is None else value for value in values.values()], dtype=float)
 

@@ -211,5 +211,5 @@ def _not_done(model: Mechanism, settings: Mapping[str, float | str]) -> list[str
     notes = [f"{key} asks for a report, which is not written yet" for key in _REPORTS if settings.get(key, 0.0) != 0.0]
     if settings.get("FORCES", 0.0) != 0.0:
         names = ", ".join(model.inputs)
-        notes.append(f"FORCES asks for efforts: they are the inputs {names}, zero unless a study or --set drives them")
+        notes.append(f"FORCES asks for efforts: they are the inputs {names}, zero unless a study drives them")
     return notes

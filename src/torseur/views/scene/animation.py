@@ -151,7 +151,9 @@ def animation_of(
             "this animation would be too long",
             expected=f"at most {LONGEST} pictures",
             got=f"{count} in {duration:g} s",
-            remedy=f"fewer per second: fps={LONGEST / duration:.2g}",
+            remedy="fewer per second",
+            option="fps",
+            call=f"fps={LONGEST / duration:.2g}",
         )
     times = np.linspace(run.time[0], run.time[-1], count)
     seen = run.resampled(times)

@@ -1,4 +1,4 @@
-"""A click group whose commands are imported when they are called."""
+"""What commands share: a group that imports them when they are called, and options that several have."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib import import_module
 
 import click
 
-__all__ = ["Command", "LazyGroup"]
+__all__ = ["Command", "LazyGroup", "base_option", "extensions_option"]
 
 
 @dataclass(frozen=True)
 class Command:
-    """Where a command lives, as the attribute ``command`` of `module`, and its line in the help."""
+    """Where a command lives, under its own name in a module, and its line in the help."""
 
     module: str
     summary: str
@@ -33,10 +33,35 @@ class LazyGroup(click.Group):
         entry = self.table.get(cmd_name)
         if entry is None:
             return None
-        command = import_module(entry.module).command
+        command = getattr(import_module(entry.module), cmd_name)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.table[name].summary) for name in self.list_commands(ctx)])
+
+
+base_option = click.option(
+    "--base",
+    type=click.Choice(["fixed", "floating", "planar"]),
+    help="How the base moves, in place of what the file says.",
+)
+
+
+def _register(context: click.Context, parameter: click.Parameter, modules: tuple[str, ...]) -> None:
+    from torseur.extensions import extension_in, register
+
+    for module in modules:
+        register(extension_in(module))
+
+
+extensions_option = click.option(
+    "--extensions",
+    metavar="MODULE",
+    multiple=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_register,
+    help="A Python module, or a file, with kinds of your own; it is executed. Those of installed packages are known.",
+)

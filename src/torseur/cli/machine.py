@@ -1,10 +1,10 @@
-"""``torseur bench``: what this machine does."""
+"""``torseur bench`` and ``torseur cache``: what this machine does, and the compiled code it keeps on disk."""
 
 from __future__ import annotations
 
 import click
 
-__all__ = ["command"]
+__all__ = ["bench", "cache"]
 
 
 @click.command("bench")
@@ -12,7 +12,7 @@ __all__ = ["command"]
 @click.option("--simulate", is_flag=True, help="Measure whole simulations alone.")
 @click.option("--build", is_flag=True, help="Measure the way from model files to a first motion, cold and warm.")
 @click.argument("models", nargs=-1, type=click.Path(exists=True, dir_okay=False))
-def command(native: bool, simulate: bool, build: bool, models: tuple[str, ...]) -> None:
+def bench(native: bool, simulate: bool, build: bool, models: tuple[str, ...]) -> None:
     """Measure this machine beside the peers that are installed.
 
     The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, then whole simulations of two arms:
@@ -37,3 +37,33 @@ def command(native: bool, simulate: bool, build: bool, models: tuple[str, ...]) 
         click.echo(peers.measure(tell).text())
     if simulate or everything:
         click.echo(simulation.measure(tell).text())
+
+
+@click.group("cache")
+def cache() -> None:
+    """Look at the compiled code kept on disk, or remove it."""
+
+
+@cache.command("info")
+def info() -> None:
+    """Where it is, how much it holds, and whether it is used."""
+    from torseur.emit.cache import cache_info
+
+    found = cache_info()
+    click.echo(f"path:    {found.path}")
+    click.echo(f"entries: {found.entries}")
+    click.echo(f"size:    {_megabytes(found.bytes)} of at most {_megabytes(found.limit)}")
+    click.echo("used:    yes" if found.usable else f"used:    no, {found.reason}")
+
+
+@cache.command("clear")
+def clear() -> None:
+    """Remove all of it."""
+    from torseur.emit.cache import clear_cache
+
+    removed = clear_cache()
+    click.echo(f"{removed} {'entry' if removed == 1 else 'entries'} removed")
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.1f} MB"
