@@ -200,7 +200,7 @@ Kind = TypeVar("Kind", bound=Enum)
 def choice(kind: type[Kind], value: object, where: str, error: type[TorseurError] = ArgumentError) -> Kind:
     """One of an enum, given as itself or by its word; anything else is refused with the words there are.
 
-    >>> from torseur.dynamics.tree.jacobians import Axes
+    >>> from torseur.dynamics.tree.kinematics import Axes
     >>> choice(Axes, "world", "axes")
     <Axes.WORLD: 'world'>
     """

@@ -5,10 +5,10 @@ import pytest
 
 from support.lowered import evaluate_lowered
 from torseur.describe import Mechanism
-from torseur.dynamics.constraints.closing import (
+from torseur.dynamics.constraints.closing import NumericRows
+from torseur.dynamics.constraints.rank import (
     ClosedStates,
     Rank,
-    Rows,
     dependent_columns,
     equilibrated,
     rank_here,
@@ -16,8 +16,7 @@ from torseur.dynamics.constraints.closing import (
     redundant_rows,
 )
 from torseur.dynamics.constraints.solvers import project
-from torseur.dynamics.parameters.elimination import Elimination
-from torseur.dynamics.parameters.identifiable import identifiable
+from torseur.dynamics.parameters.dependence import Elimination, identifiable
 from torseur.dynamics.tree.system import System
 from torseur.errors import ModelError, NumericalError, TorseurWarning
 from torseur.graph import Function, Graph, evaluate
@@ -77,7 +76,7 @@ def still(A) -> ClosedStates:
     """Rows without a position, the same everywhere."""
     A = np.asarray(A)
     m, n = A.shape
-    rows = Rows(
+    rows = NumericRows(
         h=lambda q: np.zeros((len(q), 0)),
         A=lambda q: np.broadcast_to(A, (len(q), m, n)),
         moved=lambda q, d: q + d,

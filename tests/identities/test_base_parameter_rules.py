@@ -14,7 +14,7 @@ from support.evaluated import arguments_of, assert_same
 from support.random_mechanisms import BASES, MOVING, mechanism_of, plans, random_plan, state_of
 from torseur.describe import BaseKind, Mechanism, Transmission
 from torseur.dynamics.parameters.base_parameters import BaseParameters, base_parameters
-from torseur.dynamics.parameters.identifiable import identifiable
+from torseur.dynamics.parameters.dependence import identifiable
 from torseur.dynamics.parameters.regressor import TEN, regressor, standard_parameters
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ArgumentError

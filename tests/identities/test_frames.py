@@ -9,8 +9,7 @@ from support.random_mechanisms import mechanism_of, plans, state_of
 from torseur.describe import Wrench
 from torseur.dynamics.quantities import Workbench
 from torseur.dynamics.tree.coordinates import rates
-from torseur.dynamics.tree.jacobians import Axes, frame_jacobian
-from torseur.dynamics.tree.kinematics import Kinematics
+from torseur.dynamics.tree.kinematics import Axes, Kinematics, frame_jacobian
 from torseur.graph import Function, evaluate, tangents
 
 

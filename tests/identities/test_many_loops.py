@@ -6,10 +6,10 @@ import numpy as np
 
 from support.evaluated import Evaluated, assert_same
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained_motion.partitioned import Partitioned
 from torseur.dynamics.constrained_motion.reduction import Reduction
-from torseur.dynamics.constraints.solvers import FewRows, ManyRows
-from torseur.dynamics.workbench import MANY_ROWS, Workbench
+from torseur.dynamics.constrained_motion.solver import MANY_ROWS, PartitioningSolver, constraint_solver
+from torseur.dynamics.constraints.solvers import NullSpaceSolver, ProjectionSolver
+from torseur.dynamics.workbench import Workbench
 from torseur.model import build
 
 N = MANY_ROWS // 2 + 1
@@ -38,9 +38,9 @@ def windows() -> Mechanism:
 
 
 def test_the_way_is_chosen_by_how_many_rows_hang_together():
-    assert isinstance(Workbench(windows()).allowed, Partitioned)
+    assert isinstance(constraint_solver(Workbench(windows())), PartitioningSolver)
     few = windows().model_copy(update={"loops": dict(list(windows().loops.items())[:2])})
-    assert isinstance(Workbench(few).allowed, FewRows)
+    assert isinstance(constraint_solver(Workbench(few)), ProjectionSolver)
 
 
 def test_loops_follow_from_each_other_two_rows_at_a_time():
@@ -80,7 +80,7 @@ def test_rows_that_repeat_others_are_found_among_many():
     """A pin that is there twice: the dense way gives the rank, the motion and the shortest multipliers."""
     twice = windows().model_copy(update={"loops": windows().loops | {"again": windows().loops["pin0"]}})
     call, once = Evaluated(twice), Evaluated(windows())
-    assert isinstance(Workbench(twice).allowed, ManyRows)
+    assert isinstance(constraint_solver(Workbench(twice)), NullSpaceSolver)
     q = np.array([1.1] * (N + 1) + [-1.1] * N)
     v, tau = np.zeros(2 * N + 1), np.random.default_rng(3).normal(size=2 * N + 1)
     lam, rank = call("multipliers", q, v, tau)

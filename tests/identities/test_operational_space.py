@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.evaluated import Evaluated, assert_same
 from support.plain import Plain
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, state_of
-from torseur.dynamics.tree.jacobians import Axes
+from torseur.dynamics.tree.kinematics import Axes
 
 LOADS = ("spring", "friction", "strut", "wrench", "transmission", "motor", "drag")
 SIX, EIGHT = ("revolute",) * 6, ("revolute", "prismatic", "universal", "spherical", "revolute")

@@ -5,7 +5,7 @@ import pytest
 
 from support.evaluated import assert_same
 from torseur.describe import Mechanism
-from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model import build
 from torseur.model.operational import _Point

@@ -7,7 +7,7 @@ import pytest
 
 import torseur as ts
 from support.example_files import EXAMPLES
-from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.emit import compile, integrator
 from torseur.emit.text import to_c
 from torseur.errors import TorseurError

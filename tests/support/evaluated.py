@@ -12,7 +12,7 @@ from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
 from torseur.dynamics.quantities import Options, function_of
-from torseur.dynamics.tree.jacobians import Axes
+from torseur.dynamics.tree.kinematics import Axes
 from torseur.dynamics.workbench import RANK, Workbench
 from torseur.graph import Function, Role, evaluate
 

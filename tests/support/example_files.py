@@ -18,7 +18,7 @@ from support.plain_motion import parameter_values
 from torseur.describe import BASE, CentralInertia, Constraint, Formula, Loop, Mechanism, Parameter, StandardInertia
 from torseur.describe.fields import FrozenDict, Scalar
 from torseur.dynamics.tree.coordinates import body_poses, frame_pose
-from torseur.dynamics.tree.jacobians import Axes
+from torseur.dynamics.tree.kinematics import Axes
 from torseur.dynamics.tree.system import System
 from torseur.formats import read
 from torseur.formats.symoro import read_par

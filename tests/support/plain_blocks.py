@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.workbench import Workbench
 from torseur.emit import compile
 from torseur.graph import Function, evaluate, substitute
@@ -68,7 +69,9 @@ class Blocks:
         bias = substitute(bench.inverse(bench.rest), dict(parts.inputs))
         zero = system.graph.zero
         f = [parts.forces.get(name, zero) - b for name, b in zip(system.v.names, bias, strict=True)]
-        self.vdot = bench.solve(f) if not bench.constraints.rows else bench.allowed.solve(f, bench.constraints.b)
+        self.vdot = (
+            bench.solve(f) if not bench.constraints.rows else constraint_solver(bench).solve(f, bench.constraints.b)
+        )
         self.rates = [*self.context.qdot, *self.vdot]
         return parts.replaced(dict(zip(parts.vdot, self.vdot, strict=True))) if parts.vdot is not None else parts
 

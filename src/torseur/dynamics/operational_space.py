@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from torseur.dynamics.matrices import dot, times, transposed
-from torseur.dynamics.tree.jacobians import acceleration, frame_jacobian
+from torseur.dynamics.tree.kinematics import acceleration, frame_jacobian
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, evaluate, minimum_norm_solve, solve, substitute

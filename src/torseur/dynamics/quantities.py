@@ -15,39 +15,38 @@ from torseur.describe import Mechanism
 from torseur.dynamics.analytical.kane import kane_quantity
 from torseur.dynamics.analytical.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
 from torseur.dynamics.constrained_motion import motion as closed_motion
-from torseur.dynamics.constrained_motion import reduction
 from torseur.dynamics.constrained_motion.joint_forces import forward_joint_forces, joint_forces
-from torseur.dynamics.constraints.closing_sides import closing_sides
+from torseur.dynamics.constrained_motion.reduction import Reduction
+from torseur.dynamics.constraints.rows import sides_of
 from torseur.dynamics.loads import energy
-from torseur.dynamics.loads.powers import energy_and_momentum, load_powers, total_energy
+from torseur.dynamics.loads.energy import power_of
 from torseur.dynamics.matrices import dot, times, transposed
 from torseur.dynamics.operational_space import operational_force, operational_space
 from torseur.dynamics.parameters.base_parameters import BaseParameters, base_parameters
-from torseur.dynamics.parameters.closed_structures import closed_base_parameters
+from torseur.dynamics.parameters.closed_structures import closed_base_parameters, workbench_of
 from torseur.dynamics.parameters.regressor import given_forces, regressor, standard_parameters
 from torseur.dynamics.sensitivities import (
     constraint_derivatives,
     constraint_stiffness,
+    forward_dynamics_by_parameters,
+    forward_dynamics_derivatives,
     inverse_dynamics_by_inputs,
     inverse_dynamics_by_normals,
+    inverse_dynamics_by_parameters,
+    motion_derivatives,
+    output_derivatives,
     rate_derivatives,
 )
 from torseur.dynamics.tree.coordinates import rates
-from torseur.dynamics.tree.derivatives import inverse_dynamics_derivatives
-from torseur.dynamics.tree.jacobians import Axes, Task, acceleration, frame_jacobian
-from torseur.dynamics.tree.kinematics import Kinematics
+from torseur.dynamics.tree.kinematics import Axes, Kinematics, Task, acceleration, frame_jacobian
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
 from torseur.dynamics.tree.system import NORMALS
-from torseur.dynamics.workbench import FEW, RANK, Options, Workbench, collect, operations
+from torseur.dynamics.workbench import RANK, Options, Workbench, collect
 from torseur.errors import ArgumentError, ModelError, choice
-from torseur.graph import Expr, Function, jacobian, ops, substitute
+from torseur.graph import Expr, Function, minimum, ops, substitute
 from torseur.graph.function import reachable
 
-__all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of", "motion_derivatives", "options_of"]
-
-
-Tables = tuple[list[list[Expr]], list[list[Expr]]]
-"""Derivatives by q and by v, (nv, nv) each."""
+__all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of", "options_of"]
 
 
 # -- the quantities ----------------------------------------------------------------------------------------------------
@@ -92,6 +91,41 @@ def _energies(which: str) -> Callable[[Workbench], dict[str, Any]]:
     return build
 
 
+def _load_powers(w: Workbench) -> dict[str, Any]:
+    """One output per load, under its name; the inertia of a drive is no force and has none."""
+    loads = w.system.mechanism.loads
+    if not loads:
+        raise ArgumentError("there are no loads whose power could be told", where=w.system.mechanism.name)
+    return {name: power_of(w.tree, name) for name in loads}
+
+
+def _total_energy(w: Workbench) -> dict[str, Any]:
+    """T + U."""
+    return {"energy": energy.kinetic_energy(w.true_tree) + energy.potential_energy(w.true_tree, w.gravity)}
+
+
+def _energy_and_momentum(w: Workbench) -> dict[str, Any]:
+    """The seven: kinetic energy, momentum, angular momentum about the world origin, in world axes."""
+    p, L = energy.momentum(w.true_tree)
+    return {"kinetic_energy": energy.kinetic_energy(w.true_tree), "linear_momentum": [*p], "angular_momentum": [*L]}
+
+
+def _closing_sides(w: Workbench) -> dict[str, Any]:
+    """For each cut joint the least of its cosines; 1 for one that has but one side."""
+    found = []
+    for cut in w.constraints.cuts:
+        least = w.system.graph.one
+        for side in sides_of(w.tree, cut):
+            least = side if least is w.system.graph.one else minimum(least, side)
+        found.append(least)
+    return {"closing_sides": found}
+
+
+def _inverse_derivatives(w: Workbench) -> dict[str, Any]:
+    by_q, by_v = motion_derivatives(w)
+    return {"dtau_dq": by_q, "dtau_dv": by_v}
+
+
 def _pose(w: Workbench) -> dict[str, Any]:
     return {"pose": Kinematics(w.tree).frame(w.frame).pose.matrix()}
 
@@ -113,43 +147,6 @@ def _rates(w: Workbench) -> dict[str, Any]:
     return {"qdot": rates(w.system)}
 
 
-def motion_derivatives(w: Workbench) -> Tables:
-    """By recursion or by differentiating the expressions, whichever takes fewer operations.
-
-    The recursion is for the inertial forces; what rotors and loads add is differentiated as it stands.
-    """
-    vdot = list(w.block("vdot"))
-    turning = not w.tree.has_steady_columns
-    flat = _differentiated(w, w.inverse(vdot)) if turning or w.tree.nv <= FEW else None
-    if turning and flat is not None:
-        return flat
-    fast = inverse_dynamics_derivatives(w.tree, vdot, w.gravity)
-    if w.forces.wrenches or w.forces.Q or w.tree.rotors:
-        rest = _differentiated(w, w.inverse(vdot, w.tree.massless()))
-        by_q, by_v = ([_plus(*rows) for rows in zip(a, b, strict=True)] for a, b in zip(fast, rest, strict=True))
-        fast = by_q, by_v
-    return fast if flat is None or operations(w, fast) <= operations(w, flat) else flat
-
-
-def _differentiated(w: Workbench, tau: list[Expr]) -> Tables:
-    by_q = _along_speeds(w, jacobian(tau, list(w.system.q)).dense())
-    return by_q, jacobian(tau, list(w.system.v)).dense()
-
-
-def _plus(a: list[Expr], b: list[Expr]) -> list[Expr]:
-    return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _along_speeds(w: Workbench, by_q: list[list[Expr]]) -> list[list[Expr]]:
-    """Derivatives by q turned into derivatives along the speeds: d/dq G(q)."""
-    G = jacobian(rates(w.system), list(w.system.v))
-    result = [[w.system.graph.zero] * w.tree.nv for _ in by_q]
-    for i, j, e in zip(G.rows, G.columns, G.entries, strict=True):
-        for row, source in zip(result, by_q, strict=True):
-            row[j] = row[j] + source[i] * e
-    return result
-
-
 def _regressor(w: Workbench) -> dict[str, Any]:
     parameters = standard_parameters(w.true_tree)
     return {"regressor": regressor(w.true_tree, parameters, list(w.block("vdot")), w.gravity)}
@@ -162,7 +159,7 @@ def _base_regressor(w: Workbench) -> dict[str, Any]:
     Y = regressor(w.true_tree, kept, list(w.block("vdot")), w.gravity)
     if not w.constraints.rows:
         return {"base_regressor": Y}
-    N = transposed(reduction.Reduction(w.plain).N)
+    N = transposed(Reduction(w.plain).N)
     return {"base_regressor": [times(transposed(Y), column) for column in N]}
 
 
@@ -173,50 +170,6 @@ def _base(w: Workbench) -> BaseParameters:
 def _standard_parameters(w: Workbench) -> dict[str, Any]:
     g, found = w.system.graph, standard_parameters(w.true_tree)
     return {"standard_parameters": [g.name(p.value, p.name) for p in found]}
-
-
-def _inverse_derivatives(w: Workbench) -> dict[str, Any]:
-    by_q, by_v = motion_derivatives(w)
-    return {"dtau_dq": by_q, "dtau_dv": by_v}
-
-
-def _forward_derivatives(w: Workbench) -> dict[str, Any]:
-    """From the implicit relation: M dvdot = -d tau at the acceleration found, and dvdot/dtau = M^-1."""
-    by_q, by_v = motion_derivatives(w)
-    if w.constraints.rows:
-        return closed_motion.constrained_derivatives(w, by_q, by_v)
-    bias = w.inverse(w.rest)
-    vdot = w.solve([t - b for t, b in zip(w.block("tau"), bias, strict=True)])
-    at = dict(zip(w.block("vdot"), vdot, strict=True))
-    n, g = w.tree.nv, w.system.graph
-    by_q, by_v = ([substitute(row, at) for row in table] for table in (by_q, by_v))
-    tables = {}
-    for name, table in (("dvdot_dq", by_q), ("dvdot_dv", by_v)):
-        columns = [w.solve([-table[i][j] for i in range(n)]) for j in range(n)]
-        tables[name] = [list(row) for row in zip(*columns, strict=True)]
-    units = [[g.one if i == j else g.zero for i in range(n)] for j in range(n)]
-    tables["dvdot_dtau"] = [list(row) for row in zip(*(w.solve(unit) for unit in units), strict=True)]
-    return {"vdot": vdot, **tables}
-
-
-def _by_parameters(w: Workbench) -> list[list[Expr]]:
-    """d tau / dp of the parameters that have no formula, at a given motion."""
-    if not len(w.system.p):
-        raise ArgumentError("there is no parameter to differentiate by", where=w.system.mechanism.name)
-    return jacobian(w.inverse(list(w.block("vdot"))), list(w.system.p)).dense()
-
-
-def _inverse_by_parameters(w: Workbench) -> dict[str, Any]:
-    return {"dtau_dp": _by_parameters(w)}
-
-
-def _forward_by_parameters(w: Workbench) -> dict[str, Any]:
-    """M dvdot = -d tau at the acceleration found."""
-    bias = w.inverse(w.rest)
-    vdot = w.solve([t - b for t, b in zip(w.block("tau"), bias, strict=True)])
-    at = dict(zip(w.block("vdot"), vdot, strict=True))
-    columns = [w.solve([-x for x in substitute(list(c), at)]) for c in zip(*_by_parameters(w), strict=True)]
-    return {"dvdot_dp": [list(row) for row in zip(*columns, strict=True)]}
 
 
 @dataclass(frozen=True)
@@ -251,9 +204,9 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("kinetic_energy", ("q", "v"), _energies("kinetic_energy")),
         Quantity("potential_energy", ("q",), _energies("potential_energy")),
         Quantity("momentum", ("q", "v"), _energies("momentum")),
-        Quantity("energy", ("q", "v"), total_energy),
-        Quantity("energy_and_momentum", ("q", "v"), energy_and_momentum),
-        Quantity("load_powers", ("q", "v"), load_powers),
+        Quantity("energy", ("q", "v"), _total_energy),
+        Quantity("energy_and_momentum", ("q", "v"), _energy_and_momentum),
+        Quantity("load_powers", ("q", "v"), _load_powers),
         Quantity("rates", ("q", "v"), _rates),
         Quantity("closure", ("q",), closed_motion.closure),
         Quantity("constraint_rates", ("q", "v"), closed_motion.constraint_rates),
@@ -265,26 +218,30 @@ QUANTITIES: dict[str, Quantity] = {
             "joint_forces", ("q", "v", "vdot"), joint_forces, of_every_body=True, takes=("independent", "actuated")
         ),
         Quantity("forward_joint_forces", ("q", "v", "tau"), forward_joint_forces, of_every_body=True),
-        Quantity("closing_sides", ("q",), closing_sides),
+        Quantity("closing_sides", ("q",), _closing_sides),
         Quantity("mechanism_length", (), lambda w: {"length": w.length}),
         Quantity("constraint_derivatives", ("q", "v"), constraint_derivatives),
         Quantity("constraint_stiffness", ("q", "lam"), constraint_stiffness),
         Quantity("rate_derivatives", ("q", "v"), rate_derivatives),
         Quantity("inverse_dynamics_by_inputs", ("q", "v", "vdot"), inverse_dynamics_by_inputs),
         Quantity("inverse_dynamics_by_normals", ("q", "v", "vdot"), inverse_dynamics_by_normals),
-        Quantity("output_derivatives", ("q", "v", "tau"), closed_motion.output_derivatives, of_outputs=True),
+        Quantity("output_derivatives", ("q", "v", "tau"), output_derivatives, of_outputs=True),
         Quantity("assembly_step", ("q",), closed_motion.assembly_step),
         Quantity("allowed_speeds", ("q", "v"), closed_motion.allowed_speeds),
         Quantity("corrected", ("q", "v"), closed_motion.corrected),
-        Quantity("reduction", ("q",), reduction.reduction, takes=("independent",)),
+        Quantity("reduction", ("q",), closed_motion.reduction, takes=("independent",)),
         Quantity(
-            "reduced_mass_matrix", ("q",), reduction.reduced_mass_matrix, of_closed_motion=True, takes=("independent",)
+            "reduced_mass_matrix",
+            ("q",),
+            closed_motion.reduced_mass_matrix,
+            of_closed_motion=True,
+            takes=("independent",),
         ),
-        Quantity("reduced_bias", ("q", "v"), reduction.reduced_bias, of_closed_motion=True, takes=("independent",)),
+        Quantity("reduced_bias", ("q", "v"), closed_motion.reduced_bias, of_closed_motion=True, takes=("independent",)),
         Quantity(
             "reduced_forward_dynamics",
             ("q", "v", "tau"),
-            reduction.reduced_forward_dynamics,
+            closed_motion.reduced_forward_dynamics,
             of_closed_motion=True,
             takes=("independent",),
         ),
@@ -293,14 +250,14 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity(
             "actuator_efforts",
             ("q", "v", "vdot"),
-            reduction.actuator_efforts,
+            closed_motion.actuator_efforts,
             of_closed_motion=True,
             takes=("independent", "actuated"),
         ),
         Quantity("inverse_dynamics_derivatives", ("q", "v", "vdot"), _inverse_derivatives),
-        Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), _forward_derivatives),
-        Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), _inverse_by_parameters),
-        Quantity("forward_dynamics_by_parameters", ("q", "v", "tau"), _forward_by_parameters, free_motion=True),
+        Quantity("forward_dynamics_derivatives", ("q", "v", "tau"), forward_dynamics_derivatives),
+        Quantity("inverse_dynamics_by_parameters", ("q", "v", "vdot"), inverse_dynamics_by_parameters),
+        Quantity("forward_dynamics_by_parameters", ("q", "v", "tau"), forward_dynamics_by_parameters, free_motion=True),
         Quantity("regressor", ("q", "v", "vdot"), _regressor),
         Quantity("base_regressor", ("q", "v", "vdot"), _base_regressor, takes=("independent",)),
         Quantity("given_forces", ("q", "v"), lambda w: {"given_forces": given_forces(w.true_tree)}),
@@ -327,7 +284,6 @@ _OF_WHAT_STANDS = (
     "potential_energy",
     "momentum",
     "energy",
-    "energy_and_momentum",
     "pose",
     "velocity",
 )
@@ -410,7 +366,7 @@ def function_of(
         )
     if entry.of_every_body:
         options = replace(options or Options(), base_parameters=False, welds=True)
-    bench = Workbench(mechanism, options, fixed)
+    bench = workbench_of(mechanism, options or Options(), fixed)
     outputs = entry.build(bench)
     system = bench.system
     own = {"q": system.q, "v": system.v} | ({"lam": bench.rows_block("lam")} if "lam" in entry.of else {})

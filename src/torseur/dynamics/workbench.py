@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from torseur.describe import Mechanism
-from torseur.dynamics.constraints.contact_friction import (
-    ContactLaw,
-    add_compliance,
-    add_friction,
-    compliant_loads,
-    slipping,
-)
+from torseur.dynamics.constraints.contact_friction import ContactLaw, add_friction, slipping
 from torseur.dynamics.constraints.rows import Constraints, Row
-from torseur.dynamics.constraints.solvers import Allowed, FewRows, ManyRows
-from torseur.dynamics.loads.forces import Forces, FrictionLaw, coulomb, forces_of
+from torseur.dynamics.constraints.solvers import ConstraintSolver, NullSpaceSolver, ProjectionSolver, is_written_out
+from torseur.dynamics.loads.forces import Forces, FrictionLaw, add_compliance, compliant_loads, coulomb, forces_of
 from torseur.dynamics.tree.articulated_body import articulated_solve
-from torseur.dynamics.tree.composite_body import mass_matrix
-from torseur.dynamics.tree.factorisation import Factors, ZeroPivot, factorise, solve_with
-from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, mass_matrix, solve_with
+from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
 from torseur.dynamics.tree.system import System
 from torseur.dynamics.tree.tree import Tree
@@ -31,14 +24,6 @@ from torseur.graph.function import reachable
 from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["FEW", "MANY", "RANK", "RANK_NAMES", "Options", "Switching", "Workbench", "collect", "operations"]
-
-FEW_ROWS, MANY_ROWS = 6, 12
-"""Coupled rows up to which their solution is written out, and beyond which they are solved along the loops
-if they are independent."""
-
-FEW_SPEEDS = 16
-"""Speeds that few rows may couple, and speeds in all, up to which their solution is written out as it stands: the code
-grows with the cube of their number."""
 
 RANK = "rank"
 """The block of the ranks of constraint rows."""
@@ -101,8 +86,19 @@ class Switching:
     ranks: Sequence[Expr] | None = None
 
 
+T = TypeVar("T")
+
+
 class Workbench:
-    """One mechanism's symbols and tree, and what several quantities share."""
+    """One mechanism's symbols and tree, and what several quantities share.
+
+    Args:
+        mechanism: the description.
+        options: how quantities are derived.
+        fixed: parameters that are numbers for good.
+        system: symbols that are there already, in place of new ones.
+        tree: links that are there already; `closed_structures.workbench_of` gives those of closed parameters.
+    """
 
     def __init__(
         self,
@@ -110,17 +106,18 @@ class Workbench:
         options: Options | None = None,
         fixed: Mapping[str, float] | None = None,
         system: System | None = None,
+        tree: Tree | None = None,
     ) -> None:
         self.options = options or Options()
         self.system = System(mechanism, fixed) if system is None else system
+        self._tree = tree
         self.switching = Switching()
+        self._made: dict[Callable[..., Any], Any] = {}
 
     @cached_property
     def tree(self) -> Tree:
-        if self.options.closed_parameters:
-            from torseur.dynamics.parameters.closed_structures import closed_base_parameters, with_parameters
-
-            return with_parameters(self.plain.tree, closed_base_parameters(self.plain).base)
+        if self._tree is not None:
+            return self._tree
         return Tree(self.system, regroup=self.options.base_parameters, welds=self.options.welds)
 
     @cached_property
@@ -262,28 +259,17 @@ class Workbench:
         return g.name(sqrt(select(total > 0.0, total, 1.0)), "L_mechanism")
 
     @cached_property
-    def allowed(self) -> Allowed:
-        """The motions that loops and constraints allow.
+    def dense_solver(self) -> ConstraintSolver:
+        """All rows at once: written out as long as coupled rows are few, in loops of native code otherwise."""
+        kind = ProjectionSolver if is_written_out(self.constraints) else NullSpaceSolver
+        given = self.matrix, self.ranks, self.position_ranks, self.weak_pivots, self.length
+        return kind(self.constraints, *given)
 
-        Written out as long as coupled rows, and the speeds they couple, are few; along the loops where they are many,
-        always there and independent; all together in loops of native code otherwise.
-        """
-        # These two are built on a workbench.
-        from torseur.dynamics.constrained_motion.null_spaces import null_spaces
-        from torseur.dynamics.constrained_motion.partitioned import partitioned
-
-        rows, n = self.constraints, self.tree.nv
-        most = max((len(some) for some, _ in rows.components), default=0)
-        widest = max((len(speeds) for _, speeds in rows.components), default=0)
-        given = rows, self.matrix, self.ranks, self.position_ranks, self.weak_pivots, self.length
-        found: Allowed | None = None
-        if most <= FEW_ROWS and widest <= FEW_SPEEDS:
-            found = null_spaces(self) if n > FEW_SPEEDS else None
-            if found is None and (n <= 2 * FEW_SPEEDS or not rows.rows):
-                found = FewRows(*given)
-        elif most > MANY_ROWS:
-            found = partitioned(self)
-        return found or ManyRows(*given)
+    def once(self, build: Callable[[Workbench], T]) -> T:
+        """What a function makes of this workbench, made when it is first asked for."""
+        if build not in self._made:
+            self._made[build] = build(self)
+        return cast(T, self._made[build])
 
     @cached_property
     def factors(self) -> Factors:

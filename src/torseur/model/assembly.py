@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.constraints.closing import Attempt, Patience, Rows, newton, rank_over
+from torseur.dynamics.constraints.closing import Attempt, NumericRows, Patience, newton
+from torseur.dynamics.constraints.rank import rank_over
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.function import array_of, check_names
 from torseur.model.ranks import numeric_rows
@@ -176,7 +177,7 @@ class Loops:
         return self._rows.holonomic
 
     @cached_property
-    def _rows(self) -> Rows:
+    def _rows(self) -> NumericRows:
         return numeric_rows(self.model, self.keywords)
 
     def closed(self, q: Array) -> Attempt:

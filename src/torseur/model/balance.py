@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe.constraints import Contact, Rolling
-from torseur.dynamics.constraints.closing import ClosedStates, null_space, rank_here
+from torseur.dynamics.constraints.rank import ClosedStates, null_space, rank_here
 from torseur.errors import NumericalError
 from torseur.model.assembly import held_matrix
 from torseur.model.linearisation import displacement_names

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
-from torseur.dynamics.parameters.identifiable import Identifiable, identifiable
+from torseur.dynamics.parameters.dependence import Identifiable, identifiable
 from torseur.dynamics.quantities import Options, options_of
-from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import ArgumentError, MissingValue
 from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked

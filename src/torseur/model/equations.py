@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from torseur.describe import Mechanism
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of, options_of
-from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.graph import Count, Function, Stage, count, count_by_stage
 from torseur.model.checked import checked

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.tree.jacobians import Axes
+from torseur.dynamics.tree.kinematics import Axes
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.sampling import is_of_base, limits, moved, random_coordinates, rates_of, start_of, unit
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.constraints.closing import ClosedStates, dependent_columns, followers, rank_here
+from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.assembly import coordinates_from, speeds_from
 from torseur.model.function import check_names

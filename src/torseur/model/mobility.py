@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.constraints.closing import ClosedStates, dependent_columns, followers, rank_here, redundant_rows
+from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
 from torseur.model.ranks import numeric_rows
 from torseur.model.rows import ConstraintRow, owners_in_words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.dynamics.tree.jacobians import Axes, Task
+from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import NumericalError, choice
 from torseur.model.sampling import limits, moved, random_coordinates
 

@@ -1,7 +1,7 @@
 """The ranks of a model's constraint rows: numbers that its functions are given beside the parameters.
 
 They belong to the branch that the start of the description lies on, and to values of the parameters; see
-`torseur.dynamics.constraints.closing`.
+`torseur.dynamics.constraints.rank`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.constraints.closing import ClosedStates, Rows, most_ranks, newton
+from torseur.dynamics.constraints.closing import NumericRows, newton
+from torseur.dynamics.constraints.rank import ClosedStates, most_ranks
 from torseur.errors import ModelError
 from torseur.model.sampling import moved, start_of, unit
 from torseur.spatial.joints import Quantity
@@ -25,7 +26,7 @@ __all__ = ["Ranks", "numeric_rows", "undetermined"]
 Array = NDArray[np.float64]
 
 
-def numeric_rows(model: Model, keywords: dict[str, Any]) -> Rows:
+def numeric_rows(model: Model, keywords: dict[str, Any]) -> NumericRows:
     """The rows of a model as functions of numbers, at a time, inputs and parameters."""
     rows, cuts = model.constraint_rows, model.mechanism.loops
 
@@ -33,7 +34,7 @@ def numeric_rows(model: Model, keywords: dict[str, Any]) -> Rows:
         return np.asarray(model.function(quantity)(q, **keywords))
 
     holonomic = [k for k, row in enumerate(rows) if row.holonomic]
-    return Rows(
+    return NumericRows(
         h=lambda q: at("closure", q) if holonomic else np.zeros((*q.shape[:-1], 0)),
         A=lambda q: at("constraint_jacobian", q) if rows else np.zeros((*q.shape[:-1], 0, model.nv)),
         moved=lambda q, step: moved(model, q, step),

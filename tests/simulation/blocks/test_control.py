@@ -11,7 +11,7 @@ from support.plain_blocks import Blocks
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans
 from torseur import load
 from torseur.describe import Effort, Mechanism, Motor, SpringDamper
-from torseur.dynamics.tree.jacobians import frame_jacobian
+from torseur.dynamics.tree.kinematics import frame_jacobian
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Function, evaluate, tangents

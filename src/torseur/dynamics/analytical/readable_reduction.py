@@ -23,9 +23,8 @@ from torseur.dynamics.constrained_motion.independent_speeds import (
     independent_speeds,
     prescribed_speeds,
 )
-from torseur.dynamics.constraints.closing import rank_over
-from torseur.dynamics.matrices import Matrix, transposed
-from torseur.dynamics.row_solver import RowSolver, Undetermined
+from torseur.dynamics.constraints.rank import rank_over
+from torseur.dynamics.matrices import Matrix, RowSolver, Undetermined, transposed
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, jacobian, solve, substitute, tangents

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
-from torseur.dynamics.constraints.closing import FLOOR
+from torseur.dynamics.constraints.rank import FLOOR
 from torseur.dynamics.tree.coordinates import displaced
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, Role, evaluate, tangents

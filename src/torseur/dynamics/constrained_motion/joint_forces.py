@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torseur.dynamics.constrained_motion.motion import motion
-from torseur.dynamics.constrained_motion.reduction import Reduction, efforts_of_motion
+from torseur.dynamics.constrained_motion.motion import efforts_of_motion, motion
+from torseur.dynamics.constrained_motion.reduction import Reduction
+from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.constraints.rows import Cut, cut_wrench
 from torseur.dynamics.loads.forces import Forces
 from torseur.dynamics.tree.newton_euler import joint_wrenches
@@ -51,7 +52,7 @@ def joint_forces(w: Workbench) -> dict[str, Any]:
 def forward_joint_forces(w: Workbench) -> dict[str, Any]:
     """The same in the motion that forces tau give, at a state q, v."""
     vdot, f = motion(w)
-    return _of_all_bodies(w, vdot, w.allowed.multipliers(vdot, f) if w.constraints.rows else [])
+    return _of_all_bodies(w, vdot, constraint_solver(w).multipliers(vdot, f) if w.constraints.rows else [])
 
 
 def _of_all_bodies(w: Workbench, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> dict[str, Any]:

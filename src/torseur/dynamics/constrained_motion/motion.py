@@ -7,37 +7,45 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torseur.dynamics.constrained_motion.independent_speeds import (
+    actuated_coordinates,
+    speed_named,
+)
 from torseur.dynamics.constrained_motion.normal_forces import (
     Normals,
-    SolvedWithNormals,
-    normal_rows,
     normals_read,
     solved_normals,
 )
+from torseur.dynamics.constrained_motion.reduction import Reduction
+from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.constraints.rows import Constraints, cut_wrench
-from torseur.dynamics.sensitivities import along_speeds
+from torseur.dynamics.matrices import times, transposed
 from torseur.dynamics.tree.coordinates import displaced
 from torseur.dynamics.tree.system import System
 from torseur.dynamics.workbench import Workbench
-from torseur.errors import ArgumentError
-from torseur.graph import Expr, Function, call, jacobian, maximum, ops, substitute
+from torseur.errors import ArgumentError, ModelError
+from torseur.graph import Expr, Function, call, minimum_norm_solve, ops, solve, substitute
 from torseur.graph.function import reachable
 
 __all__ = [
     "Motion",
+    "actuator_efforts",
     "allowed_speeds",
     "assembly_step",
     "closure",
-    "constrained_derivatives",
     "constraint_bias",
     "constraint_jacobian",
     "constraint_rates",
     "corrected",
+    "efforts_of_motion",
     "loop_wrenches",
     "motion",
     "moved_by",
     "multipliers",
-    "output_derivatives",
+    "reduced_bias",
+    "reduced_forward_dynamics",
+    "reduced_mass_matrix",
+    "reduction",
 ]
 
 
@@ -102,7 +110,7 @@ def moved_by(w: Workbench, tau: Sequence[Expr], known: Mapping[Expr, Expr] | Non
     normals = solved_normals(w, f)
     if normals is not None:
         f = substitute(f, normals.pushes)
-    return Motion(w.allowed.solve(f, w.constraints.b), f, normals)
+    return Motion(constraint_solver(w).solve(f, w.constraints.b), f, normals)
 
 
 def motion(w: Workbench) -> tuple[list[Expr], list[Expr]]:
@@ -115,7 +123,7 @@ def multipliers(w: Workbench) -> dict[str, Any]:
     """lambda with M vdot + bias = tau + A' lambda, the shortest if it is not unique; and the rank of A."""
     _rows(w)
     vdot, f = motion(w)
-    return {"multipliers": w.allowed.multipliers(vdot, f), "rank": w.allowed.rank}
+    return {"multipliers": constraint_solver(w).multipliers(vdot, f), "rank": constraint_solver(w).rank}
 
 
 def loop_wrenches(w: Workbench) -> dict[str, Any]:
@@ -123,7 +131,7 @@ def loop_wrenches(w: Workbench) -> dict[str, Any]:
     if not w.constraints.cuts:
         raise ArgumentError("there are no loops", where=w.system.mechanism.name, expected="cut joints under 'loops'")
     vdot, f = motion(w)
-    lam = w.allowed.multipliers(vdot, f)
+    lam = constraint_solver(w).multipliers(vdot, f)
     found = {}
     for cut in w.constraints.cuts:
         found[cut.name] = list(cut_wrench(cut, lam).six)
@@ -136,14 +144,14 @@ def assembly_step(w: Workbench) -> dict[str, Any]:
     rows = _rows(w)
     h = iter(rows.h)
     misses = [w.system.graph.zero if row.position is None else -next(h) for row in rows.rows]
-    return {"step": w.allowed.closing(misses), "rank": w.allowed.rank}
+    return {"step": constraint_solver(w).closing(misses), "rank": constraint_solver(w).rank}
 
 
 def allowed_speeds(w: Workbench) -> dict[str, Any]:
     """The allowed speeds nearest to v, measured by kinetic energy: what an impact without rebound leaves of them."""
     v = list(w.system.v)
     momenta = [sum((a * x for a, x in zip(row, v, strict=True)), w.system.graph.zero) for row in w.matrix]
-    return {"v": w.allowed.solve(momenta, [-x for x in w.constraints.c])}
+    return {"v": constraint_solver(w).solve(momenta, [-x for x in w.constraints.c])}
 
 
 def corrected(w: Workbench) -> dict[str, Any]:
@@ -172,60 +180,68 @@ def _at(system: System, name: str, values: list[Expr]) -> Callable[[list[Expr], 
     return lambda q, v: call(function, q, v, *map(list, others))
 
 
-# -- derivatives -------------------------------------------------------------------------------------------------------
-def constrained_derivatives(w: Workbench, by_q: list[list[Expr]], by_v: list[list[Expr]]) -> dict[str, Any]:
-    """vdot and its derivatives by q (along the speeds), v and tau, from the equations it solves:
+# -- reduced forms -----------------------------------------------------------------------------------------------------
+def reduction(w: Workbench) -> dict[str, Any]:
+    """N and n with v = N a + n. The rows of passive joints in N are J_ap (2.37)."""
+    found = _some(w)
+    return {"reduction": found.N, "drift": found.n}
 
-    M dvdot - A' dlambda = d(A' lambda - inverse dynamics),   A dvdot = d(b - A vdot).
 
-    Args:
-        w: the mechanism.
-        by_q: derivative of the inverse dynamics along the speeds, in terms of the block vdot.
-        by_v: its derivative by v.
+def reduced_mass_matrix(w: Workbench) -> dict[str, Any]:
+    """D = N' M N."""
+    return {"reduced_mass_matrix": _some(w).mass_matrix}
+
+
+def reduced_bias(w: Workbench) -> dict[str, Any]:
+    """h = N' (M g + bias): the reduced inverse dynamics where adot = 0."""
+    found = _some(w)
+    return {"reduced_bias": times(transposed(found.N), w.inverse(found.g))}
+
+
+def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
+    """adot, and vdot of all speeds."""
+    found = _some(w)
+    f = [t - h for t, h in zip(w.block("tau"), w.inverse(found.g), strict=True)]
+    if normals_read(w, f):
+        normals = moved_by(w, list(w.block("tau"))).normals
+        assert normals is not None
+        f = substitute(f, normals.pushes)
+    adot = found.solve(times(transposed(found.N), f))
+    return {"adot": adot, "vdot": [x + y for x, y in zip(times(found.N, adot), found.g, strict=True)]}
+
+
+def actuator_efforts(w: Workbench) -> dict[str, Any]:
+    """Efforts of the actuated coordinates for a motion, in their order."""
+    return {"efforts": list(efforts_of_motion(w, _some(w)).values())}
+
+
+def efforts_of_motion(w: Workbench, found: Reduction) -> dict[int, Expr]:
+    """Place in v -> effort: N_a' Gamma = N' tau, tau that of the open tree (2.35)-(2.37).
+
+    With actuated coordinates as the independent ones it is Gamma_a + J_ap' Gamma_p. More actuators than freedoms share
+    the effort so that the sum of squares is least.
     """
-    n, system = w.tree.nv, w.system
-    found_motion = moved_by(w, list(w.block("tau")))
-    vdot, normals = found_motion.vdot, found_motion.normals
-    lam = w.allowed.multipliers(vdot, found_motion.f)
-    at = dict(zip(w.block("vdot"), vdot, strict=True)) | ({} if normals is None else normals.pushes)
-    solve = w.allowed.solve if normals is None else SolvedWithNormals(w, normals).solve
-    pulls = w.rows_block("lam")
-    A, zero = w.constraints.A, system.graph.zero
-    forces = [sum((row[j] * x for row, x in zip(A, pulls, strict=True)), zero) for j in range(n)]
-    misses = [
-        b - sum((a * x for a, x in zip(row, w.block("vdot"), strict=True)), zero)
-        for row, b in zip(A, w.constraints.b, strict=True)
-    ]
-    at |= dict(zip(pulls, lam, strict=True))
-    tables = {}
-    v = list(system.v)
-    found = {
-        "dvdot_dq": (by_q, along_speeds(w, forces), along_speeds(w, misses)),
-        "dvdot_dv": (by_v, jacobian(forces, v).dense(), jacobian(misses, v).dense()),
-    }
-    for name, (table, pulled, missed) in found.items():
-        left = [[p - t for p, t in zip(a, b, strict=True)] for a, b in zip(pulled, table, strict=True)]
-        left, missed = ([substitute(row, at) for row in rows] for rows in (left, missed))
-        columns = [solve([row[j] for row in left], [row[j] for row in missed]) for j in range(n)]
-        tables[name] = [list(row) for row in zip(*columns, strict=True)]
-    units = [[system.graph.one if i == j else zero for i in range(n)] for j in range(n)]
-    free = [zero] * len(A)
-    by_tau = [list(row) for row in zip(*(solve(unit, free) for unit in units), strict=True)]
-    return {"vdot": vdot, **tables, "dvdot_dtau": by_tau}
+    names = w.options.actuated
+    if names is None:
+        names = tuple(actuated_coordinates(w)) or found.independent.names
+    active = [speed_named(w, name) for name in names]
+    if len(active) < found.k:
+        raise ArgumentError(
+            f"{len(active)} actuated coordinates cannot hold {found.k} freedoms",
+            where=w.system.mechanism.name,
+            got=", ".join(names) or "none",
+            expected=f"at least {found.k} coordinates, such as those of {', '.join(found.independent.names)}",
+        )
+    felt = times(transposed(found.N), w.inverse(list(w.block("vdot"))))
+    if sorted(active) == sorted(p for p in found.independent.places if p is not None):
+        return {k: felt[found.independent.places.index(k)] for k in active}
+    arms = transposed([found.N[k] for k in active])
+    efforts = solve(arms, felt) if len(active) == found.k else minimum_norm_solve(arms, felt)[0]
+    return dict(zip(active, efforts, strict=True))
 
 
-def output_derivatives(w: Workbench) -> dict[str, Any]:
-    """The outputs of the description, and their derivatives by d, v, tau and u."""
-    system = w.system
-    outputs = [system.scalar(x.value) for x in system.mechanism.outputs.values()]
-    if not outputs:
-        raise ArgumentError("there are no outputs", where=system.mechanism.name, expected="formulas under 'outputs'")
-    if normals_read(w, outputs):
-        vdot, f = motion(w)
-        lam = w.allowed.multipliers(vdot, f)
-        outputs = substitute(outputs, {N: maximum(lam[row], 0.0) for N, row in normal_rows(w).items()})
-    found = {"y": outputs, "dy_dq": along_speeds(w, outputs)}
-    found |= {
-        f"dy_d{name}": jacobian(outputs, list(x)).dense() for name, x in (("v", system.v), ("tau", w.block("tau")))
-    }
-    return found | ({"dy_du": jacobian(outputs, list(system.u)).dense()} if len(system.u) else {})
+def _some(w: Workbench) -> Reduction:
+    found = Reduction(w)
+    if not found.k:
+        raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
+    return found

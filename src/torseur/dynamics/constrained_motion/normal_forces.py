@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.matrices import Matrix, determinant, dot, transposed
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
@@ -89,10 +90,10 @@ def solved_normals(w: Workbench, f: Sequence[Expr]) -> Normals | None:
     g, n = w.system.graph, w.tree.nv
     laws = _affine(f, symbols)
     f0 = substitute(list(f), dict.fromkeys(symbols, 0.0))
-    at_rest = w.allowed.multipliers(w.allowed.solve(f0, w.constraints.b), f0)
+    at_rest = constraint_solver(w).multipliers(constraint_solver(w).solve(f0, w.constraints.b), f0)
     lam0 = [at_rest[rows[N]] for N in symbols]
     units = [[g.one if i == rows[N] else g.zero for i in range(len(w.constraints.rows))] for N in symbols]
-    Y = [w.allowed.solve([g.zero] * n, unit) for unit in units]
+    Y = [constraint_solver(w).solve([g.zero] * n, unit) for unit in units]
     W = [[dot(y, column) for column in transposed(laws.B)] for y in Y]
     values = _roots(w, symbols, lam0, W, laws)
     at = {N: maximum(x, 0.0) for N, x in zip(symbols, values, strict=True)}
@@ -116,11 +117,11 @@ class SolvedWithNormals:
     def __init__(self, w: Workbench, normals: Normals) -> None:
         self.w, self.normals = w, normals
         still = [w.system.graph.zero] * len(w.constraints.rows)
-        self._by_normals = [w.allowed.solve(column, still) for column in transposed(normals.slopes)]
+        self._by_normals = [constraint_solver(w).solve(column, still) for column in transposed(normals.slopes)]
 
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
-        x = self.w.allowed.solve(f, b)
-        lam = self.w.allowed.multipliers(x, f)
+        x = constraint_solver(self.w).solve(f, b)
+        lam = constraint_solver(self.w).multipliers(x, f)
         n = solve(self.normals.D, [lam[k] for k in self.normals.rows])
         for change, column in zip(n, self._by_normals, strict=True):
             x = [xi + change * c for xi, c in zip(x, column, strict=True)]

@@ -10,17 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.constraints.closing import (
-    ClosedStates,
-    Rows,
-    equilibrated,
-    most_ranks,
-    newton,
-    rank_here,
-    rank_over,
-)
-from torseur.dynamics.constraints.closing_sides import sides_of
-from torseur.dynamics.constraints.rows import Constraints
+from torseur.dynamics.constraints.closing import NumericRows, newton
+from torseur.dynamics.constraints.rank import ClosedStates, equilibrated, most_ranks, rank_here, rank_over
+from torseur.dynamics.constraints.rows import Constraints, sides_of
 from torseur.dynamics.tree.coordinates import displaced
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, evaluate
@@ -85,16 +77,16 @@ class SampledRows:
 
     # -- rows ----------------------------------------------------------------------------------------------------------
     @cached_property
-    def rows(self) -> Rows:
-        """For `closing`."""
+    def rows(self) -> NumericRows:
+        """For `torseur.dynamics.constraints.closing`."""
         c, system = self.constraints, self.w.system
-        sides = [side for cut in c.cuts for side in sides_of(self.w, cut)]
+        sides = [side for cut in c.cuts for side in sides_of(self.w.tree, cut)]
         h, A, side = (
             Function(name, self._blocks, {name: found})
             for name, found in (("h", c.h), ("A", c.A), ("sides", [*sides, system.graph.one]))
         )
         step = Function("moved", self._blocks, {"q": displaced(system, list(system.q), list(system.v))})
-        return Rows(
+        return NumericRows(
             h=lambda q: self._evaluated(h, q)[0] if c.h else np.zeros((len(q), 0)),
             A=lambda q: self._evaluated(A, q)[0],
             moved=lambda q, d: self._evaluated(step, q, d)[0],

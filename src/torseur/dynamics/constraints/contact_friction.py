@@ -17,22 +17,10 @@ from dataclasses import dataclass
 from torseur.describe.constraints import Rolling
 from torseur.dynamics.constraints.rows import Constraints, Row
 from torseur.dynamics.loads.forces import Forces, not_negative
-from torseur.dynamics.loads.wheels import WheelOnRoad, compliant_load, wheel_on_road
-from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.tree import Tree
 from torseur.graph import Expr, select, sqrt
-from torseur.spatial.vectors import Vector, dot
 
-__all__ = [
-    "ContactLaw",
-    "Rubbing",
-    "add_compliance",
-    "add_friction",
-    "compliant_loads",
-    "length_of",
-    "rubbing_of",
-    "slipping",
-]
+__all__ = ["ContactLaw", "Rubbing", "add_friction", "length_of", "rubbing_of", "slipping"]
 
 
 @dataclass(frozen=True)
@@ -99,34 +87,3 @@ def add_friction(tree: Tree, forces: Forces, law: ContactLaw = slipping) -> dict
                 forces.act(frame, force * wrench)
         powers[contact.name] = sum((f * s for f, s in zip(push, contact.slip, strict=True)), tree.system.graph.zero)
     return powers
-
-
-# -- treads with a stiffness -------------------------------------------------------------------------------------------
-def compliant_loads(tree: Tree) -> dict[Expr, Expr]:
-    """Symbol of the normal force of each tread with a stiffness -> what it is."""
-    system, known = tree.system, {}
-    for N, (name, wheel) in zip(system.compliant, _treads(tree).items(), strict=True):
-        form = system.mechanism.constraints[name].form
-        known[N] = system.graph.name(compliant_load(system, wheel, form, _gap_rate(tree, wheel)), f"N_{name}")
-    return known
-
-
-def add_compliance(tree: Tree, forces: Forces) -> dict[str, Expr]:
-    """Add the normal forces of treads with a stiffness; the power of each."""
-    zero, powers = tree.system.graph.zero, {}
-    for N, (name, wheel) in zip(tree.system.compliant, _treads(tree).items(), strict=True):
-        for frame, wrench in wheel.wrenches(Vector(zero, zero, N), Vector(zero, zero, zero)):
-            forces.act(frame, wrench)
-        powers[name] = N * _gap_rate(tree, wheel)
-    return powers
-
-
-def _treads(tree: Tree) -> dict[str, WheelOnRoad]:
-    system, kinematics = tree.system, Kinematics(tree)
-    forms = {name: system.mechanism.constraints[name].form for name in system.mechanism.compliant}
-    return {name: wheel_on_road(system, kinematics, name, form) for name, form in forms.items()}
-
-
-def _gap_rate(tree: Tree, wheel: WheelOnRoad) -> Expr:
-    """The velocity of the point of contact along the normal: the rate of the gap on a plane road."""
-    return dot(wheel.normal, wheel.material)

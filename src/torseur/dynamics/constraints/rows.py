@@ -35,7 +35,7 @@ from torseur.spatial.motion import Wrench
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["Constraints", "Cut", "Row"]
+__all__ = ["Constraints", "Cut", "Row", "sides_of"]
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Constraints:
         self.cuts.append(Cut(name, a, b, tuple(closings), tuple(places)))
 
     def _rolling(self, owner: str, form: Rolling) -> Iterator[Row]:
-        """The point of contact has no velocity, and touches; see `wheels`. A tread with a stiffness is a load."""
+        """The point of contact has no velocity, and touches: see `WheelOnRoad`. A tread with a stiffness is a load."""
         if form.stiffness is not None:
             return
         wheel = wheel_on_road(self.system, self.kinematics, owner.split(".", 1)[1], form)
@@ -281,3 +281,20 @@ def cut_wrench(cut: Cut, multipliers: Sequence[Expr]) -> Wrench:
         if place is not None:
             total += multipliers[place] * closing.wrench
     return total
+
+
+def sides_of(tree: Tree, cut: Cut) -> Iterator[Expr]:
+    """On which side a cut joint closes: cosines of the tilt of its axis, of its turn, of what a screw is ahead by.
+
+    The equations of a joint say that axes are parallel by saying that a sine vanishes; it vanishes at half a turn as
+    well. The cosine that goes with it tells them apart: 1 where the joint is closed as described, -1 upside down.
+    """
+    R = relative_pose(tree, cut.a, cut.b).R
+    torques = sum(closing.is_torque for closing in cut.closings)
+    if torques == 2:
+        yield R[2][2]
+    elif torques == 3:
+        yield 0.5 * (R[0][0] + R[1][1] + R[2][2] - 1.0)
+    for closing in cut.closings:
+        if not closing.is_torque and not all(x.is_number for x in closing.wrench.force):
+            yield closing.wrench.force[2]

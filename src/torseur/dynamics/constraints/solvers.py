@@ -4,19 +4,19 @@ The acceleration of a constrained mechanism is the allowed one nearest to the fr
 
     minimise 1/2 x' M x - f' x   under   A x = b,      M x = f + A' lambda
 
-All rows take part, always. The rank of A is a number that whoever calls gives at run time (`closing` says how it is
+All rows take part, always. The rank of A is a number that whoever calls gives at run time (`rank` says how it is
 found): which rows are redundant is a matter of the position, and a threshold would be wrong slightly off closure. Where
 rows are redundant, x is unique and lambda is the shortest: in N, and N m over the length of the mechanism.
 
-- `FewRows`: with A^+ the inverse of Moore and Penrose and P = I - A^+ A the projector on the allowed motions,
+- `ProjectionSolver`: with A^+ the inverse of Moore and Penrose and P = I - A^+ A the projector on the allowed motions,
 
       x = A^+ b + P z,   (P M P + a (I - P)) z = P (f - M A^+ b),   lambda = A^+' (M x - f)
 
   written out, so that it works in lanes (Udwadia & Kalaba 1992; de Jalon & Bayo 1994, section 5.1). a is any positive
   number. Rows that share no speed are inverted apart from each other.
-- `null_spaces`: the same with bases in place of projectors, where few rows at a time couple few of many speeds.
-- `ManyRows`: the null-space method in loops of native code (`torseur.graph.constrained`).
-- `partitioned`: many rows that are independent, loop after loop.
+- `NullSpaceSolver`: the null-space method in loops of native code (`torseur.graph.constrained`).
+- `torseur.dynamics.constrained_motion.solver`: few rows at a time on long chains, by the freedoms of each component;
+  many rows that are independent, loop after loop.
 
 Only the inertia of allowed motions must be regular: coordinates without mass may take part as long as a constraint
 carries them.
@@ -31,11 +31,27 @@ from typing import Protocol
 
 from torseur.dynamics.constraints.rows import Constraints
 from torseur.dynamics.matrices import Matrix, dot
-from torseur.dynamics.tree.factorisation import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, solve_with
 from torseur.graph import ConstrainedSystem, Expr, Graph, minimum, pseudo_inverse, select
 from torseur.graph.rank import LEFT_OVER
 
-__all__ = ["Allowed", "FewRows", "ManyRows", "Projection", "project"]
+__all__ = [
+    "FEW_SPEEDS",
+    "ConstraintSolver",
+    "NullSpaceSolver",
+    "Projection",
+    "ProjectionSolver",
+    "are_few",
+    "is_written_out",
+    "project",
+]
+
+FEW_ROWS = 6
+"""Coupled rows up to which their solution is written out."""
+
+FEW_SPEEDS = 16
+"""Speeds that few rows may couple, and speeds in all, up to which their solution is written out as it stands: the code
+grows with the cube of their number."""
 
 FLOOR = 1e-12
 """Rows below this hold nothing but rounding: those of a loop that forbids only what its tree forbids already."""
@@ -44,7 +60,7 @@ SMALLEST_PIVOT = 1e-12
 """Pivots below this part of the first are rounding: there the rank is lost for an instant."""
 
 
-class Allowed(Protocol):
+class ConstraintSolver(Protocol):
     """The motions that constraints allow, and the inertia they see."""
 
     @property
@@ -128,7 +144,18 @@ def _inverse(part: Matrix, rank: Expr, weak: Expr, checked: bool) -> tuple[Matri
     return [[x * factor] for x in row], select(live, 1.0, 0.0)
 
 
-class FewRows:
+def are_few(constraints: Constraints) -> bool:
+    """Whether coupled rows, and the speeds they couple, are few."""
+    sizes = [(len(rows), len(speeds)) for rows, speeds in constraints.components]
+    return all(rows <= FEW_ROWS and speeds <= FEW_SPEEDS for rows, speeds in sizes)
+
+
+def is_written_out(constraints: Constraints) -> bool:
+    """Whether the solution of all rows is written out; in loops of native code otherwise."""
+    return are_few(constraints) and (constraints.tree.nv <= 2 * FEW_SPEEDS or not constraints.rows)
+
+
+class ProjectionSolver:
     """By projection, written out.
 
     Args:
@@ -215,8 +242,8 @@ class FewRows:
         return found.met([misses[k] for k in rows.holonomic])
 
 
-class ManyRows:
-    """By the null-space method, in loops; the arguments are those of `FewRows`.
+class NullSpaceSolver:
+    """By the null-space method, in loops; the arguments are those of `ProjectionSolver`.
 
     Args:
         wanted: nothing is computed where this is 0.

@@ -1,27 +1,33 @@
-"""Energies and momenta: the quantities an audit watches (Llibre, Mampey & Chretien 1983: six momenta and the energy).
+"""Energies, momenta and powers: the quantities an audit watches (Llibre, Mampey & Chretien 1983, IV.2).
 
 ======  ===============================================================================  ======
 T       kinetic energy                                                                    J
 U       potential energy: gravity, with the world origin at zero, and loads               J
 p, L    linear momentum, angular momentum about the world origin, in world axes           N s, N m s
+P       power of a load: Q . v + sum of f . V + n . w                                     W
 ======  ===============================================================================  ======
 
 Bodies that cannot move count for nothing in any of them. A drive known only by its inertia at the joint has kinetic
-energy, but no axis, and so no angular momentum.
+energy, but no axis, and so no angular momentum. Energy changes by the power of all forces:
+
+    d(T + U)/dt = tau . v + sum over loads of P + what springs give back
+
+where U holds the springs already: their P counts what they store as a loss, and the rate of what they store takes it
+back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torseur.dynamics.loads.forces import LoadOnTree
+from torseur.dynamics.loads.forces import FrictionLaw, LoadOnTree, compliant_loads, coulomb, forces_of
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.tree import Tree
-from torseur.graph import Expr
+from torseur.graph import Expr, substitute
 from torseur.spatial.motion import Wrench
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["Part", "kinetic_energy", "kinetic_shares", "momentum", "potential_energy"]
+__all__ = ["Part", "kinetic_energy", "kinetic_shares", "momentum", "potential_energy", "power_of"]
 
 
 @dataclass(frozen=True)
@@ -94,3 +100,17 @@ def momentum(tree: Tree) -> Wrench:
     for k, (link, X, V) in enumerate(zip(tree.links, kinematics.poses, kinematics.velocities, strict=True)):
         total += X @ (link.inertia @ V + Wrench(still, spins.get(k, still)))
     return total + Wrench(still, spins.get(-1, still))
+
+
+# -- power -------------------------------------------------------------------------------------------------------------
+def power_of(tree: Tree, load: str, friction: FrictionLaw = coulomb) -> Expr:
+    """What a load gives to the bodies that move, W."""
+    forces = forces_of(tree, {load: tree.system.mechanism.loads[load]}, friction)
+    velocities = Kinematics(tree).velocities
+    power = tree.system.graph.zero
+    for place, force in forces.Q.items():
+        power = power + force * tree.system.v.symbols[place]
+    for k, wrench in forces.wrenches.items():
+        power = power + dot(velocities[k], wrench)
+    known = compliant_loads(tree)
+    return substitute([power], known)[0] if known else power

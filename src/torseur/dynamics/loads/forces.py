@@ -15,7 +15,7 @@ from torseur.describe import Load
 from torseur.describe.constraints import Rolling
 from torseur.describe.fields import Scalar, Triple
 from torseur.describe.loads import LoadContext, PathLoad
-from torseur.dynamics.loads.wheels import WheelOnRoad, wheel_on_road
+from torseur.dynamics.loads.wheels import WheelOnRoad, compliant_load, wheel_on_road
 from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.tree.kinematics import FrameState, Kinematics
 from torseur.dynamics.tree.tree import Tree
@@ -25,8 +25,16 @@ from torseur.graph.function import reachable
 from torseur.spatial.motion import Wrench
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["Forces", "FrictionLaw", "LoadOnTree", "coulomb", "forces_of", "not_negative"]
-
+__all__ = [
+    "Forces",
+    "FrictionLaw",
+    "LoadOnTree",
+    "add_compliance",
+    "compliant_loads",
+    "coulomb",
+    "forces_of",
+    "not_negative",
+]
 
 FrictionLaw = Callable[[str, Expr, Expr], Expr]
 """(load, level, rate of the path) -> the force of dry friction along the path."""
@@ -196,3 +204,34 @@ class LoadOnTree(LoadContext):
             )
         unit = span / length
         return length, dot(unit, b.V_world - a.V_world), unit
+
+
+# -- treads with a stiffness -------------------------------------------------------------------------------------------
+def compliant_loads(tree: Tree) -> dict[Expr, Expr]:
+    """Symbol of the normal force of each tread with a stiffness -> what it is."""
+    system, known = tree.system, {}
+    for N, (name, wheel) in zip(system.compliant, _treads(tree).items(), strict=True):
+        form = system.mechanism.constraints[name].form
+        known[N] = system.graph.name(compliant_load(system, wheel, form, _gap_rate(tree, wheel)), f"N_{name}")
+    return known
+
+
+def add_compliance(tree: Tree, forces: Forces) -> dict[str, Expr]:
+    """Add the normal forces of treads with a stiffness; the power of each."""
+    zero, powers = tree.system.graph.zero, {}
+    for N, (name, wheel) in zip(tree.system.compliant, _treads(tree).items(), strict=True):
+        for frame, wrench in wheel.wrenches(Vector(zero, zero, N), Vector(zero, zero, zero)):
+            forces.act(frame, wrench)
+        powers[name] = N * _gap_rate(tree, wheel)
+    return powers
+
+
+def _treads(tree: Tree) -> dict[str, WheelOnRoad]:
+    system, kinematics = tree.system, Kinematics(tree)
+    forms = {name: system.mechanism.constraints[name].form for name in system.mechanism.compliant}
+    return {name: wheel_on_road(system, kinematics, name, form) for name, form in forms.items()}
+
+
+def _gap_rate(tree: Tree, wheel: WheelOnRoad) -> Expr:
+    """The velocity of the point of contact along the normal: the rate of the gap on a plane road."""
+    return dot(wheel.normal, wheel.material)

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from torseur.dynamics.parameters.elimination import Elimination, Row
+from torseur.dynamics.parameters.dependence import Elimination, Row
 from torseur.dynamics.parameters.regressor import TEN, StandardParameter, standard_parameters
 from torseur.dynamics.tree.tree import Link, Tree
 from torseur.graph import Expr

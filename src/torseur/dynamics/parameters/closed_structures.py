@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
 from torseur.dynamics.constraints.rows import Cut
 from torseur.dynamics.parameters.base_parameters import (
@@ -29,18 +30,17 @@ from torseur.dynamics.parameters.base_parameters import (
     accumulate,
     base_parameters,
 )
-from torseur.dynamics.parameters.elimination import Elimination, Row
-from torseur.dynamics.parameters.identifiable import identifiable
+from torseur.dynamics.parameters.dependence import Elimination, Row, identifiable
 from torseur.dynamics.parameters.regressor import TEN, StandardParameter, regressor
 from torseur.dynamics.tree.kinematics import FrameState
 from torseur.dynamics.tree.tree import Tree
-from torseur.dynamics.workbench import Workbench
+from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Expr, Function, ops
 from torseur.graph.function import reachable
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints.fixed import FIXED
 
-__all__ = ["ClosedParameters", "closed_base_parameters", "projected_regressor", "with_parameters"]
+__all__ = ["ClosedParameters", "closed_base_parameters", "projected_regressor", "with_parameters", "workbench_of"]
 
 _EQUAL = 1e-6
 _LARGEST_POWER = 4
@@ -77,6 +77,15 @@ def closed_base_parameters(w: Workbench) -> ClosedParameters:
         _merged(algebra, by_rule, by_numbers.formulas()),
         _merged(algebra, by_rule, by_numbers.numbers()),
     )
+
+
+def workbench_of(mechanism: Mechanism, options: Options, fixed: Mapping[str, float] | None = None) -> Workbench:
+    """A workbench for a quantity, with the base parameters of the closed structure if its options ask for them."""
+    if not options.closed_parameters:
+        return Workbench(mechanism, options, fixed)
+    plain = Workbench(mechanism, replace(options, base_parameters=False, closed_parameters=False), fixed)
+    tree = with_parameters(plain.tree, closed_base_parameters(plain).base)
+    return Workbench(mechanism, options, system=plain.system, tree=tree)
 
 
 def projected_regressor(w: Workbench, parameters: Sequence[StandardParameter], p: Array, seed: int = 0) -> Array:

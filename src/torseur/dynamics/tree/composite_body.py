@@ -1,13 +1,17 @@
-"""The inertia matrix by composite bodies, from the tips to the base.
+"""The inertia matrix by composite bodies, from the tips to the base; and its factors along the branches of the tree.
 
 Walker & Orin 1982; Mampey's backward recursion (Llibre, Mampey & Chretien 1983, section III) does the same in base
 axes. The composite inertia of a link is that of the rigid body it would form with everything it carries; the wrench
 that a unit acceleration of one joint takes is passed down and projected on every joint on the way.
+
+M = L' D L with L unit lower triangular (Featherstone, Rigid Body Dynamics Algorithms, section 6.5): eliminated from
+the tips, the zeros between branches stay zeros, so a factor has no more entries than the matrix. No pivoting is
+needed: M is positive definite wherever the mechanism has mass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torseur.dynamics.tree.tree import Rotor, Tree
 from torseur.graph import Expr
@@ -15,7 +19,7 @@ from torseur.spatial.inertia import Inertia
 from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.vectors import dot
 
-__all__ = ["composite_inertias", "mass_matrix"]
+__all__ = ["Factors", "ZeroPivot", "composite_inertias", "factorise", "mass_matrix", "solve_with"]
 
 
 def composite_inertias(tree: Tree) -> list[Inertia]:
@@ -63,3 +67,53 @@ def _add_rotor(tree: Tree, A: list[list[Expr]], rotor: Rotor) -> None:
             A[k][i] = A[k][i] + share
             A[i][k] = A[i][k] + share if i == k else A[k][i]
         link, e = tree.links[link].parent, tree.links[link].pose.R @ e
+
+
+# -- factors -----------------------------------------------------------------------------------------------------------
+Factors = tuple[list[list[Expr]], list[Expr]]
+"""L below the diagonal, and the inverses of D."""
+
+
+class ZeroPivot(ArithmeticError):
+    """A pivot that is zero whatever the values of the symbols."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def factorise(M: Sequence[Sequence[Expr]], order: Sequence[int], parents: Sequence[int]) -> Factors:
+    """L and 1/D; `order` lists the speeds from the root on, parents[i] is the one next below i on its branch, or -1."""
+    H = [list(row) for row in M]
+    inverse: list[Expr] = [row[0] for row in H]
+    for k in reversed(order):
+        if H[k][k] is H[k][k].graph.zero:
+            raise ZeroPivot(k)
+        inverse[k] = 1.0 / H[k][k]
+        i = parents[k]
+        while i >= 0:
+            a = H[k][i] * inverse[k]
+            j = i
+            while j >= 0:
+                H[i][j] = H[i][j] - a * H[k][j]
+                j = parents[j]
+            H[k][i] = a
+            i = parents[i]
+    return H, inverse
+
+
+def solve_with(factors: Factors, b: Sequence[Expr], order: Sequence[int], parents: Sequence[int]) -> list[Expr]:
+    """x with M x = b."""
+    (L, inverse), x = factors, list(b)
+    for i in reversed(order):
+        j = parents[i]
+        while j >= 0:
+            x[j] = x[j] - L[i][j] * x[i]
+            j = parents[j]
+    x = [xi * d for xi, d in zip(x, inverse, strict=True)]
+    for i in order:
+        j = parents[i]
+        while j >= 0:
+            x[i] = x[i] - L[i][j] * x[j]
+            j = parents[j]
+    return x

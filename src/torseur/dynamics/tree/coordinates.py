@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from torseur.describe import BASE, WORLD, BaseKind
 from torseur.dynamics.tree.system import System
 from torseur.errors import ModelError
-from torseur.graph import Expr, tangents
+from torseur.graph import Expr, jacobian, tangents
 from torseur.spatial.joints import KINDS, JointKind
 from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose, Step, StepKind, product
 from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = [
+    "along_speeds",
     "body_poses",
     "carrier_steps",
     "coordinates_of",
@@ -126,3 +127,14 @@ def frame_pose(system: System, poses: dict[str, Pose], name: str) -> Pose:
         return poses[body]
     frames = system.mechanism.base.frames if body == BASE else system.mechanism.bodies[body].frames
     return poses[body] @ system.place(frames[name].place)
+
+
+def along_speeds(system: System, rows: list[Expr]) -> list[list[Expr]]:
+    """Derivatives of rows (rows, nv) by a small motion d along the speeds: dq = G(q) d, with dq/dt = G v."""
+    G, zero = jacobian(rates(system), list(system.v)), system.graph.zero
+    table = jacobian(rows, list(system.q)).dense() if rows else []
+    result = [[zero] * len(system.v) for _ in table]
+    for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
+        for row, source in zip(result, table, strict=True):
+            row[j] = row[j] + source[i] * entry
+    return result

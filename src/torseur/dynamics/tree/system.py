@@ -73,7 +73,7 @@ class System:
         self.u = _block(g, "u", list(mechanism.inputs), Role.INPUT)
         self.p = _block(g, "p", free, Role.PARAMETER)
         self.normals = _block(g, NORMALS, [f"normal_{name}" for name in mechanism.pushing], Role.INPUT)
-        """Normal forces of contacts and rolling wheels; see `normal_forces`."""
+        """Normal forces of contacts and rolling wheels; see `torseur.dynamics.constrained_motion.normal_forces`."""
         names = [f"normal_{name}" for name in mechanism.compliant]
         self.compliant = _block(g, COMPLIANT, names, Role.INPUT)
         """Normal forces of treads with a stiffness; forces have their values in their place."""

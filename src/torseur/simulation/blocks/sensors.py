@@ -12,7 +12,7 @@ from pydantic import Field
 
 from torseur.describe.annotations import FrameName
 from torseur.describe.fields import Scalar, Triple
-from torseur.dynamics.tree.jacobians import Axes, acceleration
+from torseur.dynamics.tree.kinematics import Axes, acceleration
 from torseur.graph import Expr, atan2, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, Field
 
 from torseur.describe.annotations import Anything, AnyTriple, FrameName
 from torseur.describe.fields import FrozenDict, Scalar
-from torseur.dynamics.tree.jacobians import Axes, acceleration, frame_jacobian
+from torseur.dynamics.tree.kinematics import Axes, acceleration, frame_jacobian
 from torseur.errors import ModelError
 from torseur.graph import Expr, minimum_norm_solve, sqrt
 from torseur.simulation.blocks.actuation import Controller

@@ -19,9 +19,8 @@ from itertools import count
 
 from torseur.describe import BASE, BaseKind
 from torseur.dynamics.loads import energy
-from torseur.dynamics.loads.energy import Part
+from torseur.dynamics.loads.energy import Part, power_of
 from torseur.dynamics.loads.forces import LoadOnTree
-from torseur.dynamics.loads.powers import power_of
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.newton_euler import joint_wrenches
 from torseur.dynamics.workbench import Workbench

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torseur.describe import BaseKind
-from torseur.dynamics.loads.energy import Part
-from torseur.dynamics.loads.powers import power_of
+from torseur.dynamics.loads.energy import Part, power_of
 from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, ops

@@ -18,8 +18,9 @@ from torseur.describe.mechanism import Output
 from torseur.dynamics.constrained_motion.joint_forces import reaction_of
 from torseur.dynamics.constrained_motion.motion import Motion, corrected, moved_by
 from torseur.dynamics.constrained_motion.normal_forces import normal_rows, normals_read
+from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.loads.forces import LoadOnTree
-from torseur.dynamics.quantities import motion_derivatives
+from torseur.dynamics.sensitivities import motion_derivatives
 from torseur.dynamics.tree.coordinates import displaced, rates
 from torseur.dynamics.workbench import RANK_NAMES, Options, Workbench
 from torseur.errors import ModelError
@@ -164,7 +165,7 @@ class Plant:
         self._normals = found.normals
         pushes = {} if found.normals is None else found.normals.pushes
         self._pushes_of_normals = dict(zip(pushes, self._in(list(pushes.values())), strict=True))
-        lam = w.allowed.multipliers(found.vdot, found.f) if self._lam else []
+        lam = constraint_solver(w).multipliers(found.vdot, found.f) if self._lam else []
         self.vdot, self.lam, self._f = self._in(found.vdot), self._in(lam), found.f
         late: dict[Expr, Expr] = dict(zip(w.block("vdot"), self.vdot, strict=True))
         late |= dict(zip(self._lam, self.lam, strict=True))
@@ -185,7 +186,7 @@ class Plant:
         w, g = self.bench, self.system.graph
         columns = zip(*w.constraints.A, strict=True)
         held = [sum((a * d for a, d in zip(column, self._shares, strict=True)), g.zero) for column in columns]
-        rest = w.allowed.multipliers(found.vdot, [f + x for f, x in zip(found.f, held, strict=True)])
+        rest = constraint_solver(w).multipliers(found.vdot, [f + x for f, x in zip(found.f, held, strict=True)])
         return [d + x for d, x in zip(self._shares, rest, strict=True)]
 
     def _in(self, exprs: Sequence[Expr]) -> list[Expr]:
@@ -278,7 +279,7 @@ class Plant:
         if not self.switches:
             return None
         w = self.bench
-        v = w.allowed.solve(self.momenta, self.switches.rebound(w.constraints))
+        v = constraint_solver(w).solve(self.momenta, self.switches.rebound(w.constraints))
         return self._function("jumps", {"q": list(self.system.q), "v": self._in(v), "z": self._z})
 
     def decisions(self) -> Function | None:

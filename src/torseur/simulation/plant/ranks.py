@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from torseur.dynamics.constrained_motion.sampled_rows import angle_rows, length_speeds
-from torseur.dynamics.constraints.closing import ClosedStates, Rows
+from torseur.dynamics.constraints.closing import NumericRows
+from torseur.dynamics.constraints.rank import ClosedStates
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError
 from torseur.model import Model
@@ -79,7 +80,7 @@ class PlantRanks:
             return A.reshape(len(q), -1, self.model.nv), h, L
 
         constraints = self.plant.bench.constraints
-        rows = Rows(
+        rows = NumericRows(
             h=lambda q: at(q)[1],
             A=lambda q: at(q)[0],
             moved=lambda q, step: moved(self.model, q, step),

@@ -1,42 +1,62 @@
-"""Motion under many independent constraints, by independent speeds: loop after loop instead of all rows at once.
+"""Which way the motion under constraints is solved; and the way for many independent rows, loop after loop.
 
-With x = N z + x_b, A N = 0 and A x_b = b, the least of 1/2 x' M x - f' x under A x = b is
+Rows are solved as they stand while few of them are coupled, all together in loops of native code otherwise
+(`torseur.dynamics.constraints.solvers`). Many rows that are independent are solved by coordinate partitioning. With
+x = N z + x_b, A N = 0 and A x_b = b, the least of 1/2 x' M x - f' x under A x = b is
 
     (N' M N) z = N' (f - M x_b),   A' lambda = M x - f
 
 (Maakaroun 2.39-2.40). N and x_b follow from loop to loop, so the work grows with the number of loops and not with its
 cube. The independent speeds are chosen once, which cannot suit every position: a loop may lose rank where the whole set
 of rows does not, and a speed that describes the motion well here may stand still there. Where the choice is bad, and
-where the rank given is not the number of rows, all rows are solved together with pivots of that instant
-(`constrained.ManyRows`). Nothing is chosen or compiled anew.
+where the rank given is not the number of rows, all rows are solved together with pivots of that instant. Nothing is
+chosen or compiled anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
-from torseur.dynamics.constrained_motion.reduction import Reduction, reduced_factors, solve_reduced
+from torseur.dynamics.constrained_motion.componentwise import componentwise
+from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
-from torseur.dynamics.constraints.solvers import ManyRows
+from torseur.dynamics.constraints.solvers import FEW_SPEEDS, ConstraintSolver, NullSpaceSolver, are_few
 from torseur.dynamics.matrices import dot, times, transposed
-from torseur.dynamics.tree.factorisation import Factors
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, absolute, equal, select
 from torseur.graph.linear import largest
 
-__all__ = ["LARGEST_GROWTH", "Partitioned", "partitioned"]
+__all__ = ["LARGEST_GROWTH", "PartitioningSolver", "constraint_solver"]
+
+MANY_ROWS = 12
+"""Coupled rows beyond which they are solved along the loops if they are independent."""
 
 LARGEST_GROWTH = 1e3
 """How much faster than the independent speeds the others may be, lengths measured by that of the mechanism, before the
 choice is a bad one."""
 
 
-def partitioned(w: Workbench) -> Partitioned | None:
+def constraint_solver(w: Workbench) -> ConstraintSolver:
+    """The motions that loops and constraints of a mechanism allow; chosen once for each workbench."""
+    return w.once(_chosen)
+
+
+def _chosen(w: Workbench) -> ConstraintSolver:
+    """By the freedoms of each component where few rows at a time are coupled on many speeds; along the loops where many
+    are coupled, always there and independent; all rows at once otherwise."""
+    found: ConstraintSolver | None = None
+    if are_few(w.constraints):
+        found = componentwise(w) if w.tree.nv > FEW_SPEEDS else None
+    elif max(len(rows) for rows, _ in w.constraints.components) > MANY_ROWS:
+        found = partitioned(w)
+    return found or w.dense_solver
+
+
+def partitioned(w: Workbench) -> PartitioningSolver | None:
     """None where rows come and go, where they repeat others, or where no speeds can be chosen."""
     if any(row.switch is not None for row in w.constraints.rows) or not _rows_are_independent(w):
         return None
-    found = Partitioned(w)
+    found = PartitioningSolver(w)
     return found if found.is_complete else None
 
 
@@ -46,8 +66,8 @@ def _rows_are_independent(w: Workbench) -> bool:
     return len(sampled.states) > 0 and sampled.rank == len(w.constraints.rows)
 
 
-class Partitioned:
-    """The motions that constraints allow; the same questions as `constrained.FewRows` answers."""
+class PartitioningSolver:
+    """The motions that constraints allow; a `ConstraintSolver`."""
 
     def __init__(self, w: Workbench) -> None:
         self.w, self.M = w, w.matrix
@@ -56,7 +76,7 @@ class Partitioned:
         rows = g.number(float(len(w.constraints.rows)))
         self._good = equal(sum(w.ranks, g.zero), rows) & (self._growth < LARGEST_GROWTH)
         bad = select(self._good, 0.0, 1.0)
-        self._together = ManyRows(w.constraints, self.M, w.ranks, w.position_ranks, w.weak_pivots, w.length, bad)
+        self._together = NullSpaceSolver(w.constraints, self.M, w.ranks, w.position_ranks, w.weak_pivots, w.length, bad)
 
     @property
     def is_complete(self) -> bool:
@@ -84,10 +104,6 @@ class Partitioned:
     def _chosen(self, fast: Sequence[Expr], together: Sequence[Expr]) -> list[Expr]:
         return [x if x is y else select(self._good, x, y) for x, y in zip(fast, together, strict=True)]
 
-    @cached_property
-    def _factors(self) -> Factors:
-        return reduced_factors(self.w, self._found)
-
     def solve(self, f: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
         """x with the least 1/2 x' M x - f' x under A x = b."""
         return self._chosen(self._solved(f, b), self._together.solve(f, b))
@@ -97,7 +113,7 @@ class Partitioned:
         if not self._found.k:
             return start
         rest = [fi - dot(row, start) for fi, row in zip(f, self.M, strict=True)]
-        z = solve_reduced(self._factors, times(transposed(self._found.N), rest))
+        z = self._found.solve(times(transposed(self._found.N), rest))
         return [s + dot(row, z) for s, row in zip(start, self._found.N, strict=True)]
 
     def multipliers(self, x: Sequence[Expr], f: Sequence[Expr]) -> list[Expr]:

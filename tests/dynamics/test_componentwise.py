@@ -10,11 +10,12 @@ import pytest
 from support.evaluated import Evaluated, assert_same
 from torseur.bench.build import stack
 from torseur.describe import Mechanism
-from torseur.dynamics import workbench
-from torseur.dynamics.constrained_motion.null_spaces import NullSpaces, basis
-from torseur.dynamics.constraints.solvers import FewRows, ManyRows
+from torseur.dynamics.constrained_motion.componentwise import ComponentwiseSolver, basis
+from torseur.dynamics.constrained_motion.solver import constraint_solver
+from torseur.dynamics.constraints import solvers
+from torseur.dynamics.constraints.solvers import FEW_SPEEDS, NullSpaceSolver, ProjectionSolver
 from torseur.dynamics.quantities import function_of
-from torseur.dynamics.workbench import FEW_SPEEDS, RANK, Workbench
+from torseur.dynamics.workbench import RANK, Workbench
 from torseur.emit import compile
 from torseur.formats.yaml.reader import read_yaml
 from torseur.graph import Function, Graph, evaluate
@@ -51,10 +52,10 @@ def ring(links: int) -> Mechanism:
 
 
 def test_the_way_is_chosen_by_how_many_speeds_hang_together():
-    assert type(Workbench(stacked(1)).allowed) is FewRows
-    assert type(Workbench(stacked()).allowed) is NullSpaces
-    assert type(Workbench(ring(FEW_SPEEDS)).allowed) is FewRows
-    assert type(Workbench(ring(FEW_SPEEDS + 1)).allowed) is ManyRows
+    assert type(constraint_solver(Workbench(stacked(1)))) is ProjectionSolver
+    assert type(constraint_solver(Workbench(stacked()))) is ComponentwiseSolver
+    assert type(constraint_solver(Workbench(ring(FEW_SPEEDS)))) is ProjectionSolver
+    assert type(constraint_solver(Workbench(ring(FEW_SPEEDS + 1)))) is NullSpaceSolver
 
 
 def test_accelerations_are_the_nearest_allowed_ones_and_multipliers_the_shortest():
@@ -82,8 +83,8 @@ def test_accelerations_are_the_nearest_allowed_ones_and_multipliers_the_shortest
 def together(monkeypatch):
     """The forward dynamics of a stack as compiled here, and with all rows solved together."""
     here = function_of(stacked(), "forward_dynamics")
-    monkeypatch.setattr(workbench, "FEW_SPEEDS", 0)
-    assert type(Workbench(stacked()).allowed) is ManyRows
+    monkeypatch.setattr(solvers, "FEW_SPEEDS", 0)
+    assert type(constraint_solver(Workbench(stacked()))) is NullSpaceSolver
     return here, function_of(stacked(), "forward_dynamics")
 
 

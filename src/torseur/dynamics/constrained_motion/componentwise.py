@@ -4,10 +4,10 @@ With B the allowed speeds of all components side by side, and x_b the shortest x
 
     x = x_b + B z,   (B' M B) z = B' (f - M x_b)
 
-The projectors of `solvers.FewRows` would do as B; but they have as many columns as there are speeds, and so has the
+The projectors of `ProjectionSolver` would do as B; but they have as many columns as there are speeds, and so has the
 matrix that is factorised, however few freedoms are left. Here B is an orthonormal basis, with as many columns as the
 components have freedoms at the closed states near the start. Where the rank of a component is not the one counted on,
-on another branch, for other parameters or for an instant, all rows are solved together (`solvers.ManyRows`).
+on another branch, for other parameters or for an instant, all rows are solved together (`NullSpaceSolver`).
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from functools import cache, cached_property, reduce
 from operator import and_
 
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
-from torseur.dynamics.constraints.solvers import FewRows, ManyRows
+from torseur.dynamics.constraints.solvers import NullSpaceSolver, ProjectionSolver
 from torseur.dynamics.matrices import Matrix, dot
-from torseur.dynamics.tree.factorisation import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, Graph, call, equal, select, sqrt
 from torseur.graph.linear import cut_in_rows
 
-__all__ = ["NullSpaces", "null_spaces"]
+__all__ = ["ComponentwiseSolver", "componentwise"]
 
 
-def null_spaces(w: Workbench) -> NullSpaces | None:
+def componentwise(w: Workbench) -> ComponentwiseSolver | None:
     """None where ranks are not known, or where most of the speeds are free."""
     if any(row.switch is not None for row in w.constraints.rows):
         return None
     ranks = SampledRows(w).component_ranks
-    return NullSpaces(w, ranks) if ranks and 2 * sum(ranks) >= w.tree.nv else None
+    return ComponentwiseSolver(w, ranks) if ranks and 2 * sum(ranks) >= w.tree.nv else None
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Column:
         return dot(self.values, [x[i] for i in self.speeds])
 
 
-class NullSpaces(FewRows):
+class ComponentwiseSolver(ProjectionSolver):
     """The motions that constraints allow.
 
     Args:
@@ -61,7 +61,7 @@ class NullSpaces(FewRows):
         self._counted = ranks
         as_counted = [equal(r, float(n)) for r, n in zip(self.projection.ranks, ranks, strict=True)]
         self._good = reduce(and_, as_counted)
-        self._together = ManyRows(*given, select(self._good, 0.0, 1.0))
+        self._together = NullSpaceSolver(*given, select(self._good, 0.0, 1.0))
 
     @property
     def rank(self) -> Expr:
