@@ -34,7 +34,7 @@ from torseur.graph import (
 
 __all__ = ["COMPARISONS", "CONSTANTS", "FUNCTIONS", "NORMAL", "OPERATORS", "RESERVED", "TABLE", "WORDS", "normal_of"]
 
-CONSTANTS = {"pi": math.pi, "deg": math.pi / 180.0}
+CONSTANTS = {"pi": math.pi, "deg": math.pi / 180.0, "kmh": 1.0 / 3.6}
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "sin": (1, sin),
     "cos": (1, cos),

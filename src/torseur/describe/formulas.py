@@ -10,10 +10,10 @@
     condition := sum (('<' | '<=' | '>' | '>=' | '==') sum)? joined by 'and', 'or', 'not'
     list      := '[' number (',' number)* ']'
 
-Names are parameters, coordinates, speeds, inputs and ``t``; ``pi`` and ``deg`` (pi/180) are known. Functions: sin cos
-tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt exp log abs sign floor, atan2(y, x), min(a, b), max(a, b),
-pow(a, b), if(condition, a, b). Where a number is asked for, a condition is 1 if it holds and 0 if not. normal(NAME) is
-the normal force of a contact or rolling wheel.
+Names are parameters, coordinates, speeds, inputs and ``t``; ``pi``, ``deg`` (pi/180) and ``kmh`` (1/3.6) are known.
+Functions: sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt exp log abs sign floor, atan2(y, x), min(a,
+b), max(a, b), pow(a, b), if(condition, a, b). Where a number is asked for, a condition is 1 if it holds and 0 if not.
+normal(NAME) is the normal force of a contact or rolling wheel.
 
 Tables: table(x, NAME) and table(x, y, NAME) look up one that the model declares under ``tables``; table(x, [x1, x2,
 ...], [f1, f2, ...]) and table(x, y, [x1, ...], [y1, ...], [[f11, f12, ...], ...]) have it inside. Between points it is
@@ -27,6 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from pydantic_core import CoreSchema, core_schema
 
 from torseur.describe.formula_parser import DEEPEST, Parser, Program
 from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, OPERATORS, RESERVED, normal_of
@@ -58,6 +60,11 @@ class Formula:
         looked_up = (value for kind, value in self.program if kind == "table")
         self.tables = frozenset((name, count) for name, count in looked_up if isinstance(name, str))
         """The tables it names, each with the number of variables."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        """An instance; written as its text."""
+        return core_schema.is_instance_schema(cls, serialization=core_schema.to_string_ser_schema())
 
     def __repr__(self) -> str:
         return f"Formula({self.text!r})"

@@ -6,11 +6,13 @@ from torseur.extensions import Extension
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
 from torseur.packs.vehicles.document import KEY, read_vehicle_document
+from torseur.packs.vehicles.drivers import BLOCKS
 
 __all__ = ["EXTENSION"]
 
 EXTENSION = Extension(
     "torseur.packs",
     loads={TyreLoad.kind: TyreLoad, Air.kind: Air},
+    blocks=BLOCKS,
     documents={KEY: read_vehicle_document},
 )

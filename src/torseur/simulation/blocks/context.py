@@ -95,11 +95,17 @@ class Context:
                 self._input_rates.drive(name, order)
 
     # -- reading -------------------------------------------------------------------------------------------------------
-    def value(self, given: Scalar | Expr) -> Expr:
-        """A number, a formula of the names in scope, or an expression, as an expression."""
+    def value(self, given: Scalar | Expr, **local: Expr) -> Expr:
+        """A number, a formula of the names in scope, or an expression, as an expression.
+
+        Args:
+            given: what it is.
+            local: names that mean something else in this formula.
+        """
         if not isinstance(given, Formula):
             return self.graph.expr(given)
-        scope = {name: self._named(name, given) for name in sorted(given.names)}
+        names = sorted(given.names)
+        scope = {name: local[name] if name in local else self._named(name, given) for name in names}
         return given.expr(self.graph, scope, self.bench.system.tables)
 
     def _named(self, name: str, formula: Formula) -> Expr:

@@ -184,7 +184,7 @@ def _name(found: FoundName, scope: Scope) -> Iterator[Fault]:
 
 
 def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
-    for name in sorted(found.formula.names - scope.symbols.keys()):
+    for name in sorted(found.formula.names - scope.symbols.keys() - found.local):
         is_result = any(name == block or name.startswith(f"{block}_") for block in results)
         is_result |= name in scope.mechanism.load_results
         if not is_result and not is_multiplier(name, scope.mechanism):
