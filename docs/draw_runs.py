@@ -236,6 +236,28 @@ def rx90() -> Any:
     return figure
 
 
+def vehicles_on_tyres() -> Any:
+    car, two = run_of("peugeot_406/double_turn"), run_of("two_wheel_406/double_turn")
+    straight = run_of("two_wheel_406/straight")
+    figure, ((a, b), (c, d)) = panels(2, 2, 2.4)
+    for name, colour in (("front_left", BLUE), ("front_right", RED)):
+        a.plot(car.time, 1e-3 * car[f"{name}_Fz"], color=colour, label=name.replace("_", " "))
+    a.set(xlabel="time (s)", ylabel="normal load (kN)", title="four wheels: front loads")
+    a.legend()
+    b.plot(car.time, np.degrees(car["roll"]), color=BLUE, label="four wheels")
+    b.plot(two.time, np.degrees(two["roll"]), color=RED, label="two wheels")
+    b.plot(two.time, np.degrees(two["wanted_roll"]), color=RED, lw=0.8, ls=":")
+    b.set(xlabel="time (s)", ylabel="roll (deg)", title="outward on four wheels, inward on two")
+    b.legend()
+    for name, colour in (("front", BLUE), ("rear", RED)):
+        c.plot(straight.time, 1e-3 * straight[f"{name}_Fz"], color=colour, label=name)
+    c.set(xlabel="time (s)", ylabel="normal load (kN)", title="straight acceleration")
+    c.legend()
+    d.plot(straight.time, straight["vx"], color=GREEN)
+    d.set(xlabel="time (s)", ylabel="speed (m/s)", title="its speed")
+    return figure
+
+
 def held(run: Run, load: str) -> list[tuple[float, float]]:
     """The times in which a joint sticks; it starts so."""
     times, begin = [], 0.0
@@ -262,6 +284,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
         braked_wheel,
         heavy_top,
         rx90,
+        vehicles_on_tyres,
     )
 }
 

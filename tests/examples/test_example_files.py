@@ -35,6 +35,8 @@ COUNTS = {
     "bicycle_3dof": (1, 4, 4, 0, 1),
     "vehicle_11dof": (7, 11, 11, 0, 2),
     "vehicle_16dof": (16, 16, 16, 0, 4),
+    "two_wheel_406": (7, 11, 11, 0, 2),
+    "peugeot_406": (14, 16, 16, 0, 4),
     "smera": (34, 32, 32, 6, 5),
     "double_pendulum": (2, 2, 2, 0, 0),
     "four_bar": (3, 3, 3, 1, 0),
