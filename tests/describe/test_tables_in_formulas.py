@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 import torseur as ts
 from torseur.describe import Formula
 from torseur.describe.interpolation import Lookup
+from torseur.describe.lookup_tables import LookupTable
+from torseur.emit import compile
 from torseur.errors import ModelError
 from torseur.formats.yaml.reader import read_yaml
 from torseur.formats.yaml.writer import write_yaml
+from torseur.graph import Function, Graph, evaluate, gradient
 
 
 # -- the language ------------------------------------------------------------------------------------------------------
@@ -107,13 +110,36 @@ def test_derivatives_know_the_slopes_of_tables():
     assert found.dvdot_dv[0, 0] == pytest.approx((0.5 * (3 - 5) / 10 - 10.0) / 2.0)
 
 
+def test_a_smooth_grid_is_the_bicubic_spline_with_its_slopes():
+    from scipy.interpolate import CubicSpline
+
+    xs, ys, rows = [0, 1, 2.5, 4], [-1, 0, 2], [[0, 1, 3], [2, -1, 0], [1, 1, 2], [0, 2, -2]]
+    grid = LookupTable.model_validate({"x": xs, "y": ys, "values": rows, "between": "smooth", "outside": "extend"})
+    g = Graph()
+    u, v = g.symbol("u"), g.symbol("v")
+    value = grid.lookup.at(u, v)
+    slopes = gradient(value, [u, v])
+    bent = [gradient(slope, [u, v])[k] for k, slope in enumerate(slopes)]
+    made = Function("f", [g.blocks["u"], g.blocks["v"]], {"all": [value, *slopes, *bent]})
+    for a, b in np.random.default_rng(3).uniform([0, -1], [4, 2], (20, 2)):
+
+        def spline(dx, dy, a=a, b=b):
+            along = CubicSpline(xs, rows, bc_type="natural")(a, dx)
+            return CubicSpline(ys, along, bc_type="natural")(b, dy)
+
+        wanted = [spline(*d) for d in ((0, 0), (1, 0), (0, 1), (2, 0), (0, 2))]
+        np.testing.assert_allclose(evaluate(made, a, b)[0], wanted, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(compile(made)(a, b), wanted, rtol=1e-11, atol=1e-11)
+
+
 def test_a_run_with_a_damper_curve_comes_to_rest_at_its_own_pace():
     run = ts.simulate(read_yaml(MODEL), start={"ds": -0.5}, until=0.2, inputs={"throttle": 0})
     np.testing.assert_allclose(run["ds"], -0.5 * np.exp(-15.0 * run.time), rtol=1e-6)  # 30 N s/m on 2 kg
 
 
-def test_tables_come_back_equal_from_yaml():
-    mechanism = read_yaml(MODEL.replace("damper: {", "damper: {between: monotone, outside: extend, "))
+@pytest.mark.parametrize("between", ["linear", "monotone", "smooth"])
+def test_tables_come_back_equal_from_yaml(between):
+    mechanism = read_yaml(MODEL.replace("damper: {", f"damper: {{between: {between}, outside: extend, "))
     assert read_yaml(write_yaml(mechanism)) == mechanism
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.interpolate import PchipInterpolator
+from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import torseur.graph as tg
 from torseur.errors import GraphError
@@ -64,7 +65,7 @@ def test_cubic_table_is_that_of_fritsch_and_carlson(data, seed):
     np.testing.assert_allclose(got, PchipInterpolator(xs, ys)(x), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", Interpolation)
+@pytest.mark.parametrize("kind", [Interpolation.LINEAR, Interpolation.MONOTONE_CUBIC])
 @settings(max_examples=50)
 @given(data=points(), seed=st.integers(0, 2**32 - 1))
 def test_a_table_never_leaves_the_range_of_the_two_points_around_it(kind, data, seed):
@@ -82,6 +83,35 @@ def test_slope_of_the_cubic_is_continuous():
     slope = curve(XS, YS, Interpolation.MONOTONE_CUBIC, derivatives=1)
     for b in XS[1:-1]:
         assert slope(b) == pytest.approx(slope(np.nextafter(b, -9)), abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(data=points(), seed=st.integers(0, 2**32 - 1))
+def test_a_smooth_table_that_extends_is_the_natural_spline(data, seed):
+    xs, ys = data
+    x = np.random.default_rng(seed).uniform(xs[0], xs[-1], 20)
+    got = curve(xs, ys, Interpolation.SMOOTH, Outside.EXTEND)(x)
+    np.testing.assert_allclose(got, CubicSpline(xs, ys, bc_type="natural")(x), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("outside", Outside)
+@settings(max_examples=50)
+@given(data=points())
+def test_value_slope_and_curvature_of_a_smooth_table_are_continuous_everywhere(outside, data):
+    xs, ys = data
+    for derivatives in range(3):
+        f = curve(xs, ys, Interpolation.SMOOTH, outside, derivatives)
+        scale = 1 + np.abs(f(np.concatenate([np.linspace(a, b, 20) for a, b in pairwise(xs)]))).max()
+        steepest = np.abs(curve(xs, ys, Interpolation.SMOOTH, outside, derivatives + 1)(np.array(xs))).max()
+        for b in xs:
+            before = np.nextafter(b, -9)
+            assert f(b) == pytest.approx(f(before), abs=1e-10 * scale + 2 * steepest * (b - before))
+
+
+def test_a_smooth_table_of_two_points_is_a_step_without_slope_and_curvature_at_its_ends():
+    u = np.linspace(0, 1, 11)
+    got = curve([0, 1], [0, 1], Interpolation.SMOOTH)(u)
+    np.testing.assert_allclose(got, 10 * u**3 - 15 * u**4 + 6 * u**5, atol=1e-15)
 
 
 @pytest.mark.parametrize("kind", Interpolation)

@@ -13,6 +13,7 @@ from scipy.interpolate import PchipInterpolator
 
 from support.recipes import RESIDUALS, Recipe, Step
 from torseur.graph import Interpolation, Outside
+from torseur.graph.piecewise import interpolation
 
 DIGITS = 50
 STEP = mp.mpf(10) ** -15  # a central difference errs by its square
@@ -108,8 +109,10 @@ def _table(x: Any, xs: list[float], ys: list[float], kind: Interpolation, outsid
     k = int(np.clip(np.searchsorted(xs, float(x), side="right") - 1, 0, len(xs) - 2))
     if kind is Interpolation.LINEAR:
         rows = [[mp.mpf(ys[i]), (mp.mpf(ys[i + 1]) - ys[i]) / (mp.mpf(xs[i + 1]) - xs[i])] for i in range(len(xs) - 1)]
-    else:
+    elif kind is Interpolation.MONOTONE_CUBIC:
         rows = [[mp.mpf(c) for c in row] for row in PchipInterpolator(xs, ys).c[::-1].T]
+    else:  # its coefficients are what tests of tables compare; here its evaluation is
+        rows = [[mp.mpf(c) for c in row] for row in interpolation(xs, ys, kind, outside).coefficients[1:-1]]
 
     def inside(k: int, x: Any) -> Any:
         return mp.polyval(rows[k][::-1], x - mp.mpf(xs[k]))

@@ -273,13 +273,25 @@ def _tabulated(x: Any, xs: Any, ys: Any, kind: Interpolation, outside: Outside) 
         slope = np.diff(ys) / np.diff(xs)
         inside, slopes = np.interp(x, xs, ys), (slope[0], slope[-1])
     else:
-        curve = PchipInterpolator(xs, ys)
+        curve = PchipInterpolator(xs, ys) if kind is Interpolation.MONOTONE_CUBIC else _spline(xs, ys, outside)
         inside, slopes = curve(np.clip(x, xs[0], xs[-1])), curve([xs[0], xs[-1]], 1)
         inside = np.where(np.asarray(x) >= xs[-1], ys[-1], inside)  # scipy leaves the rounding of the last cubic there
     if outside is Outside.HOLD:
         return inside
     beyond = np.minimum(x - xs[0], 0) * slopes[0] + np.maximum(x - xs[-1], 0) * slopes[1]
     return inside + np.where(beyond == 0, 0, beyond)
+
+
+def _spline(xs: Any, ys: Any, outside: Outside) -> Any:
+    """Natural, or with quintic ends that have neither slope nor curvature at the first and the last point."""
+    from scipy.interpolate import BPoly, CubicSpline, PPoly
+
+    if outside is Outside.EXTEND:
+        return CubicSpline(xs, ys, bc_type="natural")
+    inner = CubicSpline(xs, ys, bc_type="clamped")
+    given = [[y, inner(x, 1), inner(x, 2)] for x, y in zip(xs, ys, strict=True)]
+    given[0][1:] = given[-1][1:] = [0.0, 0.0]
+    return PPoly.from_bernstein_basis(BPoly.from_derivatives(xs, given))
 
 
 def _plain_root(problem: str, flat: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
 """Tables of numbers that formulas look up: of one variable, or of two on a grid.
 
-Between points of one variable a table is linear, or a cubic without overshoot; on a grid it is linear along each
-variable: with h_j the function that is 1 at y_j, 0 at the other points and linear between, f(x, y) = sum_j h_j(y)
-f(x, y_j).
+Between points of one variable a table is linear, a cubic without overshoot, or a cubic spline, whose curvature is
+continuous. On a grid f(x, y) = sum_j h_j(y) f(x, y_j) with h_j the table that is 1 at y_j and 0 at the other points:
+linear between, or a spline where the table is smooth: f is then a bicubic spline with continuous second derivatives.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Lookup:
             return table(variables[0], self.axes[0], self.rows[0], self.between, self.outside)
         (x, y), (xs, ys) = variables, self.axes
         total = x.graph.zero
+        across = Interpolation.SMOOTH if self.between is Interpolation.SMOOTH else Interpolation.LINEAR
         for j in range(len(ys)):
-            hat = table(y, ys, [float(i == j) for i in range(len(ys))], Interpolation.LINEAR, self.outside)
+            hat = table(y, ys, [float(i == j) for i in range(len(ys))], across, self.outside)
             total = total + hat * table(x, xs, [row[j] for row in self.rows], self.between, self.outside)
         return total

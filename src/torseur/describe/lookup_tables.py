@@ -14,7 +14,11 @@ from torseur.graph import Interpolation, Outside
 
 __all__ = ["LookupTable"]
 
-_BETWEEN = {"linear": Interpolation.LINEAR, "monotone": Interpolation.MONOTONE_CUBIC}
+_BETWEEN = {
+    "linear": Interpolation.LINEAR,
+    "monotone": Interpolation.MONOTONE_CUBIC,
+    "smooth": Interpolation.SMOOTH,
+}
 
 
 class LookupTable(Record):
@@ -29,7 +33,9 @@ class LookupTable(Record):
     values: tuple[Number, ...] | tuple[tuple[Number, ...], ...] = Field(
         (), description="one for each x; with y, a list over y for each x"
     )
-    between: Literal["linear", "monotone"] = Field("linear", description="straight, or cubics that do not overshoot")
+    between: Literal["linear", "monotone", "smooth"] = Field(
+        "linear", description="straight, cubics that do not overshoot, or a cubic spline: its curvature is continuous"
+    )
     outside: Literal["hold", "extend"] = Field("hold", description="beyond the ends: the end value, or the end slope")
     file: str | None = Field(None, max_length=1000, description="in place of the numbers: a file beside the model")
     columns: tuple[str | int, str | int] = Field((1, 2), description="of the file: x and values, by name or number")

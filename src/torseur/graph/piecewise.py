@@ -26,6 +26,7 @@ class Interpolation(Enum):
 
     LINEAR = "linear"
     MONOTONE_CUBIC = "monotone cubic"  # Fritsch & Carlson 1980: no overshoot, continuous slope
+    SMOOTH = "smooth"  # cubic spline: continuous curvature, beyond the ends too; it may overshoot
 
 
 class Outside(Enum):
@@ -102,16 +103,44 @@ def _rows(
         inner = np.column_stack([ys[:-1], slope])
         ends = slope[0], slope[-1]
     else:
-        from scipy.interpolate import PchipInterpolator
+        from scipy.interpolate import CubicSpline, PchipInterpolator
 
-        cubic = PchipInterpolator(xs, ys)
+        if kind is Interpolation.MONOTONE_CUBIC:
+            cubic = PchipInterpolator(xs, ys)
+        else:
+            cubic = CubicSpline(xs, ys, bc_type="clamped" if outside is Outside.HOLD else "natural")
         inner = np.ascontiguousarray(cubic.c[::-1].T)
         ends = float(cubic(xs[0], 1)), float(cubic(xs[-1], 1))
+        if kind is Interpolation.SMOOTH:
+            inner = _with_flat_ends(xs, ys, inner) if outside is Outside.HOLD else inner
+            inner[:, 0] = ys[:-1]
     first, last = np.zeros(inner.shape[1]), np.zeros(inner.shape[1])
     first[0], last[0] = ys[0], ys[-1]
     if outside is Outside.EXTEND:
         first[1], last[1] = ends
     return np.vstack([first, inner, last])
+
+
+def _with_flat_ends(
+    xs: NDArray[np.float64], ys: NDArray[np.float64], inner: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A spline whose first and last piece are quintics that end without slope and curvature: C2 where it is held."""
+    rows = np.hstack([inner, np.zeros((len(inner), 2))])
+    if len(xs) == 2:
+        return np.array([_quintic(xs[1] - xs[0], (ys[0], 0.0, 0.0), (ys[1], 0.0, 0.0))])
+    inside = inner[1, 0], inner[1, 1], 2.0 * inner[1, 2]
+    rows[0] = _quintic(xs[1] - xs[0], (ys[0], 0.0, 0.0), inside)
+    inside = inner[-1, 0], inner[-1, 1], 2.0 * inner[-1, 2]
+    rows[-1] = _quintic(xs[-1] - xs[-2], inside, (ys[-1], 0.0, 0.0))
+    return rows
+
+
+def _quintic(h: float, left: tuple[float, float, float], right: tuple[float, float, float]) -> NDArray[np.float64]:
+    """Coefficients of the quintic over a length h with value, slope and curvature given at both ends."""
+    y, v, a = left[0], left[1] * h, left[2] * h * h / 2.0
+    Y, V, A = right[0] - y - v - a, right[1] * h - v - 2.0 * a, right[2] * h * h - 2.0 * a
+    scaled = np.array([y, v, a, 10.0 * Y - 4.0 * V + 0.5 * A, -15.0 * Y + 7.0 * V - A, 6.0 * Y - 3.0 * V + 0.5 * A])
+    return scaled / h ** np.arange(6)
 
 
 def table(
