@@ -76,9 +76,13 @@ class Refers:
 
 @dataclass(frozen=True)
 class KindOf:
-    """The value is a record of one of several kinds, written as {kind: its fields}; each kind has a `kind`."""
+    """The value is a record of one of several kinds, written as {kind: its fields}; each kind has a `kind`.
+
+    Instead of a kind there may be the fields of one more record, `otherwise`.
+    """
 
     table: Mapping[str, type[Record]]
+    otherwise: type[Record] | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(
@@ -91,11 +95,16 @@ class KindOf:
             for kind, record in self.table.items()
         }
         bounds = {"minProperties": 1, "maxProperties": 1, "additionalProperties": False}
-        return {"type": "object", "properties": kinds, **bounds}
+        one = {"type": "object", "properties": kinds, **bounds}
+        if self.otherwise is None:
+            return one
+        return {"anyOf": [one, handler(self.otherwise.__pydantic_core_schema__)]}
 
     def _made(self, given: Any) -> Record:
-        if isinstance(given, Record) and type(given) in self.table.values():
+        if isinstance(given, Record) and type(given) in (*self.table.values(), self.otherwise):
             return given
+        if self.otherwise is not None and isinstance(given, Mapping) and not (given.keys() & self.table.keys()):
+            return self.otherwise.model_validate(given)
         if not isinstance(given, Mapping) or len(given) != 1 or next(iter(given)) not in self.table:
             known = ", ".join(self.table)
             raise PydanticCustomError("kind", "expected one kind and its fields: one of {known}", {"known": known})
@@ -103,7 +112,8 @@ class KindOf:
         return self.table[kind].model_validate({} if fields is None else fields)
 
     def _written(self, record: Any) -> dict[str, Any]:
-        return {record.kind: record.model_dump(exclude_defaults=True)}
+        fields = record.model_dump(exclude_defaults=True, by_alias=True)
+        return fields if type(record) is self.otherwise else {record.kind: fields}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,12 @@ class Road(Record):
     frame: FrameName = Field(WORLD, description="the road lies over its xy plane, z upwards")
     height: OnRoad = Field(0.0, description="above that plane: formula of x, y and parameters, m")
     adherence: OnRoad = Field(1.0, description="what the friction of tyres is multiplied by: formula of x and y")
+    smooth: bool = Field(
+        False,
+        strict=True,
+        description="true: slope and curvature of the height are continuous although its formula has if, abs, min or "
+        "max, which a rigid wheel refuses otherwise",
+    )
     description: str | None = Field(None, max_length=500, description="what it is")
 
     @property

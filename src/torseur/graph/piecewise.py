@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,10 @@ from torseur.graph import ops
 from torseur.graph.nodes import Expr
 
 __all__ = ["Interpolation", "Outside", "Piecewise", "interpolation", "table"]
+
+
+CONTINUOUS = 1e-8
+"""Difference of two sides of a breakpoint, relative to what they are summed of, that is taken as rounding."""
 
 
 class Interpolation(Enum):
@@ -71,6 +76,23 @@ class Piecewise:
     def degree(self) -> int:
         return len(self.coefficients[0]) - 1
 
+    @cached_property
+    def is_c2(self) -> bool:
+        """Whether value, slope and curvature are the same on both sides of every breakpoint, to rounding."""
+        curve: Piecewise = self
+        at = np.asarray(self.breaks)
+        left, right = (np.asarray(part) for part in (self.origins[:-1], self.origins[1:]))
+        for _ in range(3):
+            rows = np.asarray(curve.coefficients)
+            powers = np.arange(rows.shape[1])
+            before = rows[:-1] * (at - left)[:, None] ** powers
+            after = rows[1:] * (at - right)[:, None] ** powers
+            size = np.abs(before).sum(axis=1) + np.abs(after).sum(axis=1) + np.abs(rows).max(axis=0)[0]
+            if (np.abs(before.sum(axis=1) - after.sum(axis=1)) > CONTINUOUS * size).any():
+                return False
+            curve = curve.derivative()
+        return True
+
     @property
     def is_zero(self) -> bool:
         return not any(any(row) for row in self.coefficients)
@@ -105,13 +127,12 @@ def _rows(
     else:
         from scipy.interpolate import CubicSpline, PchipInterpolator
 
-        if kind is Interpolation.MONOTONE_CUBIC:
-            cubic = PchipInterpolator(xs, ys)
-        else:
-            cubic = CubicSpline(xs, ys, bc_type="clamped" if outside is Outside.HOLD else "natural")
+        at_ends: Literal["clamped", "natural"] = "clamped" if outside is Outside.HOLD else "natural"
+        is_smooth = kind is Interpolation.SMOOTH
+        cubic = CubicSpline(xs, ys, bc_type=at_ends) if is_smooth else PchipInterpolator(xs, ys)
         inner = np.ascontiguousarray(cubic.c[::-1].T)
         ends = float(cubic(xs[0], 1)), float(cubic(xs[-1], 1))
-        if kind is Interpolation.SMOOTH:
+        if is_smooth:
             inner = _with_flat_ends(xs, ys, inner) if outside is Outside.HOLD else inner
             inner[:, 0] = ys[:-1]
     first, last = np.zeros(inner.shape[1]), np.zeros(inner.shape[1])
@@ -139,8 +160,10 @@ def _quintic(h: float, left: tuple[float, float, float], right: tuple[float, flo
     """Coefficients of the quintic over a length h with value, slope and curvature given at both ends."""
     y, v, a = left[0], left[1] * h, left[2] * h * h / 2.0
     Y, V, A = right[0] - y - v - a, right[1] * h - v - 2.0 * a, right[2] * h * h - 2.0 * a
-    scaled = np.array([y, v, a, 10.0 * Y - 4.0 * V + 0.5 * A, -15.0 * Y + 7.0 * V - A, 6.0 * Y - 3.0 * V + 0.5 * A])
-    return scaled / h ** np.arange(6)
+    scaled: NDArray[np.float64] = np.array(
+        [y, v, a, 10.0 * Y - 4.0 * V + 0.5 * A, -15.0 * Y + 7.0 * V - A, 6.0 * Y - 3.0 * V + 0.5 * A]
+    )
+    return np.asarray(scaled / h ** np.arange(6), dtype=float)
 
 
 def table(

@@ -25,12 +25,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torseur.describe.constraints import Rolling
-from torseur.describe.fields import Scalar
-from torseur.describe.formulas import Formula, normal_of
+from torseur.describe.formulas import normal_of
 from torseur.describe.roads import Road
+from torseur.dynamics.loads.roads import at_place, check_smooth, height_at, normal
 from torseur.dynamics.tree.kinematics import FrameState, Kinematics
 from torseur.dynamics.tree.system import System
-from torseur.graph import Expr, Role, atan2, jacobian, maximum, sqrt, substitute
+from torseur.graph import Expr, atan2, maximum, sqrt
 from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, cross, dot
@@ -101,12 +101,14 @@ def wheel_on_road(system: System, kinematics: Kinematics, name: str, form: Rolli
         carrier = relative(ground, kinematics.frame(form.under))[0]
         z = carrier.R @ Vector.unit(system.graph, 2)
     upward = Vector.unit(system.graph, 2)
+    if not road.is_flat and form.stiffness is None and not road.smooth:
+        check_smooth(system, road, form.road)
     if not road.is_flat:  # the slope under the centre gives a first arm, the one at its foot the plane
         x, y = pose.P[0], pose.P[1]
-        first = _normal(system, road, x, y)
+        first = normal(system, road, x, y)
         foot = pose.P + _arm(first, n, R, c, z)[0]
-        upward = _normal(system, road, foot[0], foot[1])
-        height = _height(system, road, foot[0], foot[1])
+        upward = normal(system, road, foot[0], foot[1])
+        height = height_at(system, road, foot[0], foot[1])
         clear = dot(upward, pose.P - Vector(foot[0], foot[1], height))
     else:
         clear = pose.P[2]
@@ -154,7 +156,7 @@ def _in_motion(system: System, name: str, form: Rolling, road: Road, at: _Touch)
         radius = radius + at.gap / 3.0
         arm = arm - at.gap * at.k
     place = at.pose.P + arm
-    adherence = _on_road(system, road, road.adherence, place[0], place[1])
+    adherence = at_place(system, road.adherence, place[0], place[1])
     return WheelOnRoad(
         at.wheel,
         at.ground,
@@ -181,28 +183,6 @@ def compliant_load(system: System, wheel: WheelOnRoad, form: Rolling, rate: Expr
     damping = system.scalar(form.damping)
     ramp = depth / (depth + SOFT * system.scalar(form.radius))
     return maximum(system.scalar(form.stiffness) * depth - damping * rate * ramp, 0.0)
-
-
-# -- roads -------------------------------------------------------------------------------------------------------------
-def _on_road(system: System, road: Road, value: Scalar, x: Expr, y: Expr) -> Expr:
-    """A formula of the road at a place."""
-    if not isinstance(value, Formula):
-        return system.graph.number(value)
-    return value.expr(system.graph, {**system.scope, "x": x, "y": y}, system.tables)
-
-
-def _height(system: System, road: Road, x: Expr, y: Expr) -> Expr:
-    return _on_road(system, road, road.height, x, y)
-
-
-def _normal(system: System, road: Road, x: Expr, y: Expr) -> Vector:
-    """(-dz/dx, -dz/dy, 1) made a unit vector."""
-    g = system.graph
-    place = g.blocks.get("road_place") or g.block("road_place", 2, Role.STATE, names=["road_x", "road_y"])
-    slopes = jacobian([_height(system, road, place[0], place[1])], list(place)).dense()[0]
-    a, b = substitute(slopes, {place[0]: x, place[1]: y})
-    size = sqrt(a * a + b * b + 1.0)
-    return Vector(-a / size, -b / size, 1.0 / size)
 
 
 def relative(ground: FrameState, body: FrameState) -> tuple[Pose, Motion]:

@@ -64,7 +64,7 @@ def section(title: str, kind: type[Record]) -> list[str]:
     """The lines about one record: what it is, its short forms, its fields."""
     text = " ".join(line.strip() for line in (kind.__doc__ or "").split("\n") if line.strip())
     lines = [f"### {title}", "", text, "", *_short_forms(kind)]
-    rows = [_row(name, field) for name, field in kind.model_fields.items()]
+    rows = [_row(field.alias or name, field) for name, field in kind.model_fields.items()]
     return [*lines, "| key | value | by default | meaning |", "|---|---|---|---|", *rows, ""]
 
 

@@ -49,7 +49,7 @@ def shape(node: Node, kind: type[Record], source: Source) -> Node:
     node = _full(node, kind, source)
     if not isinstance(node.value, dict):
         return node
-    fields = kind.model_fields
+    fields = {field.alias or name: field for name, field in kind.model_fields.items()}
     kept: dict[str, Node] = {}
     for key, item in node.value.items():
         if key in fields:
@@ -63,6 +63,8 @@ def shape(node: Node, kind: type[Record], source: Source) -> Node:
 
 def _shape_kind(node: Node, of: KindOf, source: Source) -> Node:
     """{kind: fields}, with the fields in the full form of that kind; what is no kind is left to the record."""
+    if of.otherwise is not None and not (node.items.keys() & of.table.keys()):
+        return shape(node, of.otherwise, source)
     if len(node.items) != 1 or (kind := next(iter(node.items))) not in of.table:
         return node
     return Node({kind: shape(node.items[kind], of.table[kind], source)}, node.mark, node.path, node.keys)
@@ -87,7 +89,7 @@ def _known_keys(kind: type[Record]) -> tuple[str, ...]:
     extra: tuple[str, ...] = tuple(Place.model_fields) if kind in HOISTED else ()
     if kind is Joint:
         extra = ("coordinate", *Coordinate.model_fields)
-    return (*kind.model_fields, *extra)
+    return (*(field.alias or name for name, field in kind.model_fields.items()), *extra)
 
 
 def _unknown(

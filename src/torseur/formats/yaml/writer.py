@@ -69,7 +69,7 @@ def _fields(record: Record) -> dict[str, Any]:
     given = {name: getattr(record, name) for name in fields}
     kinds = {name for name, field in fields.items() if any(isinstance(mark, KindOf) for mark in field.metadata)}
     return {
-        name: {x.kind: _fields(x)} if name in kinds and x is not None else plain(x)
+        fields[name].alias or name: {x.kind: _fields(x)} if name in kinds and hasattr(x, "kind") else plain(x)
         for name, x in given.items()
         if fields[name].is_required() or x != fields[name].default
     }

@@ -21,6 +21,8 @@ from torseur.describe.loads import Load
 from torseur.describe.lookup_tables import LookupTable
 from torseur.describe.mechanism import Input, NamedQuantity, Output, Parameter
 from torseur.describe.roads import Road
+from torseur.packs.roads import KINDS as ROADS
+from torseur.packs.roads import RoadKind
 from torseur.packs.tyres import LAWS, TyreLaw
 
 __all__ = [
@@ -270,7 +272,9 @@ class Vehicle(Record):
     drive: Drive = Field(Drive(), description="what turns the driven wheels")
     aero: Aero | None = Field(None, description="forces of the air")
     payload: Table[Payload] = Field(FrozenDict(), description="masses on the chassis")
-    road: Road = Field(Road(), description="what it drives on")
+    road: Annotated[Road | RoadKind, KindOf(ROADS, otherwise=Road)] = Field(
+        Road(), description="what it drives on: a road by its kind, such as plane: {slope: 0.1}, or its formulas"
+    )
     parts: Parts = Field(Parts(), description="anything else, as in a model file")
     quantities: Table[NamedQuantity] = Field(FrozenDict(), description="formulas with a name")
     outputs: Table[Output] = Field(FrozenDict(), description="quantities to record")

@@ -41,7 +41,7 @@ def read_vehicle_document(root: Node, source: Source, folder: Path | None) -> Do
         return None
     vehicle, node = found
     try:
-        mechanism = expanded(vehicle, lambda name: _model(name, folder), lambda name: _law(name, folder))
+        mechanism = expanded(vehicle, lambda name: _model(name, folder), lambda name: _law(name, folder), folder)
     except ModelError as error:
         source.add(root.mark, *(error.faults or (error,)))
         return None

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from torseur.describe import Mechanism
@@ -27,6 +28,7 @@ from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, StandardInertia
 from torseur.describe.loads import KINDS, Load
+from torseur.describe.roads import Road
 from torseur.errors import ModelError
 from torseur.packs.tyres import TyreLaw
 from torseur.packs.tyres.load import TyreLoad
@@ -43,15 +45,17 @@ Reader = Callable[[str], Mechanism]
 """From the name of a model file, relative to the vehicle file, to what it holds."""
 
 
-def expanded(vehicle: Vehicle, read: Reader, law: Callable[[str], TyreLaw]) -> Mechanism:
+def expanded(vehicle: Vehicle, read: Reader, law: Callable[[str], TyreLaw], folder: Path | None = None) -> Mechanism:
     """The model of a vehicle.
 
     Args:
         vehicle: what the file says.
         read: reads model files of suspensions.
         law: reads tyre property files.
+        folder: of the vehicle file, for the files of its road.
     """
     made = _Made(vehicle, read, law)
+    made.lay_road(folder)
     made.chassis()
     for name, axle in vehicle.axles.items():
         for side in axle.sides:
@@ -86,6 +90,7 @@ class _Made:
     base: dict[str, Any] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
+    road: Road = field(default_factory=Road)
     bodies: dict[str, Any] = field(default_factory=dict)
     loops: dict[str, Any] = field(default_factory=dict)
     constraints: dict[str, Any] = field(default_factory=dict)
@@ -96,6 +101,16 @@ class _Made:
     """Coordinate that steers a wheel -> (its axle, its side)."""
     driven: dict[str, str] = field(default_factory=dict)
     """Wheel -> its axle."""
+
+    def lay_road(self, folder: Path | None) -> None:
+        """A road by its kind brings tables of its own."""
+        given = self.vehicle.road
+        if isinstance(given, Road):
+            self.road = given
+            return
+        made = given.made(ROAD, folder)
+        self.road = made.road
+        self.tables |= made.tables
 
     # -- chassis -------------------------------------------------------------------------------------------------------
     def chassis(self) -> None:
@@ -270,7 +285,7 @@ class _Made:
             "base": self.base,
             "bodies": self.bodies,
             "loops": self.loops,
-            "roads": {ROAD: v.road},
+            "roads": {ROAD: self.road},
             "constraints": self.constraints,
             "loads": {name: _load(load) for name, load in self.loads.items()},
             "inputs": self.inputs,

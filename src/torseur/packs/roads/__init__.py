@@ -1,0 +1,33 @@
+"""Roads by kind: planes, waves, bumps, steps, profiles, random roads of ISO 8608, maps of heights, and their sums.
+
+A vehicle file names one, ``road: {iso_8608: {class: C, length: 200, seed: 1}}``. For other models they are made here:
+
+>>> from torseur.packs.roads import Plane
+>>> Plane(slope=0.1).made().road.height
+Formula('0.1*x')
+"""
+
+from torseur.packs.roads.kind import MadeRoad, Patch, RoadKind
+from torseur.packs.roads.profiles import HeightMap, Iso8608, Profile
+from torseur.packs.roads.shapes import SUMMANDS, Bump, Bumps, Plane, Sine, Step, Steps, Sum
+
+__all__ = [
+    "KINDS",
+    "Bump",
+    "Bumps",
+    "HeightMap",
+    "Iso8608",
+    "MadeRoad",
+    "Patch",
+    "Plane",
+    "Profile",
+    "RoadKind",
+    "Sine",
+    "Step",
+    "Steps",
+    "Sum",
+]
+
+KINDS: dict[str, type[RoadKind]] = SUMMANDS
+"""The kinds of roads by name."""
+KINDS |= {kind.kind: kind for kind in (Plane, Sine, Bumps, Steps, Profile, Iso8608, HeightMap, Sum)}
