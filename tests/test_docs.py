@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from support.markdown_code import run_markdown
+from torseur import extensions
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+PARTS = "tutorials", "extending"
+PAGES = [ROOT / "README.md", *(page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md")))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -17,6 +19,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     """In a folder that holds the examples, as the reader's does."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(extensions, "_registered", [])  # what a page registers is forgotten with it
     assert run_markdown(page) or page.name == "index.md"
 
 

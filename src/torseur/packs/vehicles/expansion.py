@@ -34,7 +34,7 @@ from torseur.packs.tyres import TyreLaw
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
 from torseur.packs.vehicles.description import Axle, OwnSuspension, Rigid, Strut, TirFile, Vehicle
-from torseur.packs.vehicles.insertion import inserted
+from torseur.packs.vehicles.insertion import Inserted, inserted
 
 __all__ = ["ROAD", "expanded"]
 
@@ -493,7 +493,24 @@ class _Corner:
         self.made.base.setdefault("frames", {}).update(part.frames)
         if own.steer is not None:
             self.made.steered[f"{self.name}_{own.steer}"] = (self.axle_name, self.side)
-        return f"{self.name}_{own.hub}"
+        return self._own_hub(own, part)
+
+    def _own_hub(self, own: OwnSuspension, part: Inserted) -> str:
+        """The body that carries the wheel: one of the part, or a new one where the part has a frame."""
+        name = f"{self.name}_{own.hub}"
+        if name in part.bodies:
+            return name
+        owners = [(body, record.frames[name]) for body, record in part.bodies.items() if name in record.frames]
+        if not owners:
+            raise ModelError(
+                f"the suspension has no body or frame '{own.hub}'",
+                where=f"axles.{self.axle_name}.suspension.own.hub",
+                expected="the body or frame that carries the wheel",
+                got=own.file,
+            )
+        body, frame = owners[0]
+        self.made.bodies[f"hub_{self.name}"] = {"parent": body, "place": frame.place}
+        return f"hub_{self.name}"
 
     # -- wheel and tyre ------------------------------------------------------------------------------------------------
     def _wheel(self, hub: str) -> None:

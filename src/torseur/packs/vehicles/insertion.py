@@ -83,7 +83,7 @@ def inserted(
         parameters,
         {f"{prefix}_{name}": record for name, record in part.tables.items()},
         table(part.quantities),
-        {name: _own_coordinates(body, new.coordinates) for name, body in table(part.bodies).items()},
+        {name: _own_names(body, new) for name, body in table(part.bodies).items()},
         table(part.base.frames),
         table(part.loops),
         table(part.constraints),
@@ -120,9 +120,9 @@ def _speed(name: str, coordinates: Mapping[str, str], prefix: str) -> str:
     return f"d{coordinates[name[1:]]}" if is_rate else f"{prefix}_{name}"
 
 
-def _own_coordinates(body: Body, names: Mapping[str, str]) -> Body:
-    """A body whose coordinates have other names."""
-    if not body.joint.coordinates:
-        return body
-    new = FrozenDict({names[name]: record for name, record in body.joint.coordinates.items()})
-    return body.model_copy(update={"joint": body.joint.model_copy(update={"coordinates": new})})
+def _own_names(body: Body, new: _Names) -> Body:
+    """A body whose coordinates and frames have other names."""
+    coordinates = FrozenDict({new.coordinates[name]: record for name, record in body.joint.coordinates.items()})
+    frames = FrozenDict({new.frames[name]: record for name, record in body.frames.items()})
+    joint = body.joint.model_copy(update={"coordinates": coordinates})
+    return body.model_copy(update={"joint": joint, "frames": frames})
