@@ -1,11 +1,16 @@
-"""The documentation tells the truth: its Python runs and its assertions hold."""
+"""The documentation tells the truth: its Python runs, its assertions hold, and what it names exists."""
 
+import ast
+import json
+import re
 import shutil
+import tomllib
 import traceback
 from pathlib import Path
 
 import pytest
 
+from support import processes
 from support.markdown_code import run_markdown
 from torseur import extensions
 
@@ -48,3 +53,55 @@ def test_other_languages_are_left_alone(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```sh\nmake test\n```\n\n```{code-block} python\nnot python\n```\n")
     assert run_markdown(page) == 0
+
+
+# -- the map of the package --------------------------------------------------------------------------------------------
+MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+WAY = re.findall(r"^\| \d+ \| `([^`]+)` \| `(\w+)`", MAP, flags=re.MULTILINE)
+
+
+def test_every_file_and_folder_that_the_map_names_exists():
+    named = re.findall(r"`([a-z_]+(?:/\w+)*(?:\.(?:py|md))?)`", MAP)
+    paths = [name for name in named if "/" in name]
+    assert len(paths) > 20
+    assert not [name for name in paths if not (ROOT / "src" / "torseur" / name).exists() and not (ROOT / name).exists()]
+
+
+def test_the_map_has_every_layer_in_its_order():
+    layers = re.search(r"## Layers.*?```\n(.*?)```", MAP, flags=re.DOTALL)[1]
+    drawn = [line.split()[0] for line in layers.splitlines()]
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    assert drawn == [name for name in contract[0]["layers"] if not name.startswith("(")]
+
+
+FOLLOWED = """
+    import cProfile, json, sys
+
+    from torseur.cli import main
+
+    profile = cProfile.Profile()
+    arguments = ["simulate", sys.argv[1], "-o", sys.argv[2], "--until", "0.01", "--no-playback"]
+    code = profile.runcall(main, arguments)
+    met = [[x.code.co_filename, x.code.co_firstlineno] for x in profile.getstats() if not isinstance(x.code, str)]
+    print("\\n" + json.dumps([code, met]))
+"""
+
+
+def lines_of(file: Path, name: str) -> range:
+    """Of a function, or of the methods of a class: the lines at which they begin."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    node = next(x for x in tree.body if isinstance(x, (ast.FunctionDef, ast.ClassDef)) and x.name == name)
+    first = node.lineno + 1 if isinstance(node, ast.ClassDef) else node.lineno
+    return range(first, (node.end_lineno or first) + 1)
+
+
+def test_a_datum_goes_the_way_of_the_map(tmp_path):
+    study = ROOT / "examples" / "double_pendulum" / "swing.yaml"
+    out = processes.run(FOLLOWED, str(study), str(tmp_path), TORSEUR_CACHE=str(tmp_path / "cache"))
+    code, met = json.loads(out.splitlines()[-1])
+    assert code == 0
+    assert len(WAY) >= 12
+    package = ROOT / "src" / "torseur"
+    for place, name in WAY:
+        lines = lines_of(package / place, name)
+        assert any(Path(file) == package / place and line in lines for file, line in met), (place, name)
