@@ -12,7 +12,7 @@ from support.two_joint_arm import STATE as S
 from torseur.emit import direct
 from torseur.errors import ArgumentError, TorseurError
 from torseur.model import build
-from torseur.model.build import ModelFunction
+from torseur.model.model import ModelFunction
 
 MODEL = build(ARM)
 

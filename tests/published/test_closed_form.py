@@ -16,7 +16,7 @@ from torseur.dynamics.quantities import Options, function_of
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.graph import evaluate
 from torseur.model import equations
-from torseur.model.closed import LARGEST, closed_form
+from torseur.model.equations.closed_form import LARGEST, closed_form
 
 sp = pytest.importorskip("sympy")
 

@@ -17,7 +17,7 @@ from torseur.describe.mechanism import Mechanism
 from torseur.describe.plain_data import branches, plain_data
 from torseur.errors import ModelError
 from torseur.formats import Reading, read
-from torseur.model.findings import Findings, findings
+from torseur.model.mobility_report import MobilityReport, mobility_report
 
 __all__ = ["check"]
 
@@ -43,7 +43,7 @@ def check(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
             raise
         _print_json({"file": str(file), "mechanism": None, "faults": [_error(one) for one in error.faults or (error,)]})
         raise click.exceptions.Exit(1) from error
-    found = None if reading.errors else findings(reading.mechanism)
+    found = None if reading.errors else mobility_report(reading.mechanism)
     if found is not None:
         reading = reading.with_faults(found.faults)
     if as_json:
@@ -60,14 +60,14 @@ def check(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _freedom(found: Findings | None) -> Iterator[str]:
+def _freedom(found: MobilityReport | None) -> Iterator[str]:
     """What can move, under a heading."""
     if found is not None:
         yield from ("", "mobility at the start")
         yield from (f"  {line}" for line in found.lines)
 
 
-def _mobility(found: Findings | None) -> dict[str, Any] | None:
+def _mobility(found: MobilityReport | None) -> dict[str, Any] | None:
     if found is None or found.mobility is None:
         return None
     mobility = found.mobility

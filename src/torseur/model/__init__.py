@@ -2,13 +2,13 @@
 
 from torseur.model.analysis import assemble, equilibrium, linearise
 from torseur.model.assembly import Assembled, Closing
-from torseur.model.build import Model, ModelFunction, build
 from torseur.model.equations import Equations, equations
+from torseur.model.equations.kane import KaneSteps, kane_steps
+from torseur.model.equations.lagrange import LagrangeSteps, lagrange_steps
 from torseur.model.equilibria import Balance, Equilibrium
-from torseur.model.kane_steps import KaneSteps, kane_steps
-from torseur.model.lagrange_steps import LagrangeSteps, lagrange_steps
 from torseur.model.linearisation import Linearised
 from torseur.model.mobility import Mobility
+from torseur.model.model import Model, ModelFunction, build
 from torseur.model.modes import Mode, Stability
 from torseur.model.rows import ConstraintRow
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from torseur.describe import Mechanism
 from torseur.model.assembly import Assembled, Closing
-from torseur.model.build import Model, build
 from torseur.model.equilibria import Balance, Equilibrium
 from torseur.model.linearisation import Linearised
+from torseur.model.model import Model, build
 
 __all__ = ["assemble", "equilibrium", "linearise"]
 

@@ -25,14 +25,14 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.dynamics.constraints.closing import Attempt, NumericRows, Patience, newton
 from torseur.dynamics.constraints.rank import rank_over
 from torseur.errors import ArgumentError, NumericalError
+from torseur.model.coordinates import moved, numbers, start_of, unit
 from torseur.model.function import array_of, check_names
 from torseur.model.ranks import numeric_rows
 from torseur.model.rows import ConstraintRow
-from torseur.model.sampling import moved, numbers, start_of, unit
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["Assembled", "Attempt", "Closing", "Loops", "assembled", "coordinates_from", "held_matrix", "speeds_from"]
 

@@ -18,8 +18,8 @@ from torseur.model.ranks import numeric_rows
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
     from torseur.model.equilibria import Search
+    from torseur.model.model import Model
 
 __all__ = ["Point", "State"]
 

@@ -30,7 +30,7 @@ from torseur.model.function import check_names
 from torseur.model.modes import Stability
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["Balance", "Equilibrium", "equilibrium_of"]
 

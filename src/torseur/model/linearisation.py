@@ -24,13 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.assembly import coordinates_from, speeds_from
+from torseur.model.coordinates import rates_of
 from torseur.model.function import check_names
 from torseur.model.modes import Mode, Stability, modes_of, stability_of, table_of
 from torseur.model.ranks import numeric_rows
-from torseur.model.sampling import rates_of
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["Linearised", "displacement_names", "linearised", "state_of"]
 

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
+from torseur.model.coordinates import moved
 from torseur.model.ranks import numeric_rows
 from torseur.model.rows import ConstraintRow, owners_in_words
-from torseur.model.sampling import moved
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["Mobility", "mobility"]
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from torseur.dynamics.constraints.closing import NumericRows, newton
 from torseur.dynamics.constraints.rank import ClosedStates, most_ranks
 from torseur.errors import ModelError
-from torseur.model.sampling import moved, start_of, unit
+from torseur.model.coordinates import moved, start_of, unit
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["Ranks", "numeric_rows", "undetermined"]
 

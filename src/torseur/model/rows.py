@@ -10,7 +10,7 @@ from torseur.dynamics.workbench import Workbench
 from torseur.graph.function import reachable
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["ConstraintRow", "Structure", "owners_in_words", "structure_of"]
 

@@ -20,7 +20,7 @@ from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.graph import Block, Function, evaluate
 from torseur.model.assembly import Closing, Loops
-from torseur.model.build import build
+from torseur.model.model import build
 from torseur.spatial.joints import Quantity
 from torseur.views.freedoms import freedoms_of
 

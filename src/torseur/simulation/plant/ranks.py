@@ -13,8 +13,8 @@ from torseur.dynamics.constraints.rank import ClosedStates
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError
 from torseur.model import Model
+from torseur.model.coordinates import moved
 from torseur.model.ranks import undetermined
-from torseur.model.sampling import moved
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.solvers.problem import Array, Held
 

@@ -15,9 +15,9 @@ from torseur.describe.substitution import with_slipping_wheels, without_constrai
 from torseur.errors import Location, NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing
+from torseur.model.coordinates import numbers, quaternions
 from torseur.model.equilibria import Equilibrium
 from torseur.model.modes import Stability
-from torseur.model.sampling import numbers, quaternions
 from torseur.simulation.solvers.problem import Array
 from torseur.simulation.start.consistent import StartValues, consistent
 from torseur.simulation.study.study import Study

@@ -8,9 +8,9 @@ import pytest
 import torseur as ts
 from support.emitted_code import CFunction, run_python
 from torseur.graph import Role
-from torseur.model.sampling import start_of
+from torseur.model.coordinates import start_of
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 def arguments(model, function, states):

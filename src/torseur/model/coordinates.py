@@ -20,7 +20,7 @@ from torseur.graph.function import reachable
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["is_of_base", "limits", "moved", "random_coordinates", "rates_of", "stacked_regressor", "start_of", "unit"]
 

@@ -17,8 +17,8 @@ from torseur.emit.text.latex_names import symbol
 from torseur.errors import CompileError, MissingExtra
 from torseur.graph import Block, Expr, Function, count, ops
 from torseur.graph.function import reachable
-from torseur.model.closed import LARGEST, Closed, closed_form
-from torseur.model.swelling import terms_of
+from torseur.model.equations.closed_form import LARGEST, Closed, closed_form
+from torseur.model.equations.term_count import terms_of
 
 __all__ = ["Line", "Step", "Steps", "line_of", "plain_latex"]
 

@@ -12,7 +12,7 @@ from torseur.dynamics.workbench import Options, Workbench
 from torseur.emit.text.latex_names import symbol
 from torseur.graph import Expr
 from torseur.model.checked import checked
-from torseur.model.steps import Line, Step, Steps, line_of
+from torseur.model.equations.steps import Line, Step, Steps, line_of
 
 __all__ = ["LagrangeSteps", "lagrange_steps"]
 

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import NumericalError, choice
-from torseur.model.sampling import limits, moved, random_coordinates
+from torseur.model.coordinates import limits, moved, random_coordinates
 
 if TYPE_CHECKING:
-    from torseur.model.build import Model
+    from torseur.model.model import Model
 
 __all__ = ["operational_space"]
 

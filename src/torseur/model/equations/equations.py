@@ -11,7 +11,7 @@ from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.graph import Count, Function, Stage, count, count_by_stage
 from torseur.model.checked import checked
-from torseur.model.closed import Closed, closed_form
+from torseur.model.equations.closed_form import Closed, closed_form
 
 __all__ = ["Equations", "equations"]
 

@@ -9,15 +9,15 @@ from torseur.describe import Mechanism
 from torseur.describe.checks import Fault, Severity
 from torseur.describe.faults import Location
 from torseur.errors import MissingValue, ModelError, NumericalError, TorseurError
-from torseur.model.build import build
 from torseur.model.mobility import Mobility
+from torseur.model.model import build
 from torseur.model.rows import ConstraintRow, owners_in_words
 
-__all__ = ["Findings", "findings"]
+__all__ = ["MobilityReport", "mobility_report"]
 
 
 @dataclass(frozen=True)
-class Findings:
+class MobilityReport:
     """What is free at the start, in words, and what is wrong with it.
 
     Attributes:
@@ -31,18 +31,18 @@ class Findings:
     faults: tuple[Fault, ...] = ()
 
 
-def findings(mechanism: Mechanism) -> Findings:
+def mobility_report(mechanism: Mechanism) -> MobilityReport:
     """The mobility of a mechanism without structural faults, at its start."""
     n = len(mechanism.v)
     if mechanism.is_tree:
-        return Findings((f"{n} degree{'s' * (n != 1)} of freedom: nothing but the joints ties the bodies",))
+        return MobilityReport((f"{n} degree{'s' * (n != 1)} of freedom: nothing but the joints ties the bodies",))
     try:
         found = build(mechanism).mobility()
     except MissingValue as error:
-        return Findings((f"degrees of freedom not computed: no value for {error.got}",))
+        return MobilityReport((f"degrees of freedom not computed: no value for {error.got}",))
     except (ModelError, NumericalError) as error:
-        return Findings(("degrees of freedom not computed: see below",), faults=(_from_error(mechanism, error),))
-    return Findings(tuple(found.lines()), found, tuple(_faults(found)))
+        return MobilityReport(("degrees of freedom not computed: see below",), faults=(_from_error(mechanism, error),))
+    return MobilityReport(tuple(found.lines()), found, tuple(_faults(found)))
 
 
 def _from_error(mechanism: Mechanism, error: TorseurError) -> Fault:

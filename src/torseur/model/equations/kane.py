@@ -10,8 +10,8 @@ from torseur.dynamics.analytical.kane import Kane, kane
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Expr, substitute
 from torseur.model.checked import checked
-from torseur.model.simplifying import simplifier
-from torseur.model.steps import Line, Step, Steps, line_of
+from torseur.model.equations.closed_form import simplifier
+from torseur.model.equations.steps import Line, Step, Steps, line_of
 
 __all__ = ["KaneSteps", "kane_steps"]
 

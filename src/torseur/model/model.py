@@ -32,15 +32,15 @@ from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import ArgumentError, MissingValue
 from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked
+from torseur.model.coordinates import stacked_regressor
 from torseur.model.equilibria import Equilibrium, equilibrium_of
 from torseur.model.function import ModelFunction, array_of, check_names
 from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.linearisation import Linearised, linearised
 from torseur.model.mobility import Mobility, mobility
-from torseur.model.operational import operational_space
+from torseur.model.operational_space import operational_space
 from torseur.model.ranks import Ranks
 from torseur.model.rows import ConstraintRow, Structure, structure_of
-from torseur.model.sampling import stacked_regressor
 
 __all__ = ["Model", "ModelFunction", "build"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from torseur.model.arrangement import Arranger, Kind
-from torseur.model.closed import _TEXT
+from torseur.model.equations.arrangement import Arranger, Kind
+from torseur.model.equations.closed_form import _TEXT
 
 sp = pytest.importorskip("sympy")
 
