@@ -11,12 +11,13 @@ from torseur.errors import ModelError
 __all__ = ["checked"]
 
 
-def checked(mechanism: Mechanism, values: Mapping[str, float] | None = None) -> Mechanism:
+def checked(mechanism: Mechanism, values: Mapping[str, float] | None = None, *, of_numbers: bool = False) -> Mechanism:
     """The mechanism itself; all its errors at once if it has any.
 
     Args:
         mechanism: the description.
         values: numbers for parameters, in place of its own.
+        of_numbers: whether only the numbers are in question, everything else having been checked before.
     """
     given = {n: mechanism.parameters[n].model_copy(update={"value": x}) for n, x in (values or {}).items()}
     tried = mechanism.model_copy(update={"parameters": {**mechanism.parameters, **given}}) if given else mechanism
@@ -29,7 +30,7 @@ def checked(mechanism: Mechanism, values: Mapping[str, float] | None = None) -> 
             got=fault.got,
             remedy=fault.remedy,
         )
-        for fault in faults(tried)
+        for fault in faults(tried, of_numbers=of_numbers)
         if fault.severity is Severity.ERROR
     ]
     if errors:

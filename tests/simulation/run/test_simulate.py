@@ -251,6 +251,33 @@ def test_a_batch_is_its_runs_one_by_one(solver):
         assert many.run(k).audit().holds
 
 
+@pytest.mark.parametrize("solver", ["rk4", "dopri5"])
+def test_values_of_a_batch_are_checked_as_those_of_a_file(solver):
+    """A mass or a coefficient of friction below zero is refused with the number of its run and its name."""
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": "m"}}
+    heavy = Mechanism(name="cart", bodies={"cart": cart}, parameters={"m": {"value": 1.0}})
+    with pytest.raises(ts.ModelError, match=r"a negative mass(.|\n)*run 2: cart: bodies.cart.inertia.M with m = -1"):
+        simulate_many(heavy, parameters={"m": [1.0, 2.0, -1.0]}, until=0.1, solver=solver)
+    contact = {"ground": {"contact": {"frame": "cart", "friction": "mu"}}}
+    rough = Mechanism(
+        name="cart",
+        bodies={"cart": {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}},
+        parameters={"mu": {"value": 0.1}},
+        constraints=contact,
+    )
+    with pytest.raises(ts.ModelError, match=r"coefficient of friction(.|\n)*run 1: .*mu = -0.2(.|\n)*at least 0"):
+        simulate_many(rough, parameters={"mu": [0.1, -0.2]}, until=0.1, solver=solver)
+
+
+def test_of_very_many_values_the_ends_are_checked():
+    cart = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": "m"}}
+    heavy = Mechanism(name="cart", bodies={"cart": cart}, parameters={"m": {"value": 1.0}})
+    masses = np.linspace(1.0, 2.0, 3000)
+    masses[1234] = -1e-3
+    with pytest.raises(ts.ModelError, match="run 1234"):
+        simulate_many(heavy, parameters={"m": masses}, until=0.1, solver="rk4")
+
+
 # -- forces in joints --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("solver", ["rk4", "dopri5"])
 @pytest.mark.parametrize(

@@ -315,17 +315,18 @@ def test_a_method_without_error_control_wants_a_step():
 
 def test_problems_that_do_not_fit_together_are_refused():
     g = Graph()
-    q, v, x = g.block("q", 2), g.block("v", 2), g.block("x", 2)
+    q, v, w, x = (g.block(name, 2) for name in "qvwx")
     t = g.block("t", 2, Role.TIME)
     rate = Function("rate", [q, v], {"dq": list(v), "dv": list(q)})
     for make, said in (
-        (lambda: Problem(Function("rate", [x], {"dx": list(x)})), "blocks t, q, v, z, u, m, p"),
+        (lambda: Problem(Function("rate", [x], {"dx": list(x)})), "blocks t, q, v, z, w, u, m, p"),
         (lambda: Problem(Function("rate", [v, q], {"dv": list(v), "dq": list(q)})), "in this order"),
         (lambda: Problem(Function("rate", [q, v], {"dq": list(v)})), "q 2, v 2"),
         (lambda: Problem(Function("rate", [t, q], {"dq": list(q)})), "a scalar"),
         (lambda: Problem(rate, correct=Function("c", [q], {"q": list(q)})), "q 2, v 2"),
         (lambda: Problem(rate, events=Function("e", [q], {"g": [], "h": [q[0]]})), "one output"),
         (lambda: Problem("rate"), "a Function"),
+        (lambda: Problem(Function("rate", [q, w], {"dq": list(w), "dw": list(q)})), "nothing depends on w"),
     ):
         with pytest.raises(ArgumentError) as caught:
             make()

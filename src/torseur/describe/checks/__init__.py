@@ -24,28 +24,19 @@ __all__ = ["Fault", "Severity", "faults", "written"]
 
 MOST_OF_A_KIND = 50
 
-_CHECKS = (
-    double_names,
-    unknown_names,
-    unread_tables,
-    cycles,
-    parents,
-    closures,
-    driven_coordinates,
-    limits,
-    orientations,
-    axes,
-    sizes,
-    coefficients,
-    impossible_inertias,
-    massless_motions,
-    unused_names,
-)
+_OF_STRUCTURE = double_names, unknown_names, unread_tables, cycles, parents, closures, driven_coordinates
+_OF_NUMBERS = limits, orientations, axes, sizes, coefficients, impossible_inertias, massless_motions
+_CHECKS = *_OF_STRUCTURE, *_OF_NUMBERS, unused_names
 
 
-def faults(mechanism: Mechanism) -> list[Fault]:
-    """All structural faults of a mechanism, the worst first (at most fifty of a kind)."""
+def faults(mechanism: Mechanism, *, of_numbers: bool = False) -> list[Fault]:
+    """All structural faults of a mechanism, the worst first (at most fifty of a kind).
+
+    Args:
+        of_numbers: only those that other numbers for its parameters may bring.
+    """
     scope = Scope(mechanism)
-    found = [fault for check in _CHECKS for fault in islice(check(scope), MOST_OF_A_KIND)]
+    checks = _OF_NUMBERS if of_numbers else _CHECKS
+    found = [fault for check in checks for fault in islice(check(scope), MOST_OF_A_KIND)]
     rank = {severity: k for k, severity in enumerate(Severity)}
     return sorted(found, key=lambda fault: rank[fault.severity])

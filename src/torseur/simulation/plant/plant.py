@@ -1,7 +1,8 @@
 """A mechanism with all that drives, controls and measures it, as one problem for a solver.
 
 Everything is built in one graph: signals and blocks take the place of inputs and of their rates, controllers add
-forces, switches decide which constraints hold, and integrals of powers and impulses run along for the audit. Inputs
+forces, switches decide which constraints hold, and integrals of powers and impulses run along for the audit. These are
+built last and are states of their own, w: the motion is the same, to the last bit, with and without them. Inputs
 that keep a number stay inputs of the compiled functions: another number is another run of the same code.
 """
 
@@ -32,7 +33,7 @@ from torseur.simulation.blocks.input_rates import orders, symbols_in
 from torseur.simulation.blocks.parts import Asked, Parts
 from torseur.simulation.plant.balances import Balances, balances_of
 from torseur.simulation.plant.switches import Friction, Stops, Switches
-from torseur.simulation.solvers.problem import Implicit, Problem
+from torseur.simulation.solvers.problem import ORDER, Implicit, Problem
 
 __all__ = ["Plant", "Settings"]
 
@@ -51,6 +52,7 @@ class Settings:
         friction: how dry friction is computed.
         stops: what limits of coordinates do.
         audit: whether integrals for the audit run along.
+        implicit: whether the solver needs the second-order form.
         independent: speeds by which many loops are solved; chosen where none are given.
         watch: whether a wheel that falls flat is an event: steps by error would become ever shorter there.
         folder: where files that blocks read are looked for.
@@ -59,6 +61,7 @@ class Settings:
     friction: Friction = field(default_factory=Friction)
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
+    implicit: bool = False
     independent: tuple[str, ...] | None = None
     watch: bool = False
     folder: Path | None = None
@@ -103,7 +106,7 @@ class Plant:
         for name, value in self.switches.event_functions(bench.constraints, self._judged).items():
             context.event(name, value)
         self.flat = self._watch_wheels(context) if self.settings.watch else {}
-        self.balances = self._balance(context)
+        self._pushes = list(bench.block("block_force")) if context.has_forces else []
         self._parts = context.parts()
         self._close()
 
@@ -143,17 +146,6 @@ class Plant:
         rows = self.bench.constraints.rows
         self.share_names = [f"share_{row.name}" for row in rows] if self.switches and len(rows) > 1 else []
         return [context.held(name, 0.0, is_mode=True) for name in self.share_names]
-
-    def _balance(self, context: Context) -> Balances | None:
-        """Integrals of what goes into energy and momenta, as further states."""
-        self._pushes = list(self.bench.block("block_force")) if context.has_forces else []
-        if not self.settings.audit:
-            return None
-        zero = self.system.graph.zero
-        found = balances_of(self.bench, self._pushes or [zero] * self.bench.tree.nv, self._lam)
-        for flow in found.flows:
-            context.rate(context.state(flow.name, unit=flow.unit), flow.rate)
-        return found
 
     # -- the whole -----------------------------------------------------------------------------------------------------
     def _close(self) -> None:
@@ -220,45 +212,61 @@ class Plant:
         s, parts = self.system, self.parts
         return [b for b in (s.graph.blocks["t"], s.q, s.v, parts.z, s.u, parts.m, s.p) if b is not None and b.size]
 
-    def _function(self, name: str, outputs: Mapping[str, Sequence[Expr]]) -> Function:
-        return Function(name, self.blocks, {n: list(x) for n, x in outputs.items() if len(x)})
+    def _function(self, name: str, outputs: Mapping[str, Sequence[Expr]], w: GraphBlock | None = None) -> Function:
+        blocks = self.blocks if w is None else sorted([*self.blocks, w], key=lambda b: ORDER.index(b.name))
+        return Function(name, blocks, {n: list(x) for n, x in outputs.items() if len(x)})
 
     @property
     def _z(self) -> list[Expr]:
         return list(self.parts.z) if self.parts.z is not None else []
 
-    def problem(self, *, implicit: bool = False) -> Problem:
-        """What a solver integrates.
+    @property
+    def problem(self) -> Problem:
+        """What a solver integrates."""
+        return self._integrated[0]
 
-        Args:
-            implicit: whether it needs the second-order form.
-        """
-        dq = self._in(rates(self.system))
-        dz = [state.rate for state in self.parts.states]
-        rate = self._function("rate", {"dq": dq, "dv": self.vdot, "dz": dz})
-        g = [event.value for event in self.parts.events]
-        return Problem(
-            rate,
-            correct=self._corrected(),
+    @property
+    def balances(self) -> Balances | None:
+        """What the audit watches; the integrals of its flows are the states w."""
+        return self._integrated[1]
+
+    @cached_property
+    def _integrated(self) -> tuple[Problem, Balances | None]:
+        """The motion first: what is built later changes nothing of it."""
+        moving = {"dq": self._in(rates(self.system)), "dv": self.vdot, "dz": [s.rate for s in self.parts.states]}
+        correct, jumps = self._corrected(), self._jumps()
+        implicit = self._implicit() if self.settings.implicit else None
+        found = self._balance() if self.settings.audit else None
+        w, dw = None, list[Expr]()
+        if found is not None and found.flows:
+            dw = self.settled([flow.rate for flow in found.flows])
+            w = self.system.graph.block("w", len(dw), Role.STATE, names=[flow.name for flow in found.flows])
+        g, kept = [event.value for event in self.parts.events], {"w": list(w or ())}
+        problem = Problem(
+            self._function("rate", moving | {"dw": dw}, w),
+            correct=None if correct is None else self._function("corrected", correct | kept, w),
             events=self._function("events", {"g": g}) if g else None,
-            jumps=self._jumps(),
-            implicit=self._implicit() if implicit else None,
-            bystanders=self._bystanders(),
+            jumps=None if jumps is None else self._function("jumps", jumps | kept, w),
+            implicit=implicit,
         )
+        return problem, found
 
-    def _bystanders(self) -> frozenset[int]:
-        """The integrals of the audit, behind q and v."""
-        flows = {flow.name for flow in self.balances.flows} if self.balances is not None else set()
-        first = len(self.system.q) + len(self.system.v)
-        return frozenset(first + k for k, state in enumerate(self.parts.states) if state.name in flows)
+    def _balance(self) -> Balances:
+        """What goes into energy and momenta; names of states that exist already are refused."""
+        zero, known = self.system.graph.zero, {state.name for state in self.parts.states}
+        found = balances_of(self.bench, self._pushes or [zero] * self.bench.tree.nv, self._lam)
+        twice = [flow.name for flow in found.flows if flow.name in known]
+        if twice:
+            raise ModelError(f"'{twice[0]}' cannot be the name of a state", got="a work or impulse of the audit")
+        return found
 
-    def _corrected(self) -> Function | None:
+    def _corrected(self) -> dict[str, list[Expr]] | None:
         """Closed loops, consistent speeds, unit quaternions; none where nothing can drift."""
         unit = len(self.system.q) != len(self.system.v)
         if not unit and not self.bench.constraints.rows:
             return None
         found = corrected(self.bench)
-        return self._function("corrected", {"q": self._in(found["q"]), "v": self._in(found["v"]), "z": self._z})
+        return {"q": self._in(found["q"]), "v": self._in(found["v"]), "z": self._z}
 
     def weight(self) -> Function | None:
         """1/2 v'M v, J: what the kinetic energy of the bodies is if speeds are v relative to what they touch."""
@@ -274,13 +282,13 @@ class Plant:
         w = self.bench
         return [sum((a * x for a, x in zip(row, w.system.v, strict=True)), w.system.graph.zero) for row in w.matrix]
 
-    def _jumps(self) -> Function | None:
+    def _jumps(self) -> dict[str, list[Expr]] | None:
         """The speeds after an impact, or after something sticks."""
         if not self.switches:
             return None
         w = self.bench
         v = constraint_solver(w).solve(self.momenta, self.switches.rebound(w.constraints))
-        return self._function("jumps", {"q": list(self.system.q), "v": self._in(v), "z": self._z})
+        return {"q": list(self.system.q), "v": self._in(v), "z": self._z}
 
     def decisions(self) -> Function | None:
         """What decides about the switches at rest; see `Switches.resting`."""

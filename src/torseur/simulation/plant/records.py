@@ -181,14 +181,13 @@ class Records:
         plant, n = self.plant, len(trajectory.times)
         found = self._evaluated(problem, trajectory.times, trajectory.states, log.u, *log.at(trajectory.times))
         items = found["items"]
-        z = trajectory.states[:, problem.columns("z")]
+        z, w = (trajectory.states[:, problem.columns(name)] for name in ("z", "w"))
         flows = plant.balances.flows if plant.balances is not None else ()
-        column = {state.name: z[:, k] for k, state in enumerate(plant.parts.states)}
-        watched = {flow.name for flow in flows}
+        column = {flow.name: w[:, k] for k, flow in enumerate(flows)}
         states = [
-            Channel(s.name, s.unit, "state of a block", column[s.name], Role.STATE)
-            for s in plant.parts.states
-            if s.name not in watched and s.name not in plant.mechanism.inputs
+            Channel(s.name, s.unit, "state of a block", z[:, k], Role.STATE)
+            for k, s in enumerate(plant.parts.states)
+            if s.name not in plant.mechanism.inputs
         ]
         states += [Channel(f.name, f.unit, f.meaning, column[f.name], Role.AUDIT) for f in flows]
         channels = [Channel(i.name, i.unit, i.meaning, items[:, k], i.role) for k, i in enumerate(self._items)]

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from torseur.describe import Mechanism
 from torseur.emit import compile, integrator
 from torseur.emit.parallel import checked_threads
-from torseur.errors import ArgumentError, NumericalError
+from torseur.errors import ArgumentError, ModelError, NumericalError
+from torseur.model.checked import checked
 from torseur.model.function import array_of, check_names
 from torseur.simulation.integrate.native_loop import UniformSteps
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
@@ -37,6 +38,9 @@ __all__ = ["Batch", "simulate_many"]
 
 Values = Mapping[str, ArrayLike]
 
+MOST_CHECKED = 1000
+"""Sets of parameters that are checked each; about a second of checks."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -45,33 +49,41 @@ class Batch:
     Attributes:
         simulation: what they are runs of.
         time: (nt,), s.
-        q, v, z: (runs, nt, ...); nan from where a run stopped.
+        states: (runs, nt, n); nan from where a run stopped.
     """
 
     simulation: Simulation
     time: Array
-    q: Array
-    v: Array
-    z: Array
+    states: Array
     _whole: Callable[[int], Run]
 
     def __len__(self) -> int:
-        return len(self.q)
+        return len(self.states)
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, (runs, nt, nq)."""
+        return self._columns("q")
+
+    @property
+    def v(self) -> Array:
+        """Speeds, (runs, nt, nv)."""
+        return self._columns("v")
+
+    @property
+    def z(self) -> Array:
+        """States of blocks, (runs, nt, nz)."""
+        return self._columns("z")
+
+    def _columns(self, name: str) -> Array:
+        return self.states[:, :, self.simulation.problem.columns(name)]
 
     def __getitem__(self, name: str) -> Array:
         """A coordinate, speed or state of a block in all runs, (runs, nt)."""
-        model = self.simulation.model
-        tables = (
-            ([x.name for x in model.coordinates], self.q),
-            ([x.name for x in model.speeds], self.v),
-            ([x.name for x in self.simulation.plant.parts.states], self.z),
-        )
-        for names, values in tables:
-            if name in names:
-                return np.asarray(values[:, :, names.index(name)])
-        raise ArgumentError(
-            f"no coordinate, speed or state '{name}'", expected=", ".join(n for t, _ in tables for n in t)
-        )
+        names = self.simulation.state_names
+        if name not in names:
+            raise ArgumentError(f"no coordinate, speed or state '{name}'", expected=", ".join(names))
+        return self.states[:, :, names.index(name)]
 
     def run(self, k: int) -> Run:
         """One of them with all its channels and its audit."""
@@ -93,7 +105,8 @@ def simulate_many(
     Args:
         what: a description, or a study.
         starts: coordinates and speeds by name, an array (runs,) or one number each.
-        parameters: parameters by name likewise; signals and gains may be formulas of them.
+        parameters: parameters by name likewise; signals and gains may be formulas of them. They are checked as those
+            of a file are: up to a thousand sets each, of more those at the ends of ranges and some between.
         inputs: inputs that nothing drives, or a constant, likewise: what they are held at.
         threads: how many share the runs.
         progress: called now and then with the part that is done, 0 to 1.
@@ -147,10 +160,37 @@ class _Variants:
         for n in inputs:
             self.u[:, list(model.mechanism.inputs).index(n)] = full[n]
         self.is_changed = bool(parameters or inputs)
+        _check_parameters(simulation, {n: full[n] for n in parameters})
 
     def start_of(self, k: int) -> dict[str, float]:
         """Coordinates and speeds of one variant."""
         return {name: float(values[k]) for name, values in self.starts.items()}
+
+
+def _check_parameters(simulation: Simulation, values: Mapping[str, Array]) -> None:
+    """Values of parameters are checked as those of a file are; a fault is told with the number of its run."""
+    fixed = simulation.study.parameters
+    for k in _to_check(values):
+        try:
+            checked(simulation.study.model, {**fixed, **{n: float(x[k]) for n, x in values.items()}}, of_numbers=True)
+        except ModelError as error:
+            faults = error.faults or (error,)
+            raise ModelError.of(
+                ModelError(f.what, where=f"run {k}: {f.where}", expected=f.expected, got=f.got, remedy=f.remedy)
+                for f in faults
+            ) from error
+
+
+def _to_check(values: Mapping[str, Array]) -> list[int]:
+    """One run for each set of values; of very many those where a value is smallest or largest, and some between."""
+    if not values:
+        return []
+    table = np.stack(list(values.values()), axis=1)
+    _, runs = np.unique(table, axis=0, return_index=True)
+    if len(runs) > MOST_CHECKED:
+        ends = [*table.argmin(axis=0), *table.argmax(axis=0)]
+        runs = np.unique([*ends, *runs[:: -(-len(runs) // MOST_CHECKED)]])
+    return sorted(int(k) for k in runs)
 
 
 def _course(simulation: Simulation) -> UniformSteps | None:
@@ -184,6 +224,7 @@ def _in_lanes(
     m = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
     given |= {"m": m} if "m" in blocks else {}
     steps = course.rows * course.every
+    states = np.full((variants.count, course.rows + 1, problem.size), np.nan)
     motion = run(
         **{n: v for n, v in given.items() if n in blocks},
         step=course.step,
@@ -192,17 +233,14 @@ def _in_lanes(
         time=course.span[0],
         threads=threads,
         progress=None if progress is None else (lambda done, wanted: progress(done / wanted)),
+        out=[states[..., problem.columns(b.name)] for b in problem.states],
     )
-    states = dict(zip([b.name for b in problem.states], motion.states, strict=True))
-    empty = np.zeros((variants.count, len(motion.time), 0))
-    found = Batch(simulation, motion.time, states["q"], states["v"], states.get("z", empty), lambda k: whole(k))
 
     def whole(k: int) -> Run:
         held = Held(variants.u[k], m[k], variants.p[k])
-        states = np.concatenate([found.q[k], found.v[k], found.z[k]], axis=1)
-        return _run_of(simulation, found.time, states, held, _alone(simulation, variants, k)[2])
+        return _run_of(simulation, motion.time, states[k], held, _alone(simulation, variants, k)[2])
 
-    return found
+    return Batch(simulation, motion.time, states, whole)
 
 
 def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, start: Start) -> Run:
@@ -269,9 +307,7 @@ def _one_by_one(
     simulation: Simulation, variants: _Variants, threads: int, progress: Callable[[float], object] | None
 ) -> Batch:
     grid, n, done = simulation.grid, variants.count, 0
-    shape = (n, len(grid))
-    q, v = (np.full((*shape, k), np.nan) for k in (simulation.model.nq, simulation.model.nv))
-    z = np.full((*shape, len(simulation.plant.parts.states)), np.nan)
+    states = np.full((n, len(grid), simulation.problem.size), np.nan)
 
     def moved(k: int) -> tuple[Trajectory, HeldHistory, Sequence[Event]]:
         with _named(k):
@@ -280,14 +316,12 @@ def _one_by_one(
     def work(k: int) -> None:
         nonlocal done
         trajectory, _, _ = moved(k)
-        rows, problem = len(trajectory.times), simulation.problem
-        for target, name in ((q, "q"), (v, "v"), (z, "z")):
-            target[k, :rows] = trajectory.states[:, problem.columns(name)]
+        states[k, : len(trajectory.times)] = trajectory.states
         done += 1
         if progress is not None:
             progress(done / n)
 
-    _ = simulation.problem, _alone(simulation, variants, 0)  # compile once, before threads share it
+    _alone(simulation, variants, 0)  # compile once, before threads share it
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(n)))
-    return Batch(simulation, grid, q, v, z, lambda k: simulation.result(*moved(k)))
+    return Batch(simulation, grid, states, lambda k: simulation.result(*moved(k)))

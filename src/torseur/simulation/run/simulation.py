@@ -85,6 +85,7 @@ class Simulation:
             Friction(FrictionModel(study.friction.model), study.friction.width),
             Stops(StopModel(study.stops.model), study.stops.restitution),
             audit,
+            self.method.is_implicit,
             independent=study.independent or None,
             watch=self.method.method.control is not None,
             folder=folder,
@@ -111,7 +112,7 @@ class Simulation:
 
     @cached_property
     def problem(self) -> Problem:
-        return self.plant.problem(implicit=self.method.is_implicit)
+        return self.plant.problem
 
     @cached_property
     def records(self) -> Records:
@@ -207,16 +208,16 @@ class Simulation:
         u = self.input_values if u is None else u
         changed = not (np.array_equal(p, model.parameter_values) and np.array_equal(u, self.input_values))
         held = Held(u.copy(), np.zeros(len(self.plant.parts.held)), p.copy())
-        z, found = np.zeros(len(self.plant.parts.states)), list[Start]()
+        others, found = np.zeros(self.problem.size - len(self.names)), list[Start]()
 
         def request(inputs: Array) -> StartRequest:
             return StartRequest(study, given or {}, inputs, p, changed)
 
         def closed(inputs: Array) -> Array:
             found.append(first_state(self.moving.model, request(inputs)))
-            return np.concatenate([found[-1].q, found[-1].v, z])
+            return np.concatenate([found[-1].q, found[-1].v, others])
 
-        first = np.concatenate([*requested_values(self.moving.model, request(np.zeros(0))), z])
+        first = np.concatenate([*requested_values(self.moving.model, request(np.zeros(0))), others])
         x, start = self.beginning.settled(first, held, closed), found[-1]
         self.ranks(study.begin, x, held)
         if not self.plant.switches:
@@ -234,6 +235,12 @@ class Simulation:
     def names(self) -> list[str]:
         """Of coordinates and speeds, in order."""
         return [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+
+    @property
+    def state_names(self) -> list[str]:
+        """The same, and of the states of blocks and the integrals of the audit."""
+        flows = self.plant.balances.flows if self.plant.balances is not None else ()
+        return [*self.names, *(s.name for s in self.plant.parts.states), *(flow.name for flow in flows)]
 
     def rate_at(self, t: float, x: Array, held: Held) -> Array:
         """dx/dt."""
@@ -477,7 +484,7 @@ class Simulation:
         return audit_of_rows(trajectory.times, rows, self.plant.balances, log.impacts, margins)
 
     def _reason(self, trajectory: Trajectory) -> str:
-        names = self.names + [s.name for s in self.plant.parts.states]
+        names = self.state_names
         where = f"at t = {trajectory.end:.9g} s"
         if trajectory.blame is not None:
             where += f", {names[trajectory.blame]}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from torseur.graph import Function, Role, Truth, ops, substitute
 from torseur.graph.function import Stage
 from torseur.graph.nodes import Bundle, Expr
+from torseur.graph.structure import structural_order
 
 __all__ = ["hoisted"]
 
@@ -44,7 +45,8 @@ def _cut(function: Function) -> tuple[Function, Function]:
 def _carried(function: Function) -> list[Expr]:
     """The expressions of parameters that later work needs.
 
-    Conditions and bundles cannot be handed over as numbers: what they are made of is, and they are made again.
+    Conditions and bundles cannot be handed over as numbers: what they are made of is, and they are made again. The
+    order is that of `torseur.graph.structure`: values that depend on it must not depend on what else is carried.
     """
     late = {n.id for n, stage in zip(function.nodes, function.stages, strict=True) if stage is not Stage.PARAMETER}
     wanted = {e.id: e for e in function.results}
@@ -53,4 +55,5 @@ def _carried(function: Function) -> list[Expr]:
         if node.id in late or again:
             wanted.pop(node.id, None)
             wanted |= {a.id: a for a in node.args}
-    return [wanted[i] for i in sorted(wanted)]
+    order = structural_order(node for node in function.nodes if node.id not in late)
+    return sorted(wanted.values(), key=lambda e: (order[e.id], e.id))

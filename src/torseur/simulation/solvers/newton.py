@@ -55,16 +55,11 @@ class Newton:
         self, h: Expr, x: Sequence[Expr], before: Sequence[Expr], pseudo: Sequence[Expr], rates: Sequence[Expr]
     ) -> tuple[list[Expr], list[Expr]]:
         """The state at the end of the step and its pseudo-accelerations, from those at its beginning."""
-        m, beta, gamma = self.method, self.method.beta, self.method.gamma
-        a = [
-            m.share * r1 + (m.alpha_f * r0 - m.alpha_m * a0) * (1.0 / (1.0 - m.alpha_m))
-            for r1, r0, a0 in zip(rates, before, pseudo, strict=True)
-        ]
-        q, v, z = (list(x[self.problem.columns(name)]) for name in ("q", "v", "z"))
+        beta, (q, v, z) = self.method.beta, (list(x[self.problem.columns(name)]) for name in ("q", "v", "z"))
+        speeds, a = self.method.moved(h, [*v, *z], before, pseudo, rates)
         move = [
             h * (vi + h * ((0.5 - beta) * a0 + beta * a1)) for vi, a0, a1 in zip(v, pseudo[: self.nv], a, strict=False)
         ]
-        speeds = [y + h * ((1.0 - gamma) * a0 + gamma * a1) for y, a0, a1 in zip([*v, *z], pseudo, a, strict=True)]
         given = {"q": q, "d": move}
         displace = self.implicit.displace
         return [*call(displace, *(given[b.name] for b in displace.inputs)), *speeds], a

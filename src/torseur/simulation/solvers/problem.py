@@ -19,19 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError
-from torseur.graph import Block, Function, Role
+from torseur.graph import Block, Function, Role, ops
 
-__all__ = ["Array", "Held", "Implicit", "Problem"]
+__all__ = ["ORDER", "Array", "Held", "Implicit", "Problem"]
 
 Array = NDArray[np.float64]
 
 Memory = dict[str, Any]
 """What a part of a run remembers, as plain data: mappings, lists, texts, numbers and arrays."""
 
-ORDER = ("t", "q", "v", "z", "u", "m", "p")
+ORDER = ("t", "q", "v", "z", "w", "u", "m", "p")
 """The blocks a function of a problem may take, in this order."""
 
-_ROLES = dict(zip(ORDER, (Role.TIME, *[Role.STATE] * 3, *[Role.INPUT] * 2, Role.PARAMETER), strict=True))
+_ROLES = dict(zip(ORDER, (Role.TIME, *[Role.STATE] * 4, *[Role.INPUT] * 2, Role.PARAMETER), strict=True))
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,10 @@ class Held:
 class Problem:
     """dx/dt = f(t, x; u, m, p), and what a solver may use beside it.
 
-    All functions take the same blocks in the same order: "t" (TIME), the states "q", "v", "z" (STATE), "u" and "m"
+    All functions take the same blocks in the same order: "t" (TIME), the states "q", "v", "z", "w" (STATE), "u" and "m"
     (INPUT; m are held numbers: modes and samples), "p" (PARAMETER), each only where it has a size. x is the blocks of
-    states side by side, one flat array. A function may leave out blocks it does not need, except the rate.
+    states side by side, one flat array. A function may leave out blocks it does not need, except the rate. Nothing
+    depends on w, such as the integrals of an audit: these states do not steer the steps.
 
     Attributes:
         rate: one output per block of states: its derivative.
@@ -87,8 +88,6 @@ class Problem:
         events: -> one output, (ng,): an event is a change of sign.
         jumps: -> the states after the jump that m asks for; what a handler may use.
         implicit: the second-order form.
-        bystanders: places in x of states that nothing else depends on, such as the integrals of an audit: they do not
-            steer the steps.
     """
 
     rate: Function
@@ -96,7 +95,6 @@ class Problem:
     events: Function | None = None
     jumps: Function | None = None
     implicit: Implicit | None = None
-    bystanders: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("rate", "correct", "events", "jumps"):
@@ -105,6 +103,8 @@ class Problem:
                 self._check_blocks(name, function)
         if not self.states:
             raise self._fault("rate", "at least one block of states: q, v or z", "none")
+        if any(n.op is ops.SYMBOL and n.data[0] == "w" for n in self.rate.nodes):
+            raise self._fault("rate", "nothing depends on w", "a rate that does")
         sizes = [b.size for b in self.states]
         for name in ("rate", "correct", "jumps"):
             function = getattr(self, name)
@@ -124,7 +124,8 @@ class Problem:
         names = [b.name for b in blocks]
         wrong = [n for n in names if n not in ORDER] or sorted(names, key=ORDER.index) != names
         if wrong:
-            raise self._fault(name, "some of the blocks t, q, v, z, u, m, p in this order", ", ".join(names))
+            every = ", ".join(ORDER)
+            raise self._fault(name, f"some of the blocks {every} in this order", ", ".join(names))
         for block in blocks:
             like = next((b for b in self.rate.inputs if b.name == block.name), None)
             if block.role is not _ROLES[block.name] or (block.name == "t" and block.size != 1):
@@ -179,8 +180,13 @@ class Problem:
 
     @cached_property
     def steering(self) -> tuple[int, ...]:
-        """The places in x of states whose errors count."""
-        return tuple(k for k in range(self.size) if k not in self.bystanders)
+        """The places in x of states whose errors count: all but w."""
+        return tuple(range(self.columns("w").start))
+
+    @cached_property
+    def bystanders(self) -> tuple[int, ...]:
+        """The places in x of w, behind the others."""
+        return tuple(range(self.size))[self.columns("w")]
 
     @cached_property
     def event_count(self) -> int:

@@ -90,7 +90,7 @@ class Rosenbrock:
             u = list(right)
             for i, value in zip(steering, solve(W, [right[i] for i in steering]), strict=True):
                 u[i] = value
-            for i in sorted(sheet.problem.bystanders):  # nothing depends on them: their rows are solved already
+            for i in sheet.problem.bystanders:  # nothing depends on them: their rows are solved already
                 u[i] = right[i] + scale * sum((J[i][j] * u[j] for j in steering), sheet.graph.zero)
             U.append(u)
         return U
@@ -112,21 +112,37 @@ def _derivatives(sheet: Sheet, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]]
 
 
 def _derivative_function(problem: Problem) -> Function:
-    """The derivatives of the rate, written out, or made of calls of its directional derivative."""
-    rate = problem.rate
-    symbols = [s for b in problem.states for s in b]
-    time = [s for b in rate.inputs if b.name == "t" for s in b]
-    if len(rate.nodes) * len(symbols) < _LARGE:
-        J = jacobian(rate.results, symbols).dense()
-        slopes = jacobian(rate.results, time).dense() if time else []
-        flat = [row[0] for row in slopes] or [rate.graph.zero] * len(symbols)
-        return Function(f"{rate.name}_jacobian", rate.inputs, {"J": J, "slope": flat})
+    """The derivatives of the rate, written out, or made of calls of its directional derivative.
+
+    Which of the two, and how they are written out, is decided without the bystanders: they change nothing of the rest.
+    """
+    rate, n = problem.rate, problem.size
+    steering = Function(rate.name, rate.inputs, {"f": [rate.results[k] for k in problem.steering]})
+    if len(steering.nodes) * len(problem.steering) < _LARGE:
+        rows = [problem.steering, problem.bystanders]
+        table = dict(entry for part in rows if part for entry in _written_out(problem, part))
+        J, slopes = [table[k][:-1] for k in range(n)], [table[k][-1] for k in range(n)]
+        return Function(f"{rate.name}_jacobian", rate.inputs, {"J": J, "slope": slopes})
     sheet = Sheet(problem, t=1, **{b.name: b.size for b in problem.states})
     t, x = sheet.block("t")[0], [s for b in problem.states for s in sheet.block(b.name)]
     f = sheet.rate(t, x)
     columns = [tangents(f, {s: 1.0}) for s in [*x, t]]
-    rows = [[columns[j][i] for j in range(len(x))] for i in range(len(x))]
-    return Function(f"{rate.name}_jacobian", sheet.inputs, {"J": rows, "slope": columns[-1]})
+    J = [[columns[j][i] for j in range(n)] for i in range(n)]
+    return Function(f"{rate.name}_jacobian", sheet.inputs, {"J": J, "slope": columns[-1]})
+
+
+def _written_out(problem: Problem, rows: Sequence[int]) -> list[tuple[int, list[Expr]]]:
+    """Rows of the derivatives of the rate by all states, and by time at last, with their places."""
+    rate, zero = problem.rate, problem.rate.graph.zero
+    f, states = [rate.results[k] for k in rows], [s for b in problem.states for s in b]
+    time = [s for b in rate.inputs if b.name == "t" for s in b]
+    by_steering = jacobian(f, [states[k] for k in problem.steering]).dense()
+    by_time = jacobian(f, time).dense() if time else [[zero]] * len(f)
+    found = []
+    for place, entries, slope in zip(rows, by_steering, by_time, strict=True):
+        known = dict(zip(problem.steering, entries, strict=True))
+        found.append((place, [*(known.get(k, zero) for k in range(problem.size)), *slope]))
+    return found
 
 
 RODAS4 = Rosenbrock(

@@ -20,6 +20,7 @@ Chung & Hulbert, J. Appl. Mech. 60 (1993) 371; Arnold & Bruls, Multibody Syst. D
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torseur.errors import ArgumentError
@@ -74,6 +75,17 @@ class GeneralisedAlpha:
         """da1/dvdot1."""
         return (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
 
+    def moved(
+        self, h: Expr, y: list[Expr], before: Sequence[Expr], pseudo: Sequence[Expr], rates: Sequence[Expr]
+    ) -> tuple[list[Expr], list[Expr]]:
+        """Speeds, or states, at the end of the step from their rates there, and their pseudo-accelerations a1."""
+        a = [
+            self.share * r1 + (self.alpha_f * r0 - self.alpha_m * a0) * (1.0 / (1.0 - self.alpha_m))
+            for r1, r0, a0 in zip(rates, before, pseudo, strict=True)
+        ]
+        changes = [(1.0 - self.gamma) * a0 + self.gamma * a1 for a0, a1 in zip(pseudo, a, strict=True)]
+        return [yi + h * change for yi, change in zip(y, changes, strict=True)], a
+
     def pieces(self, problem: Problem) -> Pieces:
         implicit = problem.implicit
         if implicit is None:
@@ -84,9 +96,8 @@ class GeneralisedAlpha:
                 got="None",
                 remedy="use a Runge-Kutta method, or a Rosenbrock method where the problem is stiff",
             )
-        nv, nz = _size(problem, "v"), _size(problem, "z")
-        rows = len(implicit.holonomic)
-        layout = Layout(problem.size, problem.event_count, 4, nv + nz + rows)
+        rows, rates = len(implicit.holonomic), problem.size - problem.columns("v").start
+        layout = Layout(problem.size, problem.event_count, 4, rates + rows)
         begin = _begin(problem, layout, rows)
         step = _Step(self, problem, implicit, layout).function()
         return Pieces(layout, step, 0, begin=begin, iterates=True)
@@ -118,18 +129,13 @@ EASYDYN = newmark(control=EasyDynControl())
 """Newmark with the step control of EasyDyn."""
 
 
-def _size(problem: Problem, name: str) -> int:
-    columns = problem.columns(name)
-    return int(columns.stop - columns.start)
-
-
 def _begin(problem: Problem, layout: Layout, rows: int) -> Function:
     """The record at a start: accelerations from the rate, no multipliers yet."""
     sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
     t, h = sheet.time(0.0), sheet.now[1]
     x = sheet.corrected(t, sheet.block("last")[layout.x])
     rate = sheet.rate(t, x)
-    extra = [*rate[problem.columns("v")], *rate[problem.columns("z")], *[sheet.graph.zero] * rows]
+    extra = [*rate[problem.columns("v").start :], *[sheet.graph.zero] * rows]
     record = sheet.record(layout, sheet.graph.zero, 1.0, x, rate, hermite(x, x, rate, rate, h), extra)
     return sheet.function("second_order_start", record)
 
@@ -146,25 +152,29 @@ class _Step:
         sheet, layout, problem = self.sheet, self.layout, self.problem
         last, h, end = sheet.block("last"), sheet.now[1], sheet.time(1.0)
         x, rate, extra = last[layout.x], last[layout.rate], last[layout.rest]
-        nv, nz = _size(problem, "v"), _size(problem, "z")
-        before = [*rate[problem.columns("v")], *rate[problem.columns("z")]]
-        pseudo, lam = extra[: nv + nz], extra[nv + nz :]
-        found = self.newton.solve(sheet, end, h, x, before, pseudo, lam)
-        raw, a = self.newton.end(h, x, before, pseudo, found.rates)
-        after = sheet.corrected(end, raw)
-        after_rate = [*self._dq(end, after), *found.rates]
-        rows = hermite(x, after, rate, after_rate, h)
+        before = rate[problem.columns("v").start :]
+        pseudo, lam = extra[: len(before)], extra[len(before) :]
+        n = len(problem.steering)
+        k = n - problem.columns("v").start
+        found = self.newton.solve(sheet, end, h, x[:n], before[:k], pseudo[:k], lam)
+        raw, a = self.newton.end(h, x[:n], before[:k], pseudo[:k], found.rates)
         error = select(found.converged > 0.5, self._error(h, raw, pseudo, a, found.rates), math.inf)
+        dw = self._part(-1, end, raw) if problem.bystanders else []
+        w, aw = self.method.moved(h, x[n:], before[k:], pseudo[k:], dw)
+        after = sheet.corrected(end, [*raw, *w])
+        after_rate = [*self._part(0, end, after), *found.rates, *dw]
+        rows = hermite(x, after, rate, after_rate, h)
         control = self.method.control
         growth = 1.0 if control is None else control.growth(error, last[ERROR])
-        extra = [*a, *found.lam]
+        extra = [*a, *aw, *found.lam]
         record = sheet.record(layout, error, growth, after, after_rate, rows, extra, found.count)
         return sheet.function("second_order", record)
 
-    def _dq(self, t: Expr, x: list[Expr]) -> list[Expr]:
-        """dq/dt alone, which needs no accelerations."""
+    def _part(self, which: int, t: Expr, x: list[Expr]) -> list[Expr]:
+        """The rates of one block of states alone: dq, which needs no accelerations, or dw."""
         rate = self.problem.rate
-        return self.sheet.call(Function("dq", rate.inputs, {"dq": rate.outputs[0].exprs}), t, x)
+        output, inputs = rate.outputs[which], [b for b in rate.inputs if b.name != "w"]
+        return self.sheet.call(Function(output.name, inputs, {output.name: output.exprs}), t, x)
 
     def _error(self, h: Expr, x: list[Expr], a0: list[Expr], a1: list[Expr], rates: list[Expr]) -> Expr:
         """Of positions, in EasyDyn's measure: e / max(atol, rtol max(|q|, |h v|, |h^2 vdot|)), root mean square.

@@ -1,0 +1,70 @@
+"""A run is the same to the last bit whether it is audited or not: times, steps, states."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.example_files import FILES, STUDIES
+from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.solvers.methods import METHODS
+from torseur.simulation.study.reader import read_study
+
+EVERY = {**FILES, **STUDIES}
+BY_ERROR = [name for name, choice in METHODS.items() if choice.method.control is not None]
+GIVEN_STEP = [name for name in METHODS if name not in BY_ERROR]
+
+KINDS = {
+    "rx90": "a tree",
+    "arm_3r/circle": "a tree under control",
+    "four_bar/turning": "a loop",
+    "sr400": "a loop in an arm",
+    "rolling_disc/fast": "a disc that rolls",
+    "rx90/stick_slip": "dry friction that sticks and slips",
+    "braked_wheel/braking": "a wheel that may slide",
+    "motorised_6r/release": "motors with rotors of their own",
+    "satellite_arm/reach": "a floating base",
+}
+LARGE = "smera"
+
+
+def moved(name, method, until, *, audit):
+    """Times, states that are not the audit's, and how many steps there were."""
+    path = EVERY[name]
+    study = read_study(path).study
+    step = 1e-3 if method in GIVEN_STEP else None
+    solver = study.solver.model_copy(update={"method": method, "step": step})
+    simulation = Simulation(study.model_copy(update={"solver": solver, "until": until}), path.parent, audit=audit)
+    found, _, events = simulation.trajectory()
+    states = found.states[:, list(simulation.problem.steering)]
+    assert audit or not simulation.problem.bystanders
+    return found.times, states, found.counts, [(e.time, e.name) for e in events]
+
+
+def assert_same(name, method, until=0.3):
+    (t, x, counts, events), (t2, x2, counts2, events2) = (moved(name, method, until, audit=a) for a in (False, True))
+    assert t.tobytes() == t2.tobytes()
+    assert x.tobytes() == x2.tobytes()
+    assert (counts.steps, counts.rejected, counts.newton) == (counts2.steps, counts2.rejected, counts2.newton)
+    assert events == events2
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_steps_by_error_are_the_same(name):
+    assert_same(name, "dopri5")
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "dopri5"])
+@pytest.mark.parametrize("name", ["rx90/stick_slip", "arm_3r", "motorised_6r/release", "rolling_disc/fast"])
+def test_every_method_takes_the_same_steps(name, method):
+    assert_same(name, method, 0.1)
+
+
+def test_a_large_model_with_loops_takes_the_same_steps():
+    assert_same(LARGE, "dopri5", 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", [*KINDS, LARGE])
+def test_every_kind_of_model_takes_the_same_steps_with_every_method(name, method):
+    assert_same(name, method, 0.5)
