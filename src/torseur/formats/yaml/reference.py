@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from torseur.describe.annotations import Refers, Symbols, Thing, Uses
+from torseur.describe.annotations import KindOf, Refers, Symbols, Thing, Uses
 from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.loads import KINDS, Load
@@ -97,6 +97,8 @@ def _row(name: str, field: FieldInfo) -> str:
     things = [mark.thing for mark in marks if isinstance(mark, Refers)]
     enum = (field.json_schema_extra or {}).get("enum") if isinstance(field.json_schema_extra, dict) else None
     value = "one of the kinds of joints" if enum else _words(field.annotation, things[0] if things else None)
+    of = next((mark for mark in marks if isinstance(mark, KindOf)), None)
+    value = value if of is None else f"one of {', '.join(f'`{kind}`' for kind in of.table)}, with its fields"
     return f"| `{name}` | {value} | {_default(field)} | {field.description or ''}{extra} |".replace("  |", " |")
 
 
