@@ -13,6 +13,7 @@ from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
 from torseur.dynamics.quantities import Options, function_of
 from torseur.dynamics.tree.kinematics import Axes
+from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import RANK, Workbench
 from torseur.graph import Function, Role, evaluate
 
@@ -61,6 +62,9 @@ def arguments_of(
     for block in function.inputs[len(args) :]:
         if block.name == RANK:
             found.append(ranks_around(mechanism, args[0]))
+            continue
+        if block.name == NORMALS:
+            found.append([1e3] * block.size)
             continue
         found.append([values[n] for n in block.names] if block.role is Role.PARAMETER else rest[block.role])
     return found

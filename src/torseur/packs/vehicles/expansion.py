@@ -383,6 +383,7 @@ class _Corner:
             "parent": self.axle.body,
             "place": place,
             "joint": {"kind": "prismatic", "coordinate": travel, "meaning": meaning},
+            "shapes": [{"cylinder": {"radius": 0.03, "length": 0.3}, "place": at(0.0, 0.0, 0.15), "colour": "#8c8c8c"}],
         }
         if suspension.mass != 0.0:
             made.bodies[carrier]["inertia"] = {"M": suspension.mass}
