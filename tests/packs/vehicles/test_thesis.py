@@ -8,6 +8,8 @@ import pytest
 import torseur as ts
 from support.example_files import STUDIES
 
+pytestmark = pytest.mark.slow
+
 
 @cache
 def run_of(study, **changes):

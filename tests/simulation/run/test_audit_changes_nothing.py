@@ -9,6 +9,8 @@ from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.study.reader import read_study
 
+pytestmark = pytest.mark.slow
+
 EVERY = {**FILES, **STUDIES}
 BY_ERROR = [name for name, choice in METHODS.items() if choice.method.control is not None]
 GIVEN_STEP = [name for name in METHODS if name not in BY_ERROR]
