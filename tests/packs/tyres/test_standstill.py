@@ -8,6 +8,8 @@ from support.tyre_laws import LAWS
 from torseur.describe import Mechanism, SpringDamper
 from torseur.packs.tyres.load import TyreLoad
 
+pytestmark = pytest.mark.slow
+
 R, M, G = 0.3, 400.0, 9.81
 SLOPE, BANK = 0.1, 0.05
 SOFT = {"stiffness": 2e5, "damping": 5e3}

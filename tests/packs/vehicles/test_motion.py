@@ -9,6 +9,8 @@ import pytest
 import torseur as ts
 from support.vehicles import DATA, car
 
+pytestmark = pytest.mark.slow
+
 REFERENCES = json.loads((DATA / "analytic_references.json").read_text())
 WHEELS = ("front_left", "front_right", "rear_left", "rear_right")
 G = 9.81
@@ -137,7 +139,6 @@ def test_a_mirrored_manoeuvre_gives_the_mirrored_run(drive):
         np.testing.assert_allclose(left[f"travel_{axle}_left"], right[f"travel_{axle}_right"], atol=1e-9)
 
 
-@pytest.mark.slow
 def test_over_a_minute_wheels_keep_to_the_road_and_the_audit_closes(drive):
     run = drive(60.0, wave=0.03)
     model = ts.build(drive.cars[False])
