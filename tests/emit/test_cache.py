@@ -459,6 +459,18 @@ def test_what_was_used_longest_ago_goes_first(folder, monkeypatch):
     assert cache.cache_info().bytes <= 4500
 
 
+def test_the_limit_holds_though_entries_are_looked_at_now_and_then_only(folder, monkeypatch):
+    looks, files = [], cache._files
+    monkeypatch.setattr(cache, "_files", lambda directory: looks.append(directory) or files(directory))
+    monkeypatch.setenv("TORSEUR_CACHE_LIMIT", "400000")
+    for k in range(120):
+        cache.save(f"entry{k}", {}, bytes(5000))
+        assert sum(path.stat().st_size for path in folder.iterdir()) <= 400_000
+    assert len(looks) < 60
+    assert (folder / "entry119.code").exists()
+    assert not (folder / "entry0.code").exists()
+
+
 def test_a_limit_too_small_for_anything_costs_time_only(folder, monkeypatch):
     monkeypatch.setenv("TORSEUR_CACHE_LIMIT", "10")
     np.testing.assert_allclose(value(), expected(), rtol=1e-15)

@@ -143,10 +143,44 @@ def test_there_is_none_where_it_would_not_be_simple():
     assert native.direct("f", "") is None  # parameters that are not bound
     assert native.bind(np.stack([P, P])).direct("f", "") is None  # many sets
     assert compile(FUNCTION, backend=Backend.NUMPY).bind(P).direct("f", "") is None
+
+
+def test_a_result_without_a_shape_is_a_scalar_and_several_are_a_tuple():
+    g = Graph()
+    q = g.block("q", 2)
+    one = compile(Function("f", [q], {"a": sin(q[0]) * q[1]}))
+    got = one.direct("f", "")(np.array([0.5, 3.0]))
+    assert type(got) is type(one(np.array([0.5, 3.0]))) is np.float64
+    assert got == one(np.array([0.5, 3.0]))
+    many = compile(Function("f", [q], {"a": q[0], "b": [q[1], q[0]], "c": [[q[0] * q[1]]]}))
+    got, expected = many.direct("f", "")(np.array([0.5, 3.0])), many(np.array([0.5, 3.0]))
+    assert isinstance(got, tuple)
+    assert [type(x) for x in got] == [type(x) for x in expected]
+    for x, y in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_a_nan_in_any_result_takes_the_other_way_and_nothing_is_lost():
     g = Graph()
     q = g.block("q", 1)
-    assert compile(Function("f", [q], {"a": q[0], "b": q[0]})).direct("f", "") is None
-    assert compile(Function("f", [q], {"a": q[0]})).direct("f", "") is None
+    seen = []
+
+    def fallback(*args):
+        seen.append(args)
+        return "told"
+
+    native = compile(Function("f", [q], {"a": q[0], "b": [q[0].sqrt()]}))
+    call = native.direct("f", "", fallback=fallback)
+    q = np.array([-1.0])
+    before = sys.getrefcount(q)
+    assert [call(q) for _ in range(100)] == ["told"] * 100
+    seen.clear()
+    assert sys.getrefcount(q) == before
+    result = call(np.array([4.0]))
+    gone = weakref.ref(result[1])
+    assert result[1] == [2.0]
+    del result
+    assert gone() is None
 
 
 def test_constants_that_are_left_to_run_time_are_computed():

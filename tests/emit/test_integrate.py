@@ -493,3 +493,25 @@ def test_a_wrong_out_is_refused():
 def test_a_tableau_that_is_not_explicit_is_refused():
     assert "not an explicit method" in refused(Tableau, "implicit", ((1.0,),), (1.0,), (1.0,), 1)
     assert "not an explicit method" in refused(Tableau, "short", ((), (1.0,)), (1.0,), (0.0, 1.0), 1)
+
+
+def switched():
+    """dx/dt = 1 from 0.5 s on: the order of a method is lost unless no step sees both sides."""
+    g = Graph()
+    x, t = g.block("x", 1), g.block("t", (), Role.TIME)
+    return Function("switched", [x, t], {"dx": [select(t[0] < 0.5, 0.0, 1.0)]})
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("every", [1, 4, 10])
+def test_no_stage_sees_the_other_side_of_a_break(method, every):
+    run = integrator(switched(), method)
+    motion = run(np.zeros((3, 1)), step=0.05, steps=20, every=every, breaks=[0.5])
+    np.testing.assert_allclose(motion.states[0][:, -1, 0], 0.5, rtol=1e-14)
+    np.testing.assert_allclose(motion.states[0][0, :, 0], np.maximum(motion.time - 0.5, 0.0), atol=1e-14)
+
+
+@pytest.mark.parametrize("breaks", [[0.52], [0.6, 0.5], [1.5], [-0.5]])
+def test_breaks_are_ends_of_steps_in_order(breaks):
+    with pytest.raises(ArgumentError, match="not ends of steps"):
+        integrator(switched())([0.0], step=0.05, steps=20, breaks=breaks)

@@ -31,6 +31,7 @@ def long_chain(n):
     return Function("chain", [q, p, t], {"y": [x, y, early, now]})
 
 
+@pytest.mark.slow
 def test_a_function_of_100_000_nodes_compiles_and_runs_without_recursion():
     function = long_chain(100_000)
     assert len(function.nodes) > 90_000

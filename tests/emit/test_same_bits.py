@@ -60,6 +60,7 @@ def assert_same(found, expected):
         assert a.tobytes() == b.tobytes()
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=30)
 def test_further_results_change_no_bit_of_the_others(data):
@@ -69,6 +70,7 @@ def test_further_results_change_no_bit_of_the_others(data):
     assert_same(values(extended(function), args, width), values(function, args, width))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=20)
 def test_cutting_in_pieces_changes_no_bit(data):
@@ -80,6 +82,7 @@ def test_cutting_in_pieces_changes_no_bit(data):
     assert_same(values(extended(function), args, width, chunk), whole)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=20)
 def test_one_state_is_computed_as_in_a_batch(data):

@@ -1,4 +1,4 @@
-"""Compiled code kept on disk, so that a warm start compiles nothing.
+"""Compiled code kept on disk, and facts about it, so that a warm start compiles nothing and derives nothing.
 
 The cache holds code that will be executed, so it is only used where nobody else could have written: its directory, its
 files and every directory above must belong to this user (or to root) and be closed to writing by others. Anything that
@@ -10,8 +10,9 @@ is wrong with it (refused, unwritable, corrupt, full disk) costs time, never a r
 ============================  =================================================================================
 
 An entry is a file: a magic word, the SHA-256 of its key and the rest, the length of a JSON header, the header, the
-code. It is written beside its place and moved there in one step: readers see all of it or nothing. One that cannot be
-used after all, or that stands under another key than its own, is removed and made again.
+code or, pickled, the facts: both can do what the user can, so both are kept where nobody else can write. It is written
+beside its place and moved there in one step: readers see all of it or nothing. One that cannot be used after all, or
+that stands under another key than its own, is removed and made again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import contextlib
 import hashlib
 import json
 import os
+import pickle
 import stat
 import sys
 import tempfile
@@ -35,7 +37,17 @@ from typing import Any, TypeVar
 from torseur.emit.jit import host
 from torseur.errors import CacheWarning, CompileError
 
-__all__ = ["CacheInfo", "cache_info", "cache_key", "clear_cache", "load", "save", "sources_digest", "used"]
+__all__ = [
+    "CacheInfo",
+    "cache_info",
+    "cache_key",
+    "clear_cache",
+    "load",
+    "remembered",
+    "save",
+    "sources_digest",
+    "used",
+]
 
 _MAGIC = b"torseur2"
 _SUFFIX = ".code"
@@ -43,6 +55,8 @@ _LIMIT = 512 * 1024 * 1024
 _STALE = 3600.0  # seconds after which a half-written file is nobody's any more
 _OFF = "switched off by TORSEUR_CACHE"
 _warned: set[str] = set()
+_written: dict[Path, int] = {}
+"""Bytes that this process has added to a directory since it last looked at all of it."""
 
 Used = TypeVar("Used")
 
@@ -225,6 +239,18 @@ def used(
     return use(*fresh)
 
 
+def remembered(key: str, make: Callable[[], Used]) -> Used:
+    """Facts as plain records: those that are stored under a key, or new ones, which are stored."""
+
+    def read(_: dict[str, Any], content: bytes) -> Used:
+        try:
+            return pickle.loads(content)  # type: ignore[no-any-return]
+        except (pickle.UnpicklingError, EOFError, ImportError) as error:
+            raise CompileError("facts that cannot be read", got=str(error)) from error
+
+    return used(cache_key(key, "facts"), read, lambda: ({}, pickle.dumps(make())))
+
+
 def save(key: str, header: dict[str, Any], code: bytes) -> bool:
     """Store code under a key; whether that worked."""
     directory = _usable(create=True)
@@ -244,11 +270,22 @@ def save(key: str, header: dict[str, Any], code: bytes) -> bool:
                 os.unlink(temporary)
         _warn(f"compiled code could not be kept in the cache: {error}")
         return False
-    _prune(directory, _limit())
+    _count(directory, len(_MAGIC) + hashlib.sha256().digest_size + len(rest))
     return True
 
 
-def _files(directory: Path) -> list[tuple[float, int, Path]]:
+def _count(directory: Path, size: int) -> None:
+    """Look at all entries, and prune them, before a twentieth of the limit is written: looking takes a while where
+    there are thousands."""
+    limit = _limit()
+    written = _written.get(directory, limit) + size
+    if written * 20 > limit:
+        _prune(directory, limit)
+        written = 0
+    _written[directory] = written
+
+
+def _files(directory: Path) -> list[tuple[float, int, str]]:
     """Age, size and path of every entry; half-written files that nobody will finish are removed."""
     found = []
     try:
@@ -259,7 +296,7 @@ def _files(directory: Path) -> list[tuple[float, int, Path]]:
         with contextlib.suppress(OSError):
             info = item.stat(follow_symlinks=False)
             if item.name.endswith(_SUFFIX):
-                found.append((info.st_mtime, info.st_size, Path(item.path)))
+                found.append((info.st_mtime, info.st_size, item.path))
             elif item.name.startswith(".new-") and time.time() - info.st_mtime > _STALE:
                 os.unlink(item.path)
     return sorted(found)
@@ -268,11 +305,11 @@ def _files(directory: Path) -> list[tuple[float, int, Path]]:
 def _prune(directory: Path, limit: int) -> None:
     files = _files(directory)
     total = sum(size for _, size, _ in files)
-    if total <= limit:
+    if total <= 0.95 * limit:
         return
     for _, size, path in files:
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
             total -= size
         if total <= 0.8 * limit:
             return
@@ -291,7 +328,7 @@ def clear_cache() -> int:
     removed = 0
     for _, _, file in _files(path) if path is not None and reason is None else []:
         with contextlib.suppress(OSError):
-            file.unlink()
+            os.unlink(file)
             removed += 1
     return removed
 

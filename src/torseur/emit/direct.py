@@ -2,7 +2,8 @@
 
 A call through NumPy's ufunc machinery costs about a microsecond before any work is done. For one state in plain
 arrays of doubles, the code made here is itself the C function that the interpreter calls: it looks at the arrays,
-makes the array for the result, and runs the kernel. Whatever is not that simple (batches, lists, keywords, other
+makes the arrays for the results, and runs the kernel. Several results are a tuple, a result without a shape is NumPy's
+scalar, as they are for the ufunc. Whatever is not that simple (batches, lists, keywords, other
 types, wrong shapes) goes, with all its arguments, to an ordinary Python callable.
 
 It reads the published fields of NumPy's array objects and follows the interpreter's fast calling convention; where
@@ -36,7 +37,7 @@ _READY = 0x0001 | 0x0100  # C-contiguous and aligned
 _DOUBLE = 12
 _STACK = 64 * 1024
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
-_ARRAY_NEW = 93  # PyArray_New in the table of NumPy's C-API
+_ARRAY_NEW, _ARRAY_RETURN = 93, 76  # PyArray_New and PyArray_Return in the table of NumPy's C-API
 
 # Words of the context, an array that is the `self` of the function.
 _FALLBACK, _WORK, _FIXED = 0, 1, 2
@@ -72,25 +73,26 @@ def direct_imports() -> dict[str, int]:
     capsule = ctypes.pythonapi.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(capsule(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
-    address = table[_ARRAY_NEW]
     return {
         "torseur.array_type": id(np.ndarray),
         "torseur.double_type": id(np.dtype(np.float64)),
-        "torseur.array_new": int(address or 0),
+        "torseur.array_new": int(table[_ARRAY_NEW] or 0),
+        "torseur.array_return": int(table[_ARRAY_RETURN] or 0),
     }
 
 
 def write_direct(module: Module, name: str, function: Function, staged: Staged, *, bound: bool) -> bool:
     """Add the built-in to a scalar module; whether the function is one it can serve.
 
-    That is: one result, an array; parameters bound or absent; little working memory.
+    That is: parameters bound or absent; little working memory.
     """
     size = 8 * (sum(staged.work) + staged.scratch)
     parameters = inputs_of(function, Stage.PARAMETER)
-    simple = len(function.outputs) == 1 and function.outputs[0].shape != () and (bound or parameters == [])
+    if not bound and parameters:
+        return False
     if staged.work[0] and not parameters:
         return False  # constants left to run time: nobody would have computed them
-    if not simple or size > _STACK or module.lanes.width != 1:
+    if size > _STACK or module.lanes.width != 1:
         return False
     writer = _DirectWriter(module, function, staged, size)
     writer.write([k for k in range(len(function.inputs)) if k not in parameters])
@@ -116,15 +118,15 @@ class _DirectWriter:
         pointers: dict[int, str] = {}
         for place, k in enumerate(free):
             pointers[k] = self._input(place, k, given, context)
-        result = self._result()
+        results = self._results()
         work0 = body.value(f"load ptr, ptr {body.at(context, 8 * _WORK)}")
         work1, scratch = body.at(memory, 8 * self.staged.work[0]), body.at(memory, 8 * sum(self.staged.work))
         instant = [pointers[k] for k in inputs_of(self.function, Stage.TIME)]
         self._call(self.staged.instant.name, [*instant, work0, work1, scratch])
-        target = body.value(f"load ptr, ptr {body.at(result, _DATA)}")
+        targets = [body.value(f"load ptr, ptr {body.at(result, _DATA)}") for result in results]
         states = [pointers[k] for k in inputs_of(self.function, Stage.STATE)]
-        self._call(self.staged.body.name, [*states, work0, work1, target, scratch])
-        self._return_or_drop(result, target)
+        self._call(self.staged.body.name, [*states, work0, work1, *targets, scratch])
+        self._return_or_drop(results, targets)
         body.label("fallback")
         other = body.value(f"load ptr, ptr {body.at(context, 8 * _FALLBACK)}")
         call = module.declare("ptr", "PyObject_Vectorcall", ["ptr", "ptr", "i64", "ptr"])
@@ -164,34 +166,64 @@ class _DirectWriter:
     def _field(self, pointer: str, offset: int, kind: str) -> str:
         return self.body.value(f"load {kind}, ptr {self.body.at(pointer, offset)}")
 
-    def _result(self) -> str:
-        """A new array; none (and the interpreter's error) when there is no memory."""
-        body, module, shape = self.body, self.module, self.function.outputs[0].shape
-        dims = module.integers(shape)
-        new = module.declare(
-            "ptr", "torseur.array_new", ["ptr", "i32", "ptr", "i32", "ptr", "ptr", "i32", "i32", "ptr"]
-        )
-        head = f"ptr @torseur.array_type, i32 {len(shape)}, ptr @{dims}, i32 {_DOUBLE}"
-        array = body.value(f"call ptr @{new}({head}, ptr null, ptr null, i32 0, i32 0, ptr null)")
-        with body.when(body.value(f"icmp eq ptr {array}, null")):
-            body.do("ret ptr null")
-            body.label(body.fresh("never"))
-        return array
+    def _results(self) -> list[str]:
+        """New arrays; none (and the interpreter's error) when there is no memory."""
+        body, module = self.body, self.module
+        kinds = ["ptr", "i32", "ptr", "i32", "ptr", "ptr", "i32", "i32", "ptr"]
+        new = module.declare("ptr", "torseur.array_new", kinds)
+        arrays: list[str] = []
+        for output in self.function.outputs:
+            dims = f"@{module.integers(output.shape)}" if output.shape else "null"
+            head = f"ptr @torseur.array_type, i32 {len(output.shape)}, ptr {dims}, i32 {_DOUBLE}"
+            array = body.value(f"call ptr @{new}({head}, ptr null, ptr null, i32 0, i32 0, ptr null)")
+            with body.when(body.value(f"icmp eq ptr {array}, null")):
+                self._drop(arrays)
+                body.do("ret ptr null")
+                body.label(body.fresh("never"))
+            arrays.append(array)
+        return arrays
 
-    def _return_or_drop(self, result: str, target: str) -> None:
-        """Return the result unless there is a nan in it: whoever stands behind may have something to say about that."""
-        body, size = self.body, self.function.outputs[0].shape
+    def _return_or_drop(self, results: Sequence[str], targets: Sequence[str]) -> None:
+        """Return the results unless there is a nan in them: what stands behind may have something to say about it."""
+        body = self.body
         total = Lanes(1).number(0.0)
-        for k in range(prod(size)):
-            x = body.value(f"load double, ptr {body.at(target, 8 * k)}")
-            total = body.value(f"fadd double {total}, {body.value(f'fmul double {x}, {Lanes(1).number(0.0)}')}")
+        for output, target in zip(self.function.outputs, targets, strict=True):
+            for k in range(prod(output.shape)):
+                x = body.value(f"load double, ptr {body.at(target, 8 * k)}")
+                total = body.value(f"fadd double {total}, {body.value(f'fmul double {x}, {Lanes(1).number(0.0)}')}")
         good, bad = body.fresh("good"), body.fresh("bad")
         body.do(f"br i1 {body.value(f'fcmp ord double {total}, {total}')}, label %{good}, label %{bad}")
         body.label(good)
-        body.do(f"ret ptr {result}")
+        body.do(f"ret ptr {self._together([self._as_seen(k, array) for k, array in enumerate(results)])}")
         body.label(bad)
-        body.do(f"call void @{self.module.declare('void', 'Py_DecRef', ['ptr'])}(ptr {result})")
+        self._drop(results)
         body.do("br label %fallback")
+
+    def _as_seen(self, k: int, array: str) -> str:
+        """A result without a shape as a scalar; the array is given away for it."""
+        if self.function.outputs[k].shape:
+            return array
+        scalar = self.module.declare("ptr", "torseur.array_return", ["ptr"])
+        return self.body.value(f"call ptr @{scalar}(ptr {array})")
+
+    def _together(self, objects: Sequence[str]) -> str:
+        """One object as it is, several as a tuple, which owns them from now on."""
+        if len(objects) == 1:
+            return objects[0]
+        body, module = self.body, self.module
+        made = body.value(f"call ptr @{module.declare('ptr', 'PyTuple_New', ['i64'])}(i64 {len(objects)})")
+        with body.when(body.value(f"icmp eq ptr {made}, null")):
+            self._drop(objects)
+            body.do("ret ptr null")
+            body.label(body.fresh("never"))
+        put = module.declare("i32", "PyTuple_SetItem", ["ptr", "i64", "ptr"])
+        for k, item in enumerate(objects):
+            body.value(f"call i32 @{put}(ptr {made}, i64 {k}, ptr {item})")
+        return made
+
+    def _drop(self, objects: Sequence[str]) -> None:
+        for item in objects:
+            self.body.do(f"call void @{self.module.declare('void', 'Py_DecRef', ['ptr'])}(ptr {item})")
 
     def _call(self, name: str, pointers: Sequence[str]) -> None:
         self.body.do(f"call void @{name}({', '.join(f'ptr {p}' for p in pointers)})")

@@ -34,17 +34,17 @@ from torseur.emit import cache
 from torseur.emit.interface import Argument, batch_shape, described, ordered
 from torseur.emit.ir import Lanes, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
-from torseur.emit.parallel import checked_threads, cuts
 from torseur.emit.routines import routine_imports
 from torseur.emit.run_loop import run_text
+from torseur.emit.ufunc import checked_threads, cuts
 from torseur.errors import ArgumentError, CompileError, TorseurError, choice
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function, checked_function
 
-__all__ = ["EULER", "HEUN", "RK4", "Integrator", "Motion", "Tableau", "integrator"]
+__all__ = ["EULER", "HEUN", "RK4", "Integrator", "Motion", "Tableau", "integrator", "integrator_keyed"]
 
 Array = NDArray[np.float64]
-_OPTIONS = "step", "steps", "every", "time", "first", "threads", "progress", "out"
+_OPTIONS = "step", "steps", "every", "time", "first", "breaks", "threads", "progress", "out"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,29 @@ def integrator(
         raise CompileError("time must be a scalar", where=f"inputs of '{rate.name}'")
     if correct is not None:
         _check_correction(rate, checked_function(correct, "integrator, correct"))
-    return Integrator(rate, method, correct, lanes, tier)
+    digest = repr((rate.digest, correct and correct.digest))
+    arguments = [Argument(b.name, b.shape, b.role) for b in rate.inputs]
+    return Integrator(rate.name, digest, arguments, lambda: (rate, correct), method, lanes, tier)
+
+
+def integrator_keyed(
+    key: str,
+    inputs: Sequence[Argument],
+    build: Callable[[], tuple[Function, Function | None]],
+    method: Tableau = RK4,
+    *,
+    lanes: int | None = None,
+    tier: Tier | str = Tier.FULL,
+) -> Integrator:
+    """The same for a rate and a correction that take time to derive; see `compile_keyed`.
+
+    Args:
+        key: must say all that decides them.
+        inputs: of the rate.
+        build: makes both when the cache does not have their code.
+        method, lanes, tier: as in `integrator`.
+    """
+    return Integrator("rate", key, inputs, build, method, lanes, choice(Tier, tier, "tier"))
 
 
 def _check_correction(rate: Function, correct: Function) -> None:
@@ -141,19 +163,25 @@ class Integrator:
     """Integrates many steps in one call. Made by `integrator`."""
 
     def __init__(
-        self, rate: Function, method: Tableau, correct: Function | None, lanes: int | None, tier: Tier
+        self,
+        name: str,
+        key: str,
+        inputs: Sequence[Argument],
+        build: Callable[[], tuple[Function, Function | None]],
+        method: Tableau,
+        lanes: int | None,
+        tier: Tier,
     ) -> None:
-        self.rate, self.method, self.correct, self._tier = rate, method, correct, tier
+        self.name, self.method, self._key, self._build, self._tier = name, method, key, build, tier
         self._lanes = checked_lanes(lanes) or host().lanes.width
-        arguments = [Argument(b.name, b.shape, b.role) for b in rate.inputs]
-        self.inputs = tuple(a for a in arguments if a.role is not Role.TIME)
+        self.inputs = tuple(a for a in inputs if a.role is not Role.TIME)
         """The arguments of a call, in order: the blocks of the rate except time."""
         self._libraries: dict[int, Library] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TorseurError(
             "native code cannot be pickled or copied",
-            got=f"the integrator of {self.rate.name}",
+            got=f"the integrator of {self.name}",
             remedy="make it again where it is needed: what was compiled before is found on disk",
         )
 
@@ -166,6 +194,7 @@ class Integrator:
         every: int = 1,
         time: float = 0.0,
         first: int = 0,
+        breaks: Sequence[float] = (),
         threads: int = 1,
         progress: Callable[[int, int], object] | None = None,
         out: Array | Sequence[Array] | None = None,
@@ -180,14 +209,16 @@ class Integrator:
             steps: a multiple of `every`.
             time: at step number 0, s.
             first: the number of the first step, for a run that goes on: the start is at time + first step.
+            breaks: times at which the rate is not smooth, s, in order, each the end of a step: no stage sees what is
+                on the other side.
             threads: how many share a batch.
             progress: called now and then with the rows done and the rows wanted; an exception from it, or Ctrl-C, ends
                 the run, and the rows done so far are in `out`.
             out: where to record, one array ``(..., rows, *shape)`` of doubles per block of states; there are
                 1 + steps / every rows.
         """
-        values = ordered(self.rate.name, self.inputs, args, named, _OPTIONS)
-        course, threads = _Course(step, steps, every, time, first), checked_threads(threads)
+        values = ordered(self.name, self.inputs, args, named, _OPTIONS)
+        course, threads = _Course(step, steps, every, time, first, tuple(breaks)), checked_threads(threads)
         run = _Run(self, values, course, out)
         library = self._library(1 if run.count == 1 else self._lanes)
         run.go(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library["run"]), threads, progress)
@@ -195,12 +226,13 @@ class Integrator:
 
     def _library(self, width: int) -> Library:
         if width not in self._libraries:
-            parts = self.rate.digest, self.method.a, self.method.b, self.method.c, self.correct and self.correct.digest
+            parts = self._key, self.method.a, self.method.b, self.method.c
             digest = hashlib.sha256(repr(parts).encode())
             key = cache.cache_key(f"integrator:{digest.hexdigest()}", width, self._tier)
 
             def made() -> tuple[dict[str, Any], bytes]:
-                text, routines = run_text(self.rate, self.method, Lanes(width), self.correct)
+                rate, correct = self._build()
+                text, routines = run_text(rate, self.method, Lanes(width), correct)
                 return {"routines": routines}, assemble(text, host(), self._tier)
 
             def linked(header: dict[str, Any], code: bytes) -> Library:
@@ -227,6 +259,7 @@ class _Course:
     every: int
     time: float
     first: int
+    breaks: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         numbers, integers = (
@@ -244,6 +277,26 @@ class _Course:
                 "multiple of every",
                 got=", ".join(faults),
             )
+        inner = [k for k, _, _ in self.parts[:-1]]
+        ends = [self.time + self.step * (self.first + k) for k in inner]
+        if any(abs(a - b) > 1e-6 * abs(self.step) for a, b in zip(ends, self.breaks, strict=True)) or inner != sorted(
+            {k for k in inner if 0 <= k <= self.steps}
+        ):
+            raise ArgumentError(
+                "breaks that are not ends of steps, in order",
+                expected=f"times at step {self.step:g} s from {self.time:g} s on",
+                got=", ".join(f"{b!r}" for b in self.breaks),
+            )
+
+    @property
+    def parts(self) -> list[tuple[int, float, float]]:
+        """Steps without a break between them: at which step they end, and the earliest and latest time they see."""
+        found, earliest = [], -math.inf
+        for b in self.breaks:
+            step = round((b - self.time) / self.step) - self.first
+            found.append((step, earliest, math.nextafter(b, -math.inf)))
+            earliest = math.nextafter(b, math.inf)
+        return [*found, (self.steps, earliest, math.inf)]
 
     @property
     def rows(self) -> int:
@@ -262,7 +315,7 @@ class _Run:
 
     def __init__(self, owner: Integrator, values: Sequence[Any], course: _Course, out: Any) -> None:
         self.course = course
-        batch = batch_shape(owner.rate.name, owner.inputs, values)
+        batch = batch_shape(owner.name, owner.inputs, values)
         self.count = int(np.prod(batch, dtype=int))
         self.states = [a for a in owner.inputs if a.role is Role.STATE]
         self.recorded = _records([(*batch, course.rows + 1, *a.shape) for a in self.states], out)
@@ -294,27 +347,28 @@ class _Run:
 
     def go(self, entry: Any, threads: int, progress: Callable[[int, int], object] | None) -> None:
         """Slices of native work: some rows, or a part of one; how many steps fit in a slice is learnt on the way."""
-        every, steps, done, fit = self.course.every, self.course.steps, 0, 256
-        while done < steps:
-            rest = every - done % every
-            rows, span = max(1, min(fit, steps - done) // every), every
-            if rest < every or fit < every:
-                rows, span = 1, min(fit, rest)
-            buffer = np.empty((self.count, rows, self.state.shape[1]))
-            began = clock.perf_counter()
-            self._parallel(entry, buffer, span, self.course.first + done, threads)
-            took = clock.perf_counter() - began
-            done += rows * span
-            row, part = divmod(done, every)
-            if part == 0:
-                self._record(slice(row + 1 - rows, row + 1), buffer)
-            if progress is not None:
-                progress(row, self.course.rows)
-            fit = max(1, int(rows * span * min(16.0, self.SLICE / max(took, 1e-9))))
+        every, done, fit = self.course.every, 0, 256
+        for end, *seen in self.course.parts:
+            while done < end:
+                rest = every - done % every
+                rows, span = max(1, min(fit, end - done) // every), every
+                if rest < every or min(fit, end - done) < every:
+                    rows, span = 1, min(fit, rest, end - done)
+                buffer = np.empty((self.count, rows, self.state.shape[1]))
+                began = clock.perf_counter()
+                self._parallel(entry, buffer, (span, self.course.first + done), seen, threads)
+                took = clock.perf_counter() - began
+                done += rows * span
+                row, part = divmod(done, every)
+                if part == 0:
+                    self._record(slice(row + 1 - rows, row + 1), buffer)
+                if progress is not None:
+                    progress(row, self.course.rows)
+                fit = max(1, int(rows * span * min(16.0, self.SLICE / max(took, 1e-9))))
 
-    def _parallel(self, entry: Any, buffer: Array, span: int, first: int, threads: int) -> None:
+    def _parallel(self, entry: Any, buffer: Array, steps: tuple[int, int], seen: Sequence[float], threads: int) -> None:
         def work(edges: tuple[int, int]) -> None:
-            words = self._words(buffer, *edges, span, first)
+            words = self._words(buffer, edges, steps, seen)
             entry(words.ctypes.data)
 
         shares = cuts(self.count, threads)
@@ -325,11 +379,14 @@ class _Run:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(work, shares))
 
-    def _words(self, buffer: Array, start: int, stop: int, span: int, first: int) -> NDArray[np.int64]:
+    def _words(
+        self, buffer: Array, edges: tuple[int, int], steps: tuple[int, int], seen: Sequence[float]
+    ) -> NDArray[np.int64]:
         """What the native loop is told, word by word; see `torseur.emit.run_loop`."""
-        words = [stop - start, buffer.shape[1], span, first]
+        start, stop = edges
+        words = [stop - start, buffer.shape[1], *steps]
         words += [a.ctypes.data + start * a.strides[0] for a in (self.state, buffer)]
-        words += np.array([self.course.step, self.course.time], dtype=float).view(np.int64).tolist()
+        words += np.array([self.course.step, self.course.time, *seen], dtype=float).view(np.int64).tolist()
         for array in self.others:
             stride = array.strides[0] if array.shape[0] == self.count else 0
             words += [array.ctypes.data + start * stride, stride]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
@@ -33,7 +33,7 @@ class Machine:
     cpu: str
     features: str
 
-    @property
+    @cached_property
     def lanes(self) -> Lanes:
         """As many doubles as a vector register of this processor holds, at least two."""
         on = {f[1:] for f in self.features.split(",") if f.startswith("+")}

@@ -153,6 +153,12 @@ def _group(nodes: list[Node], start: int) -> list[Node]:
     return list(group.values())
 
 
+def _is_gated(node: Node) -> bool:
+    """Whether a node is a call that is made only where it is wanted."""
+    lowered = node.data.lowering() if isinstance(node, Bundle) else None
+    return isinstance(lowered, Loops) and lowered.is_gated
+
+
 def _plan(nodes: list[Node], operands: Operands) -> _Plan:
     chunks = [nodes[k : k + CHUNK] for k in range(0, len(nodes), CHUNK)] or [[]]
     plan = _Plan(chunks)
@@ -163,11 +169,13 @@ def _plan(nodes: list[Node], operands: Operands) -> _Plan:
                 if a.id in last:
                     last[a.id] = k
     # A chunk loads a value when it first needs it; if it is the last chunk to do so, the slot is free from there on.
+    # What a call loads where it is wanted is not known behind it, and may be loaded again.
     free: list[int] = []
     ending: list[dict[int, int]] = [{} for _ in chunks]
     for k, chunk in enumerate(chunks):
         for node in chunk:
-            free += [ending[k].pop(a.id) for a in operands[node.id] if a.id in ending[k]]
+            loaded = () if _is_gated(node) else operands[node.id]
+            free += [ending[k].pop(a.id) for a in loaded if a.id in ending[k]]
             if isinstance(node, Bundle):
                 plan.frame[node.id] = plan.take(len(node))
                 plan.arguments = max(plan.arguments, len(node.args))

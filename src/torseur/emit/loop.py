@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from math import prod
 
 from torseur.emit.copying import Direction, copier
-from torseur.emit.float_flags import restore_float_flags, save_float_flags
 from torseur.emit.ir import Body
-from torseur.emit.module import Module
+from torseur.emit.module import Module, restore_float_flags, save_float_flags
 from torseur.emit.staged import Staged, inputs_of
 from torseur.graph.function import Function, Stage
 

@@ -31,9 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.emit.direct import make_direct
 from torseur.emit.interface import Argument, Interface, batch_shape, described, ordered
 from torseur.emit.jit import Tier
-from torseur.emit.parallel import checked_threads, in_threads
 from torseur.emit.source import Backend, Code, Part, Source
-from torseur.emit.ufunc import make_ufunc
+from torseur.emit.ufunc import checked_threads, in_threads, make_ufunc
 from torseur.errors import ArgumentError, TorseurError
 from torseur.graph.blocks import Role
 from torseur.graph.evaluate import evaluate

@@ -1,8 +1,8 @@
 """The native loop of an integration: ``void run(i64 *words)``.
 
 The words: how many runs, rows, steps per row, and the number of the first step; the addresses of the states and of the
-record; the length of a step and the time at step 0, as the bits of doubles; then address and stride of each other
-input.
+record; the length of a step, the time at step 0, and the earliest and latest time that is seen, as the bits of doubles;
+then address and stride of each other input.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from torseur.emit.copying import Direction, copier
-from torseur.emit.float_flags import restore_float_flags, save_float_flags
 from torseur.emit.instructions import Instructions
 from torseur.emit.ir import Body, Lanes
-from torseur.emit.module import Module
+from torseur.emit.module import Module, restore_float_flags, save_float_flags
 from torseur.emit.staged import Staged, inputs_of, write_staged
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function, Stage
@@ -79,8 +78,8 @@ class _RunWriter:
         flags = save_float_flags(module, body)
         block, self.memory = module.allocate(body, self.slots * self.lanes.size)
         runs, rows, every, first = (self._word(k) for k in range(4))
-        h, t0 = (body.value(f"load double, ptr {body.at('%words', 8 * k)}") for k in (6, 7))
-        self.h, self.t0 = self._splat(h), self._splat(t0)
+        given = (body.value(f"load double, ptr {body.at('%words', 8 * k)}") for k in range(6, 10))
+        self.h, self.t0, self.earliest, self.latest = map(self._splat, given)
         with body.loop(runs, self.lanes.width) as run:
             self._begin(run, runs)
             with body.loop(rows) as row:
@@ -119,7 +118,7 @@ class _RunWriter:
         """Bring the states, inputs and parameters of a group of runs into lanes; do the parameter work."""
         self._copy(Direction.GATHER, self.n, self._pointer(4), str(8 * self.n), "@state", run, runs)
         for k, block in enumerate(self.others):
-            array, stride = self._pointer(8 + 2 * k), self._word(9 + 2 * k)
+            array, stride = self._pointer(10 + 2 * k), self._word(11 + 2 * k)
             self._copy(Direction.GATHER, block.size, array, stride, block.name, run, runs)
         for part in self.parts:
             self._kernel(part, part.staged.prologue.name, Stage.PARAMETER, "@state", part.work[:1])
@@ -171,10 +170,14 @@ class _RunWriter:
         self._evaluate(self.correct, "@trial", "@state")
 
     def _set_time(self, elapsed: str, c: float) -> None:
-        """t = t0 + (steps + c) h."""
+        """t = t0 + (steps + c) h, within what may be seen."""
         body, lanes, real = self.body, self.lanes, self.lanes.real
         steps = body.value(f"fadd {real} {elapsed}, {lanes.number(c)}")
-        body.store(lanes, self._multiply_add(steps, self.h, self.t0), self._at("@time"), 0)
+        t = self._multiply_add(steps, self.h, self.t0)
+        for order, bound in (("olt", self.earliest), ("ogt", self.latest)):
+            beyond = body.value(f"fcmp {order} {real} {t}, {bound}")
+            t = body.value(f"select {lanes.truth} {beyond}, {real} {bound}, {real} {t}")
+        body.store(lanes, t, self._at("@time"), 0)
 
     def _multiply_add(self, a: str, b: str, c: str) -> str:
         return Instructions(self.module, self.body).multiply_add(a, b, c)

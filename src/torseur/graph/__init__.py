@@ -36,7 +36,7 @@ from torseur.graph.linear import solve
 from torseur.graph.nodes import Expr, Graph, Truth
 from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
 from torseur.graph.rank import minimum_norm_solve, pseudo_inverse
-from torseur.graph.roots import root
+from torseur.graph.roots import newton_matrix, root
 from torseur.graph.substitution import substitute
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "maximum",
     "minimum",
     "minimum_norm_solve",
+    "newton_matrix",
     "pseudo_inverse",
     "root",
     "select",

@@ -16,7 +16,9 @@ from typing import Any
 from torseur.errors import GraphError
 from torseur.graph import ops
 from torseur.graph.blocks import Block, Role
-from torseur.graph.function import Function, checked_function
+from torseur.graph.derivatives import Tangent, adjoints, tangents
+from torseur.graph.evaluate import evaluate_flat
+from torseur.graph.function import Function, alone, checked_function
 from torseur.graph.nodes import Bundle, Expr, Graph, Node
 from torseur.graph.routine import Loops
 
@@ -24,9 +26,6 @@ __all__ = ["Callee", "FunctionCall", "Iteration", "Tangent", "call", "callee_of"
 
 DEEPEST = 50
 """Levels of calls: passes over callees are recursions, unlike those over nodes."""
-
-Tangent = Expr | list[Expr] | None
-"""The derivative of one argument of a call: of an expression, of a bundle, or zero."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,6 @@ class FunctionCall(Callee):
         return [parts[k] if met >> k & 1 else None for k in range(len(bundle.args))]
 
     def reference(self, args: Sequence[Any]) -> Any:
-        from torseur.graph.evaluate import evaluate_flat
-
         return evaluate_flat(self.function, args)
 
     @cached_property
@@ -145,18 +142,14 @@ class FunctionCall(Callee):
 
     @cached_property
     def _forward(self) -> FunctionCall:
-        from torseur.graph.derivatives import tangents
-
-        f = self.function
+        f = alone(self.function)
         seeds = [_fresh_block(f.graph, f"d__{b.name}", b) for b in f.inputs]
         pairs = {x: s for b, d in zip(f.inputs, seeds, strict=True) for x, s in zip(b, d, strict=True)}
         return FunctionCall(Function(f"{f.name}_tangent", [*f.inputs, *seeds], {"d": tangents(f.results, pairs)}))
 
     @cached_property
     def _reverse(self) -> FunctionCall:
-        from torseur.graph.derivatives import adjoints
-
-        f = self.function
+        f = alone(self.function)
         weights = _fresh_block(f.graph, "w__", None, len(f.results))
         flat = [x for b in f.inputs for x in b]
         grad = adjoints(f.results, list(weights), flat)

@@ -26,17 +26,18 @@ from typing import TypeVar, cast
 
 from torseur.errors import GraphError, choice
 from torseur.graph import ops
-from torseur.graph.calls import Tangent
-from torseur.graph.folding import power
+from torseur.graph.folding import foreign, power
 from torseur.graph.function import reachable
 from torseur.graph.functions import cos, cosh, log, select, sign, sin, sinh, sqrt
-from torseur.graph.nodes import Bundle, Expr, Graph, Node, foreign
+from torseur.graph.nodes import Bundle, Expr, Graph, Node
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import evaluate_piecewise
 
-__all__ = ["Jacobian", "Mode", "adjoints", "gradient", "hessian", "jacobian", "tangents"]
+__all__ = ["Jacobian", "Mode", "Tangent", "adjoints", "gradient", "hessian", "jacobian", "tangents"]
 
 T = TypeVar("T")
+Tangent = Expr | list[Expr] | None
+"""The derivative of one argument of a call: of an expression, of a bundle, or zero."""
 
 
 class Mode(Enum):

@@ -5,7 +5,7 @@ It is the independent check of every emitter, and what runs where native code ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.errors import ArgumentError
 from torseur.graph import ops
 from torseur.graph.function import Function, checked_function
+from torseur.graph.nodes import Node
 
-__all__ = ["evaluate", "evaluate_flat"]
+__all__ = ["evaluate", "evaluate_flat", "walk"]
 
 
 def evaluate(function: Function, *args: ArrayLike) -> tuple[NDArray[np.float64], ...]:
@@ -75,6 +76,18 @@ def _stack(values: list[Any], batch: tuple[int, ...], shape: tuple[int, ...]) ->
 
 def evaluate_flat(function: Function, columns: Sequence[Any]) -> list[Any]:
     """All results, flat, from one array (or number) per input element."""
+    with np.errstate(all="ignore"):
+        return walk(function, columns, _apply)
+
+
+def walk(function: Function, columns: Sequence[Any], apply: Callable[[Node, list[Any]], Any]) -> list[Any]:
+    """All results, flat, from one value per input element: a function on numbers of any kind.
+
+    Args:
+        function: what to run.
+        columns: the values of the inputs, block after block.
+        apply: gives the value of a node from those of its operands.
+    """
     offset, where = 0, {}
     for block in function.inputs:
         where[block.name] = offset
@@ -82,19 +95,18 @@ def evaluate_flat(function: Function, columns: Sequence[Any]) -> list[Any]:
     last_use = {a.id: k for k, node in enumerate(function.nodes) for a in node.args}
     kept = {e.id for e in function.results}
     value: dict[int, Any] = {}
-    with np.errstate(all="ignore"):
-        for k, node in enumerate(function.nodes):
-            if node.op is ops.SYMBOL:
-                value[node.id] = columns[where[node.data[0]] + node.data[1]]
-            else:
-                value[node.id] = _apply(node, [value[a.id] for a in node.args])
-            for arg in node.args:
-                if last_use[arg.id] == k and arg.id not in kept:
-                    value.pop(arg.id, None)
+    for k, node in enumerate(function.nodes):
+        if node.op is ops.SYMBOL:
+            value[node.id] = columns[where[node.data[0]] + node.data[1]]
+        else:
+            value[node.id] = apply(node, [value[a.id] for a in node.args])
+        for arg in node.args:
+            if last_use[arg.id] == k and arg.id not in kept:
+                value.pop(arg.id, None)
     return [value[e.id] for e in function.results]
 
 
-def _apply(node: Any, args: list[Any]) -> Any:
+def _apply(node: Node, args: list[Any]) -> Any:
     if node.op.numpy is not None:
         return node.op.numpy(*args)
     if node.op is ops.CONST or node.op is ops.TRUTH:

@@ -40,7 +40,7 @@ def negate(x: Expr) -> Expr:
 def total(a: Expr, b: Expr) -> Expr:
     g = a.graph
     if b.graph is not g:
-        raise _mixed(b)
+        raise foreign(b)
     if a.op is CONST:
         a, b = b, a
     if b.op is CONST:
@@ -66,7 +66,7 @@ def total(a: Expr, b: Expr) -> Expr:
 def difference(a: Expr, b: Expr) -> Expr:
     g = a.graph
     if b.graph is not g:
-        raise _mixed(b)
+        raise foreign(b)
     if a is b:
         return g.zero
     if b.op is NEG:
@@ -89,7 +89,7 @@ def difference(a: Expr, b: Expr) -> Expr:
 def product(a: Expr, b: Expr) -> Expr:
     g = a.graph
     if b.graph is not g:
-        raise _mixed(b)
+        raise foreign(b)
     if a.op is CONST:
         return _scaled(a, b)
     if b.op is CONST:
@@ -136,7 +136,7 @@ def _scaled(factor: Expr, x: Expr) -> Expr:
 def quotient(a: Expr, b: Expr) -> Expr:
     g = a.graph
     if b.graph is not g:
-        raise _mixed(b)
+        raise foreign(b)
     if b.op is CONST:
         if b.data == 0.0:
             return g.binary(ops.DIV, a, b)
@@ -196,7 +196,7 @@ def unary(op: Op, x: Expr) -> Expr:
 def binary(op: Op, a: Expr, b: Expr) -> Expr:
     """atan2, min, max."""
     if b.graph is not a.graph:
-        raise _mixed(b)
+        raise foreign(b)
     if a.op is CONST and b.op is CONST:
         return _folded(op, a, b)
     if op.commutative:
@@ -210,7 +210,7 @@ def binary(op: Op, a: Expr, b: Expr) -> Expr:
 def compare(op: Op, a: Expr, b: Expr) -> Truth:
     g = a.graph
     if b.graph is not g:
-        raise _mixed(b)
+        raise foreign(b)
     if a.op is CONST and b.op is CONST:
         assert op.python is not None
         return g.truth(bool(op.python(a.data, b.data)))
@@ -249,7 +249,7 @@ def negation(a: Truth) -> Truth:
 def choice(condition: Truth, a: Expr, b: Expr) -> Expr:
     g = a.graph
     if b.graph is not g or condition.graph is not g:
-        raise _mixed(b if b.graph is not g else condition)
+        raise foreign(b if b.graph is not g else condition)
     if condition.op is ops.NOT:
         condition, a, b = condition.args[0], b, a
     if condition.op is ops.TRUTH:
@@ -279,7 +279,10 @@ def _is_plain(value: float) -> bool:
     return sys.float_info.min <= abs(value) <= sys.float_info.max
 
 
-def _mixed(node: object) -> GraphError:
-    from torseur.graph.nodes import foreign
-
-    return foreign(node)
+def foreign(node: object) -> GraphError:
+    """Two graphs met in one expression."""
+    return GraphError(
+        "expressions of two graphs cannot be mixed",
+        got=repr(node),
+        remedy="build both in one Graph, or call one as a Function",
+    )

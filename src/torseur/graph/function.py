@@ -26,10 +26,11 @@ import numpy as np
 from torseur.errors import ArgumentError, GraphError
 from torseur.graph import ops
 from torseur.graph.blocks import Block, Role, checked_name
+from torseur.graph.folding import foreign
 from torseur.graph.functions import select
-from torseur.graph.nodes import Expr, Graph, Node, Truth, foreign
+from torseur.graph.nodes import Expr, Graph, Node, Truth
 
-__all__ = ["STAGE_OF", "Function", "Output", "Stage", "checked_function", "reachable"]
+__all__ = ["STAGE_OF", "Function", "Output", "Stage", "alone", "checked_function", "reachable"]
 
 _Array = tuple[tuple[int, ...], list[Any]]
 _CODE = {op: k for k, op in enumerate(ops.OPS)}
@@ -168,6 +169,31 @@ def checked_function(function: object, where: str) -> Function:
             remedy="make one: Function(name, inputs, {'y': expression})",
         )
     return function
+
+
+def alone(function: Function) -> Function:
+    """The same function in a graph of its own.
+
+    What is derived from it there is the same whatever else was derived before: operands are ordered by age.
+    """
+    g = Graph()
+    inputs = [g.block(b.name, b.shape, b.role, names=b.names) for b in function.inputs]
+    new: dict[int, Node] = {
+        old.id: s for b, block in zip(function.inputs, inputs, strict=True) for old, s in zip(b, block, strict=True)
+    }
+    for node in function.nodes:
+        if node.op is ops.CONST:
+            new[node.id] = g.number(node.data)
+        elif node.id not in new:
+            new[node.id] = g.node(type(node), node.op, tuple(new[a.id] for a in node.args), node.data)
+    outputs = {o.name: _reshaped([new[e.id] for e in o.exprs], o.shape) for o in function.outputs}
+    return Function(function.name, inputs, outputs)
+
+
+def _reshaped(flat: list[Any], shape: tuple[int, ...]) -> Any:
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(shape)
 
 
 def reachable(exprs: Iterable[Node]) -> list[Node]:

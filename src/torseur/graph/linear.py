@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from functools import cache
 from itertools import chain
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,23 @@ import numpy as np
 from torseur.errors import GraphError
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.function import Function
-from torseur.graph.functions import absolute, maximum, select
+from torseur.graph.functions import absolute, maximum, select, sign
 from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, lu_size
 from torseur.graph.nodes import Bundle, Expr, Graph, Node, Truth
 from torseur.graph.routine import Loops
 
-__all__ = ["Factor", "Matrix", "Substitute", "cut_in_rows", "dot", "exchange", "largest", "matrix_of", "solve"]
+__all__ = [
+    "Factor",
+    "Matrix",
+    "Substitute",
+    "cut_in_rows",
+    "dot",
+    "exchange",
+    "largest",
+    "matrix_of",
+    "orientation",
+    "solve",
+]
 
 Matrix = list[list[Expr]]
 
@@ -66,6 +78,22 @@ def solve(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> list[Any]:
         return [right[0] / rows[0][0]]
     factor = g.call(_factor(n), [e for row in rows for e in row])
     return _substituted(n, False, factor, right)
+
+
+def orientation(A: Sequence[Sequence[Expr | float]]) -> Expr:
+    """The sign of the determinant of a square A, by the factors that `solve` has; of a singular A it says nothing.
+
+    For what callees are lowered to: the reference evaluator has no factors.
+    """
+    g, rows = matrix_of(A, [])
+    n = len(rows)
+    if n == 1:
+        return sign(rows[0][0])
+    factor = g.call(_factor(n), [e for row in rows for e in row])
+    swaps = (
+        [1.0 - 2.0 * factor[k] for k in range(n * n, factor.data.n_out)] if n <= WRITTEN_OUT else [factor[n * n + n]]
+    )
+    return prod([*(sign(factor[k * n + k]) for k in range(n)), *swaps], start=g.one)
 
 
 def matrix_of(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Graph, Matrix]:

@@ -11,8 +11,8 @@ __all__ = ["LU", "LU_SOLUTION", "LU_TRANSPOSED", "SHORTEST", "lu_size"]
 
 
 def lu_size(n: int) -> int:
-    """L and U in one array, the inverses of the pivots on the diagonal; then the order of the rows."""
-    return n * n + n
+    """L and U in one array, the inverses of the pivots on the diagonal; the order of the rows; its sign."""
+    return n * n + n + 1
 
 
 def lu_factors(n: int, A: In, E: Out) -> None:
@@ -21,6 +21,7 @@ def lu_factors(n: int, A: In, E: Out) -> None:
         E[k] = A[k]
     for i in range(n):
         E[n * n + i] = i
+    E[n * n + n] = 1.0
     for k in range(n):
         best = abs(E[k * n + k])
         row = k
@@ -36,6 +37,7 @@ def lu_factors(n: int, A: In, E: Out) -> None:
             keep = E[n * n + k]
             E[n * n + k] = E[n * n + row]
             E[n * n + row] = keep
+            E[n * n + n] = -E[n * n + n]
         inverse = 1.0 / E[k * n + k]
         E[k * n + k] = inverse
         for i in range(k + 1, n):

@@ -24,6 +24,8 @@ import numpy as np
 from torseur.errors import GraphError, choice
 from torseur.graph import folding, ops
 from torseur.graph.blocks import Block, Role, checked_name, checked_shape
+from torseur.graph.display import short
+from torseur.graph.folding import foreign
 from torseur.graph.ops import Op
 
 if TYPE_CHECKING:
@@ -47,8 +49,6 @@ class Node:
         self.data = data
 
     def __repr__(self) -> str:
-        from torseur.graph.display import short
-
         return short(self)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -362,12 +362,3 @@ def _as_float(value: object) -> float:
         raise GraphError(
             "not a constant", expected="a number that fits in double precision", got=type(value).__name__
         ) from None
-
-
-def foreign(node: object) -> GraphError:
-    """Two graphs met in one expression."""
-    return GraphError(
-        "expressions of two graphs cannot be mixed",
-        got=repr(node),
-        remedy="build both in one Graph, or call one as a Function",
-    )

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torseur.graph import folding, ops
+from torseur.graph.folding import foreign
 from torseur.graph.function import reachable
-from torseur.graph.nodes import Expr, Node, foreign
+from torseur.graph.nodes import Expr, Node
 from torseur.graph.ops import Op
 from torseur.graph.piecewise import evaluate_piecewise
 

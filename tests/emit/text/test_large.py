@@ -64,7 +64,10 @@ def chain(n: int) -> Function:
 
 
 @pytest.mark.parametrize("emit", LANGUAGES)
-@pytest.mark.parametrize(("build", "n"), [(deep, 100_000), (wide, 20_000), (chain, 20_000)])
+@pytest.mark.parametrize(
+    ("build", "n"),
+    [(deep, 20_000), pytest.param(deep, 100_000, marks=pytest.mark.slow), (wide, 20_000), (chain, 20_000)],
+)
 def test_text_grows_in_proportion_and_never_nests_deeply(build, n, emit):
     assert sys.getrecursionlimit() < n / 10
     small, large = emit(build(n // 10)), emit(build(n))

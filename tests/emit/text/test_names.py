@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torseur.emit.text.names import Names
+from torseur.emit.text.dialect import Names
 
 WISHES = st.lists(st.sampled_from(["a", "a_2", "a_", "if", "if_", "if_2", "t1", "t2"]), max_size=30)
 

@@ -14,7 +14,7 @@ from support.random_functions import arguments, functions, showcase
 from support.recipes import KINDS
 from support.rounding import assert_close, evaluate_with_bounds
 from torseur.emit.text import to_latex, to_listing
-from torseur.emit.text.latex_names import symbol
+from torseur.emit.text.latex import symbol
 from torseur.graph import Block, Function, Graph, Role, call, cos, root, select, sin, solve, sqrt, table
 
 LISTING = """\

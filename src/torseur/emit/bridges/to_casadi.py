@@ -13,14 +13,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torseur.emit.bridges.walk import walk
-from torseur.emit.text.dialect import words
-from torseur.emit.text.names import Names
+from torseur.emit.text.dialect import Names, words
 from torseur.emit.text.unit import Called, all_called, called, postorder
 from torseur.errors import CompileError, MissingExtra
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
+from torseur.graph.evaluate import walk
 from torseur.graph.function import Function, checked_function
 from torseur.graph.nodes import Node
 from torseur.graph.ops import Op

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from torseur.emit.bridges.walk import walk
-from torseur.emit.text.layout import Layout
-from torseur.emit.text.names import Names
+from torseur.emit.text.dialect import Layout, Names
 from torseur.emit.text.statements import constants, plan
 from torseur.errors import ArgumentError, CompileError, MissingExtra
 from torseur.graph import ops
 from torseur.graph.calls import FunctionCall
+from torseur.graph.evaluate import walk
 from torseur.graph.function import Function, checked_function
 from torseur.graph.linear import Factor, Substitute
 from torseur.graph.nodes import Expr, Node

@@ -23,9 +23,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from torseur.emit.text.dialect import Dialect, Rank, functions, words
+from torseur.emit.text.dialect import Dialect, Layout, Rank, functions, words
 from torseur.emit.text.frame import Frame, describe, horner, inputs_of, lines_of
-from torseur.emit.text.layout import Layout
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part
@@ -293,7 +292,8 @@ class _CFrame(Frame):
         arguments = [f"a{k}" for k, _ in enumerate(item.blocks, 1)]
         kinds = [self.real if b.shape == () else f"const {self.real} *" for b in item.blocks]
         inputs = [f"{kind} {a}".replace("* ", "*") for kind, a in zip(kinds, arguments, strict=True)]
-        last = ["state", f"state[{loop.size}]", *arguments][: len(loop.finish.inputs)]
+        done = f"state[{loop.size}]" if loop.finish.inputs[1:] and loop.finish.inputs[1].shape == () else None
+        last = ["state", done or f"state + {loop.size}", *arguments][: len(loop.finish.inputs)]
         lines = [
             f"{self.real} state[{loop.size + 1}];",
             "int k;",

@@ -1,4 +1,4 @@
-"""How a language writes expressions, as data.
+"""How a language writes: its expressions, its names and its statements, as data.
 
 Templates are filled with ``%``: one ``%s`` per operand. What is common to all languages (precedence, brackets, signs)
 is in `torseur.emit.text.phrases`; what is around expressions (functions, arrays, loops) is each language's frame.
@@ -7,7 +7,7 @@ is in `torseur.emit.text.phrases`; what is around expressions (functions, arrays
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -15,7 +15,7 @@ from functools import cached_property
 from torseur.graph import ops
 from torseur.graph.ops import Op
 
-__all__ = ["Dialect", "Rank", "functions", "plain_number", "words"]
+__all__ = ["Dialect", "Layout", "Names", "Rank", "functions", "plain_number", "words"]
 
 
 class Rank(IntEnum):
@@ -116,3 +116,75 @@ def plain_number(value: float) -> str:
     """
     text = repr(float(value))
     return text.removesuffix(".0")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The choices a language makes.
+
+    Args:
+        size: operations in one statement before it is cut in two.
+        depth: brackets within brackets in one statement before it is cut.
+        arrays: inputs and outputs are arrays with names of their own, filled at the end. Otherwise every result is a
+            statement of its own, at the stage where it can be computed.
+        squares: ``x*x`` is written as a power, so that x need not be a name.
+        alone: operations that look best as a statement of their own.
+        prologue: work on parameters only is a part of its own.
+        instant: work on parameters and time only is a part of its own.
+    """
+
+    size: int = 12
+    depth: int = 5
+    arrays: bool = True
+    squares: bool = False
+    alone: frozenset[Op] = frozenset()
+    prologue: bool = True
+    instant: bool = False
+
+
+def _as_it_is(name: str) -> str:
+    return name
+
+
+class Names:
+    """Hands out identifiers.
+
+    Args:
+        reserved: words that must not be used.
+        spell: how the language writes a name; two names that it would spell alike are told apart, by numbers behind
+            them, which it must not drop.
+
+    >>> names = Names({"lambda"})
+    >>> names.take("q1"), names.take("q1"), names.take("lambda"), names.fresh("t"), names.fresh("t")
+    ('q1', 'q1_2', 'lambda_', 't1', 't2')
+    """
+
+    def __init__(self, reserved: Iterable[str] = (), spell: Callable[[str], str] = _as_it_is) -> None:
+        self._reserved = frozenset(reserved)
+        self._taken = set(self._reserved)
+        self._spell = spell
+        self._next: dict[str, int] = {}
+
+    def take(self, wish: str) -> str:
+        """The name asked for, or with something added to it if it is not free."""
+        text = self._spell(wish)
+        if text in self._reserved:
+            wish += "_"
+            text = self._spell(wish)
+        if text in self._taken:
+            text = self._numbered(f"{wish}_", 2)
+        self._taken.add(text)
+        return text
+
+    def fresh(self, stem: str) -> str:
+        """The next free name of a numbered family: t1, t2, ..."""
+        text = self._numbered(stem, 1)
+        self._taken.add(text)
+        return text
+
+    def _numbered(self, stem: str, first: int) -> str:
+        k = self._next.get(stem, first)
+        while self._spell(f"{stem}{k}") in self._taken:
+            k += 1
+        self._next[stem] = k + 1
+        return self._spell(f"{stem}{k}")

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from torseur.emit.text.dialect import Dialect
-from torseur.emit.text.layout import Layout
+from torseur.emit.text.dialect import Dialect, Layout
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part

@@ -1,16 +1,16 @@
-r"""LaTeX: one ``align*`` per stage, names as symbols (see `torseur.emit.text.latex_names`).
+r"""LaTeX: one ``align*`` per stage, names as symbols (see `symbol`).
 
 The text is a fragment; the document needs ``\usepackage{amsmath}``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
-from torseur.emit.text.dialect import Dialect, functions, plain_number
-from torseur.emit.text.latex_names import escaped, symbol
-from torseur.emit.text.layout import Layout
+from torseur.emit.text.dialect import Dialect, Layout, functions, plain_number, words
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.reading import WHEN, Passage, Reading, polynomial
 from torseur.graph import ops
@@ -18,7 +18,85 @@ from torseur.graph.counts import Count
 from torseur.graph.function import Function, Output, checked_function
 from torseur.graph.piecewise import Piecewise
 
-__all__ = ["LATEX", "to_latex"]
+__all__ = ["LATEX", "LatexReading", "dotted", "escaped", "symbol", "to_latex"]
+
+_GREEK = words(
+    """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi
+    omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
+)
+_SHORT = {"qd": ("q", 1), "qdd": ("q", 2)}
+_DOTS = {1: r"\dot{%s}", 2: r"\ddot{%s}"}
+_COMPONENT = re.compile(r"([vw])([xyz])|(q)([wxyz])")
+_BASE = re.compile(r"(\\[A-Za-z]+(?:\{[^{}]*\})?|.)(.*)", re.DOTALL)
+
+
+def symbol(name: str) -> str:
+    r"""The symbol of a name.
+
+    The rules, in this order:
+
+    - digits at the end, or with one word behind them, and whatever follows an underscore become subscripts: ``q1``,
+      ``ZZ1R``, ``M1_2``, ``J_motor``;
+    - ``qd`` and ``qdd``, and an ending ``dot`` or ``ddot``, become dots: ``qd1``, ``vdot``;
+    - the name of a Greek letter becomes the letter: ``theta``, ``Omega``;
+    - components of a velocity, an angular velocity and a quaternion have their axis as index: ``vx``, ``wz``, ``qw``;
+    - one letter stays as it is, several are upright: ``XX``, ``tool``;
+    - a name that fits none of this is set in typewriter type.
+
+    >>> [symbol(x) for x in ("q1", "M1_2", "qd1", "theta_2", "XX3", "J_motor")]
+    ['q_{1}', 'M_{1,2}', '\\dot{q}_{1}', '\\theta_{2}', '\\mathrm{XX}_{3}', 'J_{\\mathrm{motor}}']
+    >>> [symbol(x) for x in ("MX2R", "a1b2", "_x")]
+    ['\\mathrm{MX}_{2\\mathrm{R}}', '\\mathtt{a1b2}', '\\mathtt{\\_x}']
+    """
+    if component := _COMPONENT.fullmatch(name):
+        letter, axis = (part for part in component.groups() if part)
+        return f"{letter}_{{{axis}}}"
+    first, *rest = name.split("_")
+    match = re.fullmatch(r"([A-Za-z]+)([0-9]*)([A-Za-z]*)", first)
+    if match is None or not all(rest):
+        return rf"\mathtt{{{escaped(name)}}}"
+    stem, digits, tail = match.groups()
+    place = digits + (rf"\mathrm{{{tail}}}" if tail else "")
+    subscripts = [*([place] if place else []), *(_word(part) for part in rest)]
+    return _stem(stem) + (f"_{{{','.join(subscripts)}}}" if subscripts else "")
+
+
+def dotted(name: str, dots: int) -> str:
+    r"""The symbol of the derivative in time of something named: its own, with dots on it.
+
+    >>> dotted("theta_2", 2), dotted("vx", 1)
+    ('\\ddot{\\theta}_{2}', '\\dot{v}_{x}')
+    """
+    match = _BASE.fullmatch(symbol(name))
+    assert match is not None  # no symbol is empty
+    return _DOTS[dots] % match[1] + match[2]
+
+
+def _stem(word: str) -> str:
+    if word in _SHORT:
+        word, dots = _SHORT[word]
+    elif word.endswith("ddot") and len(word) > 4:
+        word, dots = word[:-4], 2
+    elif word.endswith("dot") and len(word) > 3:
+        word, dots = word[:-3], 1
+    else:
+        dots = 0
+    return _DOTS[dots] % _word(word) if dots else _word(word)
+
+
+def _word(word: str) -> str:
+    if word in _GREEK:
+        return f"\\{word}"
+    return word if len(word) == 1 or word.isdigit() else rf"\mathrm{{{word}}}"
+
+
+def escaped(text: str) -> str:
+    """Plain text for LaTeX.
+
+    >>> print(escaped("a_b"))
+    a\\_b
+    """
+    return text.replace("_", r"\_")
 
 
 def _number(value: float) -> str:
@@ -66,8 +144,12 @@ LATEX = Dialect(
 )
 
 
-def to_latex(function: Function) -> str:
+def to_latex(function: Function, symbols: Mapping[str, str] | None = None) -> str:
     r"""A function as LaTeX.
+
+    Args:
+        function: what is printed.
+        symbols: name -> how it is written, where that does not follow from the name.
 
     >>> from torseur.graph import Function, Graph, Role, cos
     >>> g = Graph()
@@ -85,13 +167,19 @@ def to_latex(function: Function) -> str:
     \endgroup
     <BLANKLINE>
     """
-    return _Latex(checked_function(function, "to_latex"), LATEX).text()
+    return LatexReading(checked_function(function, "to_latex"), symbols).text()
 
 
-class _Latex(Reading):
+class LatexReading(Reading):
+    """A function in passages of equations; `symbols` as in `to_latex`."""
+
     layout: ClassVar[Layout] = Layout(
         size=10, depth=4, arrays=False, squares=True, instant=True, alone=frozenset({ops.SELECT})
     )
+
+    def __init__(self, function: Function, symbols: Mapping[str, str] | None = None) -> None:
+        known = dict(symbols or {})
+        super().__init__(function, replace(LATEX, spell=lambda name: known.get(name) or symbol(name)))
 
     def text(self) -> str:
         pieces = [_section(WHEN[p.stage].capitalize(), p.count, p) for p in self.passages()]
@@ -103,7 +191,7 @@ class _Latex(Reading):
             pieces.append(_section(heading, passage.count, passage))
         for name, meaning in self.meanings():
             pieces.append(rf"\noindent ${name}$: {escaped(meaning)}.\par")
-        pieces += [self.table(name, curve) for curve, name in self.unit.tables.items()]
+        pieces += [_align([line]) for line in self.tables()]
         return "\n".join([r"\begingroup\allowdisplaybreaks", *pieces, r"\endgroup"]) + "\n"
 
     def array(self, items: Sequence[str], shape: Sequence[int]) -> str:
@@ -120,14 +208,18 @@ class _Latex(Reading):
     def matrix(self, writer: Writer, output: Output) -> tuple[str, str]:
         return rf"\mathbf{{{escaped(output.name)}}}", self.array([writer.text(e) for e in output.exprs], output.shape)
 
-    def table(self, name: str, curve: Piecewise) -> str:
+    def tables(self) -> list[tuple[str, str]]:
+        """Both sides of the definition of every interpolated table."""
+        return [self._table(name, curve) for curve, name in self.unit.tables.items()]
+
+    def _table(self, name: str, curve: Piecewise) -> tuple[str, str]:
         rows = []
         for k in range(len(curve.origins)):
             low = rf"{_signed(curve.breaks[k - 1])} \le " if k > 0 else ""
             high = f" < {_signed(curve.breaks[k])}" if k < len(curve.breaks) else ""
             rows.append(f"{polynomial(self.dialect, curve, k, 'x')} & {low}x{high}")
         cases = r" \\ ".join(rows)
-        return _align([(rf"{name}\left(x\right)", rf"\begin{{cases}} {cases} \end{{cases}}")])
+        return rf"{name}\left(x\right)", rf"\begin{{cases}} {cases} \end{{cases}}"
 
 
 def _signed(value: float) -> str:

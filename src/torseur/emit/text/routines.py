@@ -10,8 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from torseur.emit.text.dialect import Dialect, Rank
-from torseur.emit.text.names import Names
+from torseur.emit.text.dialect import Dialect, Names, Rank
 from torseur.graph import ops
 from torseur.graph.ops import Op
 from torseur.graph.routine import EPSILON, Routine

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torseur.emit.text.layout import Layout
-from torseur.emit.text.names import Names
+from torseur.emit.text.dialect import Layout, Names
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.function import Function, Output, Stage

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from torseur.emit.text.dialect import Dialect
-from torseur.emit.text.layout import Layout
-from torseur.emit.text.names import Names
+from torseur.emit.text.dialect import Dialect, Layout, Names
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.routines import elementary
 from torseur.emit.text.statements import plan
