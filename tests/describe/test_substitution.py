@@ -3,7 +3,7 @@
 import pytest
 
 from torseur.describe import Body, Constraint, Effort, Formula, Joint, LookupTable, Mechanism, Rolling
-from torseur.describe.substitution import with_numbers, without_constraints
+from torseur.describe.evaluation import with_numbers, without_constraints
 
 
 @pytest.mark.parametrize(

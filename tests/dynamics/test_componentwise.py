@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from support.evaluated import Evaluated, assert_same
+from support.sweeps import mostly_slow
 from torseur.bench.build import stack
 from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.componentwise import ComponentwiseSolver, basis
+from torseur.dynamics.constrained_motion.range_space import RangeSpaceSolver
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.constraints import solvers
 from torseur.dynamics.constraints.solvers import FEW_SPEEDS, NullSpaceSolver, ProjectionSolver
@@ -54,7 +56,7 @@ def ring(links: int) -> Mechanism:
 def test_the_way_is_chosen_by_how_many_speeds_hang_together():
     assert type(constraint_solver(Workbench(stacked(1)))) is ProjectionSolver
     assert type(constraint_solver(Workbench(stacked()))) is ComponentwiseSolver
-    assert type(constraint_solver(Workbench(ring(FEW_SPEEDS)))) is ProjectionSolver
+    assert type(constraint_solver(Workbench(ring(FEW_SPEEDS)))) is RangeSpaceSolver
     assert type(constraint_solver(Workbench(ring(FEW_SPEEDS + 1)))) is NullSpaceSolver
 
 
@@ -96,7 +98,7 @@ def numbers(function: Function, ranks, angles=ANGLES):
     return [values[b.name] for b in function.inputs]
 
 
-@pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.parametrize("lanes", mostly_slow([1, 4], quick=(4,)))
 def test_where_a_rank_is_lost_for_an_instant_all_rows_are_solved_together(together, lanes):
     """A stage that stands straight has two freedoms, which the bases have no place for."""
     here, there = (compile(f, lanes=lanes) for f in together)
@@ -131,7 +133,8 @@ def test_a_basis_is_orthonormal_and_spans_what_a_projector_leaves(n, count):
         np.testing.assert_allclose(found.T @ found, Q @ Q.T, atol=1e-13)
 
 
-@pytest.mark.parametrize("quantity", ["forward_dynamics", "corrected"])
+@pytest.mark.slow
+@pytest.mark.parametrize("quantity", mostly_slow(["forward_dynamics", "corrected"], quick=("forward_dynamics",)))
 def test_code_of_a_stack_grows_with_the_inertia_matrix_and_not_with_the_cube(quantity):
     def nodes(stages):
         function = function_of(stacked(stages), quantity)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from support.evaluated import Evaluated, assert_same
 from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, state_of
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
 from torseur.dynamics.tree.system import System
@@ -54,7 +55,7 @@ def _listed(found):
     return found if isinstance(found, tuple) else (found,)
 
 
-@pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.parametrize("kind", mostly_slow(MOVING, quick=("revolute", "spherical", "free")))
 def test_what_a_joint_does_not_notice_may_be_its_parents(kind):
     chain = (BodyPlan("universal", -1, "rpy"), BodyPlan(kind, 0, "rpy"), BodyPlan(kind, 1, "mdh", "central"))
     assert_alike(mechanism_of(Plan("floating", chain, seed=8)), 1)

@@ -10,6 +10,7 @@ import pytest
 from support.evaluated import Evaluated, arguments_of, assert_same
 from support.example_files import EXAMPLES
 from support.plain_motion import parameter_values
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
 from torseur.dynamics.parameters.closed_structures import closed_base_parameters
@@ -47,7 +48,7 @@ def motions(name, n=12, seed=3):
     return call, (m.q, v, call("forward_dynamics", m.q, v, tau, **more)), more
 
 
-@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("name", mostly_slow(CLOSED, quick=("four_bar", "tractor_trailer", "rolling_disc")))
 def test_base_regressor_times_base_parameters_is_what_the_independent_speeds_feel(name):
     """N' tau = (N' Y) K_B + N' given forces, at closed states."""
     call, (q, v, vdot), more = motions(name)
@@ -57,7 +58,7 @@ def test_base_regressor_times_base_parameters_is_what_the_independent_speeds_fee
     assert_same(Y @ K, np.einsum("kij,ki->kj", N, tau), tolerance=1e-8)
 
 
-@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("name", mostly_slow(CLOSED, quick=("four_bar", "tractor_trailer", "rolling_disc")))
 def test_as_many_are_kept_as_the_rank_at_closed_states_and_the_others_are_combinations(name):
     closed, model = found(name), build(example(name))
     numeric = model.identifiable_parameters(seed=7)
@@ -68,7 +69,7 @@ def test_as_many_are_kept_as_the_rank_at_closed_states_and_the_others_are_combin
 
 
 @pytest.mark.parametrize("quantity", ["actuator_efforts", "reduced_mass_matrix", "reduced_bias", "forward_dynamics"])
-@pytest.mark.parametrize("name", ["four_bar", "sr400"])
+@pytest.mark.parametrize("name", mostly_slow(["four_bar", "sr400"], quick=("four_bar",)))
 def test_equations_with_closed_groupings_move_alike_and_take_fewer_operations(name, quantity):
     mechanism = example(name)
     _, (q, v, vdot), more = motions(name)

@@ -13,6 +13,7 @@ from support.closed_mechanisms import CUTS, FORMS, closed
 from support.evaluated import Evaluated, assert_same
 from support.plain_closed import sixth_order_slope
 from support.random_mechanisms import MOVING, BodyPlan, Plan, mechanism_of, without_dry_friction
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.model import build
@@ -140,7 +141,7 @@ def test_what_constraints_do_is_the_work_of_their_drives_alone(seed, cut, form):
 
 
 # -- forces in loops ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", mostly_slow(CUTS, quick=("revolute", "screw", "spherical")))
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**31))
 def test_the_open_mechanism_moves_as_the_closed_one_under_the_wrench_of_the_cut(cut, seed):
@@ -263,6 +264,7 @@ def test_corrected_states_are_closed_and_stay_as_they_are(seed, cut, form):
 
 
 # -- derivatives and native code ---------------------------------------------------------------------------------------
+@pytest.mark.slow
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**31), cut=st.sampled_from(CUTS), form=st.sampled_from(FORMS))
 @example(seed=720, cut="universal", form="speeds")  # a motor that is about to turn back
@@ -283,6 +285,7 @@ def test_derivatives_of_constrained_motion_are_those_of_its_differences(seed, cu
         assert_same(by_tau @ d, call("forward_dynamics", s.q, s.v, tau + d, **now) - vdot, size=1 + size)
 
 
+@pytest.mark.slow
 def test_native_code_is_the_reference_one_state_or_many():
     kinds = ("spherical", "revolute", "prismatic")
     plan = Plan("fixed", tuple(BodyPlan(kind, k - 1, "rpy") for k, kind in enumerate(kinds)), ("wrench",), seed=3)

@@ -130,6 +130,7 @@ def test_the_reduced_inertia_is_symmetric_positive_and_that_of_the_energy(seed, 
     assert_same(a @ D @ a, (N @ a) @ M @ (N @ a))
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(**ties)
 def test_kane_body_by_body_is_the_reduced_recursion(seed, cuts, forms):

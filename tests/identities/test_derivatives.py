@@ -17,6 +17,7 @@ from support.random_mechanisms import (
     state_of,
     without_dry_friction,
 )
+from support.sweeps import mostly_slow
 from torseur.describe import Drag
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.dynamics.tree.derivatives import inverse_dynamics_derivatives
@@ -125,7 +126,7 @@ def test_derivatives_of_forward_dynamics_are_limits_of_differences():
     assert_same(by_tau, np.array(columns).T, tolerance=1e-9)
 
 
-@pytest.mark.parametrize("loads", [0, 5])
+@pytest.mark.parametrize("loads", mostly_slow([0, 5], quick=(0,)))
 def test_derivatives_of_a_large_tree_are_limits_of_differences(loads):
     rng = np.random.default_rng(12)
     mechanism = mechanism_of(random_plan(rng, 12, base="floating", kinds=STRAIGHT, loads=loads))

@@ -93,6 +93,7 @@ def states(driven, floating, seed):
     return s, base, q, np.concatenate([base.v, s.v]), np.concatenate([base.vdot, s.vdot])
 
 
+@pytest.mark.slow
 @given(plan=plans(max_bodies=4, loads=LOAD_FORMS, kinds=MOVING))
 @settings(max_examples=6)
 def test_a_driven_base_moves_the_rest_as_a_floating_one_that_follows(plan):
@@ -132,6 +133,7 @@ def test_lagrange_and_newton_agree_on_a_driven_base(plan):
     assert_same(newton, lagrange, size=10.0)
 
 
+@pytest.mark.slow
 @given(plan=plans(max_bodies=3, kinds=("revolute", "prismatic", "spherical", "screw"), loads=("spring", "wrench")))
 @settings(max_examples=4)
 def test_forward_of_inverse_and_derivatives_hold_on_a_driven_base(plan):

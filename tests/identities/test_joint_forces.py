@@ -13,6 +13,7 @@ from support.evaluated import Evaluated, assert_same
 from support.example_files import EXAMPLES
 from support.plain_joints import joint_force
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
 from torseur.describe.loads import KINDS as LOADS
 from torseur.errors import ArgumentError, ModelError
@@ -71,7 +72,7 @@ def opened(mechanism, wrenches, s, plain):
     return mechanism.model_copy(update={"loops": {}, "loads": loads})
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", mostly_slow(CUTS, quick=("revolute", "spherical")))
 def test_joints_of_a_closed_mechanism_hold_what_the_cut_joint_leaves_to_them(cut):
     bodies = tuple(
         BodyPlan(kind, k - 1) for k, kind in enumerate(("revolute", "spherical", "universal", "cylindrical"))

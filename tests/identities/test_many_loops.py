@@ -6,9 +6,10 @@ import numpy as np
 
 from support.evaluated import Evaluated, assert_same
 from torseur.describe import Mechanism
+from torseur.dynamics.constrained_motion.range_space import RangeSpaceSolver
 from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.constrained_motion.solver import MANY_ROWS, PartitioningSolver, constraint_solver
-from torseur.dynamics.constraints.solvers import NullSpaceSolver, ProjectionSolver
+from torseur.dynamics.constraints.solvers import NullSpaceSolver
 from torseur.dynamics.workbench import Workbench
 from torseur.model import build
 
@@ -40,7 +41,7 @@ def windows() -> Mechanism:
 def test_the_way_is_chosen_by_how_many_rows_hang_together():
     assert isinstance(constraint_solver(Workbench(windows())), PartitioningSolver)
     few = windows().model_copy(update={"loops": dict(list(windows().loops.items())[:2])})
-    assert isinstance(constraint_solver(Workbench(few)), ProjectionSolver)
+    assert isinstance(constraint_solver(Workbench(few)), RangeSpaceSolver)
 
 
 def test_loops_follow_from_each_other_two_rows_at_a_time():

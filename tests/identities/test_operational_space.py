@@ -25,6 +25,7 @@ def regular(kinds, seed, rank, loads=()):
     raise AssertionError("no regular chain found")
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10_000),
     kinds=st.sampled_from([SIX, EIGHT]),

@@ -10,6 +10,7 @@ import pytest
 from support.evaluated import Evaluated, assert_same, ranks_around
 from support.overconstrained_linkages import described
 from support.ring_mechanisms import Ring
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
 from torseur.dynamics.analytical.kane import kane
 from torseur.dynamics.workbench import Workbench
@@ -55,7 +56,7 @@ def test_rows_of_rounding_take_no_freedom(cut, freedoms):
     assert_same(vdot, call("forward_dynamics", d.q, d.v, tau), tolerance=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), quick=(0,)))
 def test_a_loop_whose_rows_are_all_redundant_leaves_the_motion_alone(seed):
     """A planar chain held to its own plane by a planar joint: three rows of rounding, which must not count."""
     ring = Ring(("revolute", "revolute", "planar", "revolute"), seed, flat=True)
@@ -152,6 +153,7 @@ def assembled(call, q):
     return q
 
 
+@pytest.mark.slow
 def test_bricards_linkage_moves_though_its_rows_forbid_it():
     """Its rows have rank four for five joints: one motion is left, along which the energy of free fall is kept."""
     call = Evaluated(bricard())

@@ -47,7 +47,15 @@ def test_the_regressor_times_the_parameters_is_what_point_masses_need(plan):
     assert_same(product(mechanism, s), Plain(mechanism).inverse_dynamics(s.q, s.v, s.vdot, s.t, s.u))
 
 
-@pytest.mark.parametrize(("base", "bodies"), [("floating", 40), ("fixed", 25), ("carrier", 20)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("base", "bodies"),
+    [
+        pytest.param("floating", 40, marks=pytest.mark.slow),
+        ("fixed", 25),
+        pytest.param("carrier", 20, marks=pytest.mark.slow),
+    ],
+)
 def test_large_trees_too(base, bodies):
     plan = random_plan(np.random.default_rng(bodies), bodies, base=base, kinds=MOVING, loads=4)
     mechanism = mechanism_of(plan)

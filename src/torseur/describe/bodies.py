@@ -138,6 +138,10 @@ class Joint(Record):
         """What the kind knows of motion."""
         return KINDS[self.kind]
 
+    @property
+    def is_own(self) -> bool:
+        return super().is_own and self.kind in KINDS.core
+
 
 class Frame(Record):
     """A named frame on a body. If its place depends on coordinates, only its position is meant (no velocity of its

@@ -49,6 +49,10 @@ class Loop(Record):
     def algebra(self) -> JointKind:
         return KINDS[self.joint]
 
+    @property
+    def is_own(self) -> bool:
+        return super().is_own and self.joint in KINDS.core
+
 
 class Rolling(Record):
     """A wheel or disc that rolls without slipping on a plane or road: its lowest point has no velocity."""

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from torseur.describe.formulas import RESERVED, Formula
 from torseur.errors import ModelError
+from torseur.extensions import is_own
 
 __all__ = ["FrozenDict", "Name", "Number", "Record", "Scalar", "Table", "Triple", "names_in", "rewritten", "with_names"]
 
@@ -23,8 +24,18 @@ class Record(BaseModel):
     """A frozen record: unknown fields are refused, equal contents are equal, and it can be a key."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False, populate_by_name=True
+        frozen=True,
+        extra="forbid",
+        arbitrary_types_allowed=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        defer_build=True,
     )
+
+    @property
+    def is_own(self) -> bool:
+        """Whether sources of this package alone decide what it means: not so for kinds of other packages."""
+        return is_own(type(self))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with some fields replaced; dictionaries among them are frozen, so that it can still be a key."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from pydantic import Field, SerializeAsAny
@@ -103,6 +104,15 @@ class Mechanism(Record):
     inputs: Table[Input] = Field(FrozenDict(), description="signals from outside")
     outputs: Table[Output] = Field(FrozenDict(), description="quantities to record")
     notes: tuple[str, ...] = Field((), description="what a reader had to decide")
+
+    def __repr__(self) -> str:
+        """In one line; all of it is what `model_dump` gives, and files."""
+        bodies = f"{len(self.bodies)} bod{'y' if len(self.bodies) == 1 else 'ies'}"
+        return f"<Mechanism {self.name}: {bodies}, {len(self.q)} coordinates, {len(self.v)} speeds>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(import_module("torseur.views.notebook").mechanism_html(self))
 
     @property
     def q(self) -> tuple[Variable, ...]:

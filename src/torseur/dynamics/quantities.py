@@ -204,6 +204,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("kinetic_energy", ("q", "v"), _energies("kinetic_energy")),
         Quantity("potential_energy", ("q",), _energies("potential_energy")),
         Quantity("momentum", ("q", "v"), _energies("momentum")),
+        Quantity("centre_of_mass", ("q",), lambda w: {"centre_of_mass": [*energy.centre_of_mass(w.true_tree)]}),
         Quantity("energy", ("q", "v"), _total_energy),
         Quantity("energy_and_momentum", ("q", "v"), _energy_and_momentum),
         Quantity("load_powers", ("q", "v"), _load_powers),

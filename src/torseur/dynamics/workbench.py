@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -215,6 +216,15 @@ class Workbench:
     def constraints(self) -> Constraints:
         _ = self.forces  # friction that sticks adds its rows
         return Constraints(self.tree, self.switching.switches, self.switching.rows)
+
+    def under(self, constraints: Constraints) -> Workbench:
+        """The same mechanism, with all that is made of it already, under some of its rows; ranks are not theirs."""
+        found = copy(self)
+        for name in ("_all_ranks", "dense_solver"):
+            found.__dict__.pop(name, None)
+        found.__dict__["constraints"] = constraints
+        found._made = {}
+        return found
 
     @cached_property
     def _all_ranks(self) -> tuple[list[Expr], list[Expr], list[Expr]]:

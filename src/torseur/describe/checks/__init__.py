@@ -10,13 +10,22 @@ loops and constraints leave is a question of rank, and of a later step.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 
 from torseur.describe.checks.masses import impossible_inertias, massless_motions
-from torseur.describe.checks.names import cycles, double_names, unknown_names, unread_tables, unused_names
+from torseur.describe.checks.names import (
+    closures,
+    cycles,
+    double_names,
+    driven_coordinates,
+    parents,
+    unknown_names,
+    unread_tables,
+    unused_names,
+)
 from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes
 from torseur.describe.checks.scope import Scope
-from torseur.describe.checks.tree import closures, driven_coordinates, parents
 from torseur.describe.faults import Fault, Severity, written
 from torseur.describe.mechanism import Mechanism
 
@@ -35,8 +44,13 @@ def faults(mechanism: Mechanism, *, of_numbers: bool = False) -> list[Fault]:
     Args:
         of_numbers: only those that other numbers for its parameters may bring.
     """
+    return list(_found(mechanism, of_numbers))
+
+
+@lru_cache(maxsize=4)  # a file is checked when it is read, and its mechanism when something is derived from it
+def _found(mechanism: Mechanism, of_numbers: bool) -> tuple[Fault, ...]:
     scope = Scope(mechanism)
     checks = _OF_NUMBERS if of_numbers else _CHECKS
     found = [fault for check in checks for fault in islice(check(scope), MOST_OF_A_KIND)]
     rank = {severity: k for k, severity in enumerate(Severity)}
-    return sorted(found, key=lambda fault: rank[fault.severity])
+    return tuple(sorted(found, key=lambda fault: rank[fault.severity]))

@@ -23,10 +23,10 @@ from torseur.dynamics.constrained_motion.independent_speeds import (
     independent_speeds,
     prescribed_speeds,
 )
+from torseur.dynamics.constrained_motion.reduction import row_solver
 from torseur.dynamics.constraints.rank import rank_over
-from torseur.dynamics.matrices import Matrix, RowSolver, Undetermined, transposed
+from torseur.dynamics.matrices import Matrix, RowSolver, transposed
 from torseur.dynamics.workbench import Workbench
-from torseur.errors import ArgumentError
 from torseur.graph import Expr, jacobian, solve, substitute, tangents
 from torseur.graph.function import reachable
 
@@ -117,16 +117,8 @@ class Reading:
     # -- details -------------------------------------------------------------------------------------------------------
     @cached_property
     def _solver(self) -> RowSolver:
-        try:
-            return RowSolver([*(self.A[i] for i in self.counting), *self.Y], self.nv, self.graph)
-        except Undetermined as error:
-            names = self.w.system.v.names
-            raise ArgumentError(
-                "the independent speeds do not give all others",
-                where=self.w.system.mechanism.name,
-                expected=f"speeds that give {', '.join(names[j] for j in error.unknowns)} as well",
-                got=", ".join(self.independent.names) or "none",
-            ) from None
+        rows = [*(self.A[i] for i in self.counting), *self.Y]
+        return row_solver(self.w, rows, self.independent.names)
 
     def _solve(self, rows: RowSolver, right: Sequence[Expr]) -> list[Expr]:
         """Part by part, each by quotients of determinants where it is small."""

@@ -109,7 +109,7 @@ def moved_by(w: Workbench, tau: Sequence[Expr], known: Mapping[Expr, Expr] | Non
         return Motion(w.solve_once(f), f, None)
     normals = solved_normals(w, f)
     if normals is not None:
-        f = substitute(f, normals.pushes)
+        f = list(normals.f)
     return Motion(constraint_solver(w).solve(f, w.constraints.b), f, normals)
 
 

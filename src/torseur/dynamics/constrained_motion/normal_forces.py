@@ -16,12 +16,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from torseur.dynamics.constrained_motion.solver import constraint_solver
-from torseur.dynamics.matrices import Matrix, determinant, dot, transposed
+from torseur.dynamics.matrices import Matrix, dot, transposed
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
-from torseur.graph import Expr, Function, Role, absolute, jacobian, maximum, ops, root, select, solve, substitute
+from torseur.graph import (
+    Expr,
+    Function,
+    Role,
+    absolute,
+    call,
+    jacobian,
+    maximum,
+    newton_matrix,
+    ops,
+    root,
+    select,
+    solve,
+    substitute,
+)
 from torseur.graph.function import reachable
 from torseur.graph.linear import largest
 from torseur.graph.nodes import Node
@@ -33,6 +48,14 @@ TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
+class Affine:
+    """Forces f = f' + B F(N): F what laws make of normal forces, B and f' free of them."""
+
+    F: tuple[Expr, ...]
+    B: Matrix
+
+
+@dataclass(frozen=True)
 class Normals:
     """Normal forces that forces read, and what they are.
 
@@ -40,21 +63,30 @@ class Normals:
         symbols: of those that are read.
         rows: the places of their rows.
         values: what they are; below zero where a wheel that cannot lift is pulled down, nan where D is not regular.
-        Y, D: (k, nv) and (k, k), see the module.
-        slopes: df/dN (nv, k) there.
+        f: the forces there.
+        D: (k, k), see the module.
+        laws: the forces as functions of normal forces.
     """
 
     symbols: tuple[Expr, ...]
     rows: tuple[int, ...]
     values: tuple[Expr, ...]
-    Y: Matrix
+    f: tuple[Expr, ...]
     D: Matrix
-    slopes: Matrix
+    laws: Affine
 
     @property
     def pushes(self) -> dict[Expr, Expr]:
         """What laws see: never below zero."""
         return {s: maximum(x, 0.0) for s, x in zip(self.symbols, self.values, strict=True)}
+
+    @property
+    def slopes(self) -> Matrix:
+        """df/dN (nv, k) there; zero where a wheel is pulled."""
+        pulled = [x <= 0.0 for x in self.values]  # of nan, which is no root, not
+        by_N = [substitute(row, self.pushes) for row in jacobian(list(self.laws.F), list(self.symbols)).dense()]
+        columns = transposed([[select(p, 0.0, x) for p, x in zip(pulled, row, strict=True)] for row in by_N])
+        return [[dot(b, c) for c in columns] for b in self.laws.B]
 
 
 def normals_read(w: Workbench, exprs: Sequence[Expr]) -> list[int]:
@@ -88,24 +120,18 @@ def solved_normals(w: Workbench, f: Sequence[Expr]) -> Normals | None:
             remedy="let the body move across the ground, or give the force as a number",
         )
     g, n = w.system.graph, w.tree.nv
-    laws = _affine(f, symbols)
-    f0 = substitute(list(f), dict.fromkeys(symbols, 0.0))
+    laws, unloaded = _affine(f, symbols), dict.fromkeys(symbols, 0.0)
+    F0, f0 = substitute(list(laws.F), unloaded), substitute(list(f), unloaded)
     at_rest = constraint_solver(w).multipliers(constraint_solver(w).solve(f0, w.constraints.b), f0)
     lam0 = [at_rest[rows[N]] for N in symbols]
     units = [[g.one if i == rows[N] else g.zero for i in range(len(w.constraints.rows))] for N in symbols]
     Y = [constraint_solver(w).solve([g.zero] * n, unit) for unit in units]
     W = [[dot(y, column) for column in transposed(laws.B)] for y in Y]
-    values = _roots(w, symbols, lam0, W, laws)
-    at = {N: maximum(x, 0.0) for N, x in zip(symbols, values, strict=True)}
-    pulled = [x <= 0.0 for x in values]  # of nan, which is no root, not
-    by_N = [substitute(row, at) for row in jacobian(list(laws.F), symbols).dense()]
-    by_N = [[select(p, 0.0, x) for p, x in zip(pulled, row, strict=True)] for row in by_N]
-    columns = transposed(by_N)
-    slopes = [[dot(b, c) for c in columns] for b in laws.B]
-    D = [[dot(row, c) + (1.0 if i == j else 0.0) for j, c in enumerate(columns)] for i, row in enumerate(W)]
-    good = determinant(D) > 0.0
-    values = [select(good, x, g.zero / g.zero) for x in values]
-    return Normals(tuple(symbols), tuple(rows[N] for N in symbols), tuple(values), Y, D, slopes)
+    added = _added_forces(symbols, laws, F0)
+    values, D = _roots(symbols, lam0, W, added)
+    F = added([maximum(x, 0.0) for x in values], is_call=True)
+    at = [x + dot(row, F) for x, row in zip(f0, laws.B, strict=True)]
+    return Normals(tuple(symbols), tuple(rows[N] for N in symbols), tuple(values), tuple(at), D, laws)
 
 
 class SolvedWithNormals:
@@ -128,15 +154,7 @@ class SolvedWithNormals:
         return x
 
 
-@dataclass(frozen=True)
-class _Affine:
-    """Forces f = f' + B F(N): F what laws make of normal forces, B and f' free of them."""
-
-    F: tuple[Expr, ...]
-    B: Matrix
-
-
-def _affine(f: Sequence[Expr], symbols: Sequence[Expr]) -> _Affine:
+def _affine(f: Sequence[Expr], symbols: Sequence[Expr]) -> Affine:
     """The first expressions, seen from f, in which f is no longer affine, and how f depends on them.
 
     Laws of tyres are a few numbers for each wheel; what carries them through the mechanism to f is linear, and stays
@@ -162,29 +180,44 @@ def _affine(f: Sequence[Expr], symbols: Sequence[Expr]) -> _Affine:
     F = [front[k] for k in sorted(front)]
     stand_ins = g.block(_unused(g, "laws_of_normals"), len(F), Role.STATE)
     linear = substitute(list(f), dict(zip(F, stand_ins, strict=True)))
-    return _Affine(tuple(F), jacobian(linear, list(stand_ins)).dense())
+    return Affine(tuple(F), jacobian(linear, list(stand_ins)).dense())
 
 
-def _roots(w: Workbench, symbols: list[Expr], lam0: list[Expr], W: Matrix, laws: _Affine) -> list[Expr]:
-    """N by Newton's method, in parts of the largest multiplier at hand; W = Y' B."""
-    g = w.system.graph
-    F0 = substitute(list(laws.F), dict.fromkeys(symbols, 0.0))
+class _AddedForces(Protocol):
+    """F(N) - F(0); as a call, which is compiled once, or written out."""
 
-    def felt(at: Mapping[Expr, Expr]) -> list[Expr]:
-        changes = [a - b for a, b in zip(substitute(list(laws.F), at), F0, strict=True)]
-        return [dot(row, changes) for row in W]
+    def __call__(self, pushes: Sequence[Expr], *, is_call: bool) -> list[Expr]: ...
 
-    first = felt({N: maximum(x, 0.0) for N, x in zip(symbols, lam0, strict=True)})
-    size = largest([absolute(x) for x in (*lam0, *first)])
+
+def _added_forces(symbols: Sequence[Expr], laws: Affine, F0: Sequence[Expr]) -> _AddedForces:
+    g = symbols[0].graph
+    N = g.block(_unused(g, "pushes"), len(symbols), Role.STATE)
+    added = [a - b for a, b in zip(laws.F, F0, strict=True)]
+    of_N = substitute(added, dict(zip(symbols, N, strict=True)))
+    function, known = cut(f"laws_{len(symbols)}", list(N), of_N)
+
+    def at(pushes: Sequence[Expr], *, is_call: bool) -> list[Expr]:
+        return call(function, pushes, known) if is_call else substitute(of_N, dict(zip(N, pushes, strict=True)))
+
+    return at
+
+
+def _roots(symbols: Sequence[Expr], lam0: Sequence[Expr], W: Matrix, added: _AddedForces) -> tuple[list[Expr], Matrix]:
+    """N by Newton's method, in parts of the largest multiplier at hand, and D there; W = Y' B."""
+    g, k = symbols[0].graph, len(symbols)
+
+    size = largest([absolute(x) for x in lam0])
     size = select(size > 0.0, size, 1.0)
-    x = g.block(_unused(g, "x_normals"), len(symbols), Role.STATE)
-    at_x = felt({N: size * maximum(xi, 0.0) for N, xi in zip(symbols, x, strict=True)})
-    if not any(node.id in {xi.id for xi in x} for node in reachable(at_x)):
-        return lam0  # these forces have no share in the normal ones
+    x = g.block(_unused(g, "x_normals"), k, Role.STATE)
+    F = added([size * maximum(xi, 0.0) for xi in x], is_call=False)
+    at_x = [dot(row, F) for row in W]
+    if not any(node.id in {xi.id for xi in x} for node in reachable(at_x)):  # these forces have no share in N
+        return list(lam0), [[g.one if i == j else g.zero for j in range(k)] for i in range(k)]
     R = [xi + (e - lam) / size for xi, e, lam in zip(x, at_x, lam0, strict=True)]
-    function, known = cut(f"normals_{len(symbols)}", list(x), R)
+    function, known = cut(f"normals_{k}", list(x), R)
     guess = [maximum(lam, 0.0) / size for lam in lam0]
-    return [size * xi for xi in root(function, guess, known, tolerance=TOLERANCE)]
+    found = root(function, guess, known, tolerance=TOLERANCE, oriented=True)
+    return [size * xi for xi in found], newton_matrix(function, found, known)
 
 
 def cut(name: str, unknowns: Sequence[Expr], exprs: Sequence[Expr]) -> tuple[Function, list[Expr]]:

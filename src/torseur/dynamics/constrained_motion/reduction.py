@@ -27,9 +27,15 @@ from torseur.dynamics.matrices import Matrix, RowSolver, Undetermined, dot, time
 from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
-from torseur.graph import Expr, jacobian, substitute, tangents
+from torseur.graph import Expr, absolute, jacobian, substitute, tangents
+from torseur.graph.linear import largest
+from torseur.graph.nodes import Truth
 
-__all__ = ["Reduction"]
+__all__ = ["LARGEST_GROWTH", "Reduction", "row_solver"]
+
+LARGEST_GROWTH = 1e3
+"""How much faster than the independent speeds the others may be, lengths measured by that of the mechanism, before the
+choice is a bad one."""
 
 
 class Reduction:
@@ -44,12 +50,25 @@ class Reduction:
         self.Y = jacobian(values, v).dense() if values else []
         self._offsets = substitute(values, dict.fromkeys(v, 0.0))
         self._turns = tangents(values, self.constraints.seeds)
-        self._solver = self._solver_of([*self.A, *self.Y])
+        self._solver = row_solver(w, [*self.A, *self.Y], self.independent.names)
 
     @property
     def is_square(self) -> bool:
         """Whether rows and independent speeds are as many as speeds."""
         return self._solver.is_square
+
+    @property
+    def is_well_chosen(self) -> Truth:
+        """Whether no speed is much faster than the independent ones, at the instant."""
+        w, one = self.w, self.graph.one
+        unit = [w.length if x.unit == "m/s" else one for x in w.system.mechanism.v]
+        sizes = [
+            absolute(x) * ((one if k is None else unit[k]) / unit[i])
+            for i, row in enumerate(self.N)
+            for x, k in zip(row, self.independent.places, strict=True)
+            if not x.is_number
+        ]
+        return (largest(sizes) if sizes else self.graph.zero) < LARGEST_GROWTH
 
     @property
     def k(self) -> int:
@@ -139,17 +158,19 @@ class Reduction:
         flat = iter(tangents([x for row in rows for x in row], self.constraints.seeds))
         return [[next(flat) for _ in row] for row in rows]
 
-    def _solver_of(self, rows: Matrix) -> RowSolver:
-        try:
-            return RowSolver(rows, self.nv, self.graph)
-        except Undetermined as error:
-            names = self.w.system.v.names
-            raise ArgumentError(
-                "the independent speeds do not give all others",
-                where=self.w.system.mechanism.name,
-                expected=f"speeds that give {', '.join(names[j] for j in error.unknowns)} as well",
-                got=", ".join(self.independent.names) or "none",
-            ) from None
+
+def row_solver(w: Workbench, rows: Matrix, independent: Sequence[str]) -> RowSolver:
+    """Of rows that, with the independent speeds, must give all speeds."""
+    names = w.system.v.names
+    try:
+        return RowSolver(rows, len(names), w.system.graph)
+    except Undetermined as error:
+        raise ArgumentError(
+            "the independent speeds do not give all others",
+            where=w.system.mechanism.name,
+            expected=f"speeds that give {', '.join(names[j] for j in error.unknowns)} as well",
+            got=", ".join(independent) or "none",
+        ) from None
 
 
 def _columns(columns: Sequence[Sequence[Expr]], rows: int) -> Matrix:

@@ -18,22 +18,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torseur.dynamics.constrained_motion.componentwise import componentwise
+from torseur.dynamics.constrained_motion.range_space import range_space
 from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constrained_motion.switched_rows import switched_rows
 from torseur.dynamics.constraints.solvers import FEW_SPEEDS, ConstraintSolver, NullSpaceSolver, are_few
 from torseur.dynamics.matrices import dot, times, transposed
 from torseur.dynamics.workbench import Workbench
-from torseur.graph import Expr, absolute, equal, select
-from torseur.graph.linear import largest
+from torseur.graph import Expr, equal, select
 
-__all__ = ["LARGEST_GROWTH", "PartitioningSolver", "constraint_solver"]
+__all__ = ["PartitioningSolver", "constraint_solver"]
 
 MANY_ROWS = 12
 """Coupled rows beyond which they are solved along the loops if they are independent."""
-
-LARGEST_GROWTH = 1e3
-"""How much faster than the independent speeds the others may be, lengths measured by that of the mechanism, before the
-choice is a bad one."""
 
 
 def constraint_solver(w: Workbench) -> ConstraintSolver:
@@ -42,13 +39,13 @@ def constraint_solver(w: Workbench) -> ConstraintSolver:
 
 
 def _chosen(w: Workbench) -> ConstraintSolver:
-    """By the freedoms of each component where few rows at a time are coupled on many speeds; along the loops where many
-    are coupled, always there and independent; all rows at once otherwise."""
+    """Few rows on many speeds by the inertia of the tree, or by the freedoms of each component; along the loops where
+    many are coupled and independent, with those that come and go on top; all rows at once otherwise."""
     found: ConstraintSolver | None = None
     if are_few(w.constraints):
-        found = componentwise(w) if w.tree.nv > FEW_SPEEDS else None
+        found = range_space(w) or (componentwise(w) if w.tree.nv > FEW_SPEEDS else None)
     elif max(len(rows) for rows, _ in w.constraints.components) > MANY_ROWS:
-        found = partitioned(w)
+        found = partitioned(w) or switched_rows(w)
     return found or w.dense_solver
 
 
@@ -74,7 +71,7 @@ class PartitioningSolver:
         self._found = Reduction(w)
         g = w.system.graph
         rows = g.number(float(len(w.constraints.rows)))
-        self._good = equal(sum(w.ranks, g.zero), rows) & (self._growth < LARGEST_GROWTH)
+        self._good = equal(sum(w.ranks, g.zero), rows) & self._found.is_well_chosen
         bad = select(self._good, 0.0, 1.0)
         self._together = NullSpaceSolver(w.constraints, self.M, w.ranks, w.position_ranks, w.weak_pivots, w.length, bad)
 
@@ -86,20 +83,6 @@ class PartitioningSolver:
     @property
     def rank(self) -> Expr:
         return select(self._good, float(len(self.w.constraints.rows)), self._together.rank)
-
-    @property
-    def _growth(self) -> Expr:
-        """How much faster the fastest speed is than the independent ones."""
-        w, one = self.w, self.w.system.graph.one
-        unit = [w.length if x.unit == "m/s" else one for x in w.system.mechanism.v]
-        places = self._found.independent.places
-        sizes = [
-            absolute(x) * ((one if k is None else unit[k]) / unit[i])
-            for i, row in enumerate(self._found.N)
-            for x, k in zip(row, places, strict=True)
-            if not x.is_number
-        ]
-        return largest(sizes) if sizes else self.w.system.graph.zero
 
     def _chosen(self, fast: Sequence[Expr], together: Sequence[Expr]) -> list[Expr]:
         return [x if x is y else select(self._good, x, y) for x, y in zip(fast, together, strict=True)]

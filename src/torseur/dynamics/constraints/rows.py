@@ -17,6 +17,7 @@ An input is held: its rate is zero, unless whoever made the symbols gave it one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -100,6 +101,18 @@ class Constraints:
             for row in _ROWS[type(form)](self, owner, form) if type(form) in _ROWS else self._equation(owner, form):
                 self._keep(row)
         self.rows += more
+
+    def only(self, places: Sequence[int]) -> Constraints:
+        """Some of the rows, all of them there for good."""
+        found = copy(self)
+        for name in ("holonomic", "h", "r", "A", "c", "b", "components"):
+            found.__dict__.pop(name, None)
+        new = {old: k for k, old in enumerate(places)}
+        found.rows = [replace(self.rows[k], switch=None) for k in places]
+        found.cuts = [
+            replace(cut, places=tuple(None if k is None else new.get(k) for k in cut.places)) for cut in self.cuts
+        ]
+        return found
 
     # -- the matrices --------------------------------------------------------------------------------------------------
     @cached_property

@@ -15,8 +15,9 @@ rows are redundant, x is unique and lambda is the shortest: in N, and N m over t
   written out, so that it works in lanes (Udwadia & Kalaba 1992; de Jalon & Bayo 1994, section 5.1). a is any positive
   number. Rows that share no speed are inverted apart from each other.
 - `NullSpaceSolver`: the null-space method in loops of native code (`torseur.graph.constrained`).
-- `torseur.dynamics.constrained_motion.solver`: few rows at a time on long chains, by the freedoms of each component;
-  many rows that are independent, loop after loop.
+- `torseur.dynamics.constrained_motion`: few rows on many speeds by the inertia of the tree (`range_space`), few rows at
+  a time on long chains by the freedoms of each component (`componentwise`), many rows that are independent loop after
+  loop (`solver`).
 
 Only the inertia of allowed motions must be regular: coordinates without mass may take part as long as a constraint
 carries them.
@@ -36,7 +37,9 @@ from torseur.graph import ConstrainedSystem, Expr, Graph, minimum, pseudo_invers
 from torseur.graph.rank import LEFT_OVER
 
 __all__ = [
+    "FEW_ROWS",
     "FEW_SPEEDS",
+    "FLOOR",
     "ConstraintSolver",
     "NullSpaceSolver",
     "Projection",

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from torseur.dynamics.loads.forces import FrictionLaw, LoadOnTree, compliant_loads, coulomb, forces_of
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.tree import Tree
+from torseur.errors import ModelError
 from torseur.graph import Expr, substitute
 from torseur.spatial.motion import Wrench
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["Part", "kinetic_energy", "kinetic_shares", "momentum", "potential_energy", "power_of"]
+__all__ = ["Part", "centre_of_mass", "kinetic_energy", "kinetic_shares", "momentum", "potential_energy", "power_of"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,17 @@ def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> E
             stored = load.energy(LoadOnTree(tree, name, kinematics))
             total = total if stored is None else total + stored
     return total
+
+
+def centre_of_mass(tree: Tree) -> Vector:
+    """sum (M P + R MS) / sum M, of the bodies that move."""
+    g, kinematics = tree.system.graph, Kinematics(tree)
+    moment, mass = Vector.zero(g), g.zero
+    for link, pose in zip(tree.links, kinematics.poses, strict=True):
+        moment, mass = moment + link.inertia.moment_of_mass(pose), mass + link.inertia.M
+    if mass is g.zero:
+        raise ModelError("nothing that moves has a mass: there is no centre of it", where=tree.system.mechanism.name)
+    return (1.0 / mass) * moment
 
 
 def momentum(tree: Tree) -> Wrench:

@@ -17,8 +17,7 @@ from torseur.describe.formulas import normal_of
 from torseur.describe.place import Place, RigidPose
 from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Graph, Role, ops, sqrt
-from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product
-from torseur.spatial.turning import turn_to
+from torseur.spatial.pose import Pose, Step, StepKind, about_axis, from_quaternion, product, turn_to
 from torseur.spatial.vectors import Matrix, Vector, dot
 
 __all__ = ["NORMALS", "System", "Turn"]
