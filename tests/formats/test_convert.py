@@ -9,8 +9,8 @@ import pytest
 import torseur as ts
 from torseur.cli import main
 from torseur.describe import Effort, Mechanism
+from torseur.describe.evaluation import with_numbers
 from torseur.describe.loads import SpringDamper, Wrench
-from torseur.describe.substitution import with_numbers
 from torseur.errors import ModelError
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"

@@ -6,7 +6,7 @@ import pytest
 
 from torseur.describe.faults import Fault, Severity, printable, shown
 from torseur.errors import ModelError
-from torseur.formats.faults import MOST_FAULTS, Faults, Mark
+from torseur.formats.files import MOST_FAULTS, Faults, Mark
 
 
 def faulty(count):

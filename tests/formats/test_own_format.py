@@ -138,6 +138,7 @@ def test_losses_take_a_path_or_words():
     assert losses.notes == ("left out: shapes (bodies.a.shapes[0], the rest)",)
 
 
+@pytest.mark.slow
 def test_the_command_line_checks_converts_and_simulates_it(file, tmp_path):
     (tmp_path / "my_chains.py").write_text(PACKAGE)
     info = tmp_path / "my_chains-1.0.dist-info"

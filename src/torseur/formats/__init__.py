@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from torseur.describe import BaseKind
+from torseur.describe.evaluation import with_base
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
-from torseur.describe.substitution import with_base
 from torseur.errors import ModelError
 from torseur.extensions import Kinds
 from torseur.formats.cagem import CAGEM

@@ -9,7 +9,7 @@ from typing import Any
 
 from torseur.describe.faults import guess
 from torseur.errors import ModelError
-from torseur.formats.files import contents
+from torseur.formats.files import beside, contents
 
 __all__ = ["columns_of", "grid_of", "lines_of", "table_in_file"]
 
@@ -24,12 +24,7 @@ def table_in_file(folder: Path, name: str, given: Mapping[str, Any]) -> dict[str
         name: of the file.
         given: what the model says of it: `columns`, or `grid`.
     """
-    path = folder / name
-    if Path(name).is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
-        expected = "a name without a way out of the folder of the model"
-        raise ModelError("a table is read from beside the model only", expected=expected, got=name)
-    if not path.is_file():
-        raise ModelError("the file of a table was not found", where=str(path), expected="a file of numbers")
+    path = beside(folder, name, "the file of a table")
     try:
         lines = lines_of(contents(path).decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ from enum import Enum
 from torseur.describe.fields import Scalar, Triple
 from torseur.describe.formulas import DEEPEST, FUNCTIONS, Formula
 from torseur.errors import ModelError, TorseurError
-from torseur.formats.faults import Faults, Mark
+from torseur.formats.files import Faults, Mark
 
 __all__ = [
     "DEEPEST",

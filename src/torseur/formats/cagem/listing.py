@@ -14,7 +14,7 @@ from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Parameter
 from torseur.formats.expressions import LONGEST_VALUE, Kind, Source, Token, Value, read_scalar, tokenize
-from torseur.formats.names import legal_name
+from torseur.formats.files import legal_name
 
 __all__ = ["Listing", "Scope", "parse"]
 

@@ -25,7 +25,7 @@ from torseur.errors import ModelError, TorseurError, TorseurWarning
 from torseur.formats.cagem.listing import Listing, Scope, parse
 from torseur.formats.cagem.poses import Poses
 from torseur.formats.expressions import Kind, Source, Value, minus
-from torseur.formats.names import legal_name
+from torseur.formats.files import legal_name
 
 __all__ = ["Settings", "read_mu", "read_mu_study"]
 

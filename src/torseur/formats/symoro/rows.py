@@ -10,8 +10,8 @@ from enum import Enum
 from torseur.describe.fields import Scalar
 from torseur.describe.mechanism import Input, Parameter
 from torseur.formats.expressions import Source, Value, read_scalar
-from torseur.formats.names import legal_name
-from torseur.formats.symoro.sheet import Sheet
+from torseur.formats.files import legal_name
+from torseur.formats.symoro.par_file import ParFile
 
 __all__ = ["COORDINATE", "PLACE_KEYS", "Role", "Row", "Symbols", "read_rows"]
 
@@ -45,44 +45,44 @@ class Row:
         return f"body{self.number}" if self.role is Role.BODY else f"frame{self.number}"
 
 
-def read_rows(sheet: Sheet) -> dict[int, Row]:
+def read_rows(par: ParFile) -> dict[int, Row]:
     """The frames by number; a file whose tree or coordinates make no sense is refused."""
-    numbers = range(1, sheet.frames + 1)
-    parents = {j: sheet.whole("ant", j, range(sheet.frames + 1)) for j in numbers}
-    sigmas = {j: sheet.whole("sigma", j, range(3)) for j in numbers}
-    _check_tree(sheet, parents)
-    sheet.source.stop_if_faulty()
+    numbers = range(1, par.frames + 1)
+    parents = {j: par.whole("ant", j, range(par.frames + 1)) for j in numbers}
+    sigmas = {j: par.whole("sigma", j, range(3)) for j in numbers}
+    _check_tree(par, parents)
+    par.source.stop_if_faulty()
     rows = {}
     for j in numbers:
-        role = _role(sheet, j, sigmas[j], is_parent=j in parents.values())
-        place = {key: sheet.value(key, j) for key in PLACE_KEYS}
-        coordinate = _coordinate(sheet, j, sigmas[j], place)
+        role = _role(par, j, sigmas[j], is_parent=j in parents.values())
+        place = {key: par.value(key, j) for key in PLACE_KEYS}
+        coordinate = _coordinate(par, j, sigmas[j], place)
         rows[j] = Row(j, parents[j], _KINDS[sigmas[j]], role, coordinate, place)
-    _check_loops(sheet, rows)
-    _check_coordinates(sheet, rows)
-    sheet.source.stop_if_faulty()
+    _check_loops(par, rows)
+    _check_coordinates(par, rows)
+    par.source.stop_if_faulty()
     return rows
 
 
-def _check_tree(sheet: Sheet, parents: dict[int, int]) -> None:
+def _check_tree(par: ParFile, parents: dict[int, int]) -> None:
     for j, parent in parents.items():
         seen, at = {j}, parent
         while at in parents and at not in seen:
             seen.add(at)
             at = parents[at]
         if at == j:
-            value = sheet.value("ant", j)
-            sheet.source.fault(f"frame {j} hangs on itself", value.place, f"ant[{j}]", expected="a way to frame 0")
+            value = par.value("ant", j)
+            par.source.fault(f"frame {j} hangs on itself", value.place, f"ant[{j}]", expected="a way to frame 0")
 
 
-def _role(sheet: Sheet, j: int, sigma: int, *, is_parent: bool) -> Role:
-    if sheet.links < j <= sheet.joints:
+def _role(par: ParFile, j: int, sigma: int, *, is_parent: bool) -> Role:
+    if par.links < j <= par.joints:
         return Role.CUT
-    is_point = sigma == 2 and not is_parent and not sheet.has_inertia(j)
+    is_point = sigma == 2 and not is_parent and not par.has_inertia(j)
     return Role.POINT if is_point else Role.BODY
 
 
-def _coordinate(sheet: Sheet, j: int, sigma: int, place: dict[str, Value]) -> str | None:
+def _coordinate(par: ParFile, j: int, sigma: int, place: dict[str, Value]) -> str | None:
     """Find the coordinate of frame j, and leave in the place what is added to it."""
     if sigma == 2:
         return None
@@ -94,12 +94,12 @@ def _coordinate(sheet: Sheet, j: int, sigma: int, place: dict[str, Value]) -> st
         return f"q{j}"
     if len(found) > 1 and len(own) != 1:
         remedy = f"call it t{j}, th{j}, q{j} or r{j}, and the others differently"
-        sheet.source.fault("which of these is the coordinate?", value.place, path, got=", ".join(found), remedy=remedy)
+        par.source.fault("which of these is the coordinate?", value.place, path, got=", ".join(found), remedy=remedy)
         return None
     name = found[0] if len(found) == 1 else own[0]
     rest = value.without(name)
     if rest is None:
-        sheet.source.fault(
+        par.source.fault(
             f"the coordinate '{name}' does not stand alone with sign +",
             value.place,
             path,
@@ -112,21 +112,21 @@ def _coordinate(sheet: Sheet, j: int, sigma: int, place: dict[str, Value]) -> st
     return name
 
 
-def _check_loops(sheet: Sheet, rows: dict[int, Row]) -> None:
+def _check_loops(par: ParFile, rows: dict[int, Row]) -> None:
     for row in rows.values():
         path = f"ant[{row.number}]"
         if row.parent and rows[row.parent].role is Role.CUT:
-            place = sheet.value("ant", row.number).place
-            partner = row.parent + sheet.loops
+            place = par.value("ant", row.number).place
+            partner = row.parent + par.loops
             remedy = f"hang it on frame {partner}, which is the same"
-            sheet.source.fault("a frame hangs on a cut joint", place, path, remedy=remedy)
-        if row.number > sheet.joints and row.kind != "fixed":
-            value = sheet.value("sigma", row.number)
+            par.source.fault("a frame hangs on a cut joint", place, path, remedy=remedy)
+        if row.number > par.joints and row.kind != "fixed":
+            value = par.value("sigma", row.number)
             path = f"sigma[{row.number}]"
-            sheet.source.fault("the second frame of a loop moves", value.place, path, expected="2", got=str(value))
+            par.source.fault("the second frame of a loop moves", value.place, path, expected="2", got=str(value))
 
 
-def _check_coordinates(sheet: Sheet, rows: dict[int, Row]) -> None:
+def _check_coordinates(par: ParFile, rows: dict[int, Row]) -> None:
     """No coordinate twice; only frames that carry nothing may follow the coordinates of others."""
     owners: dict[str, int] = {}
     for row in rows.values():
@@ -134,9 +134,9 @@ def _check_coordinates(sheet: Sheet, rows: dict[int, Row]) -> None:
             continue
         key = "theta" if row.kind == "revolute" else "r"
         if row.coordinate in owners:
-            place = sheet.value(key, row.number).place
+            place = par.value(key, row.number).place
             what = f"'{row.coordinate}' is already the coordinate of frame {owners[row.coordinate]}"
-            sheet.source.fault(what, place, f"{key}[{row.number}]", remedy="every joint has its own")
+            par.source.fault(what, place, f"{key}[{row.number}]", remedy="every joint has its own")
         owners.setdefault(row.coordinate, row.number)
     cut = {row.coordinate for row in rows.values() if row.role is Role.CUT}
     for row in rows.values():
@@ -144,7 +144,7 @@ def _check_coordinates(sheet: Sheet, rows: dict[int, Row]) -> None:
             used = [name for name in value.names if name in owners]
             if not used or (row.role is Role.POINT and not cut & set(used)):
                 continue
-            sheet.source.fault(
+            par.source.fault(
                 f"the place of frame {row.number} depends on the coordinate of another joint",
                 value.place,
                 f"{key}[{row.number}]",

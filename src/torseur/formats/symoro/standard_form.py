@@ -23,11 +23,10 @@ from torseur.describe.inertia import Inertia, StandardInertia, ten_parameters
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.place import Mdh, Place, RigidPose
 from torseur.errors import ModelError
-from torseur.formats.names import legal_name
+from torseur.formats.files import legal_name
 from torseur.graph import Expr, Graph, ops
 from torseur.spatial import inertia as spatial
-from torseur.spatial.pose import Pose
-from torseur.spatial.turning import turn_to
+from torseur.spatial.pose import Pose, turn_to
 
 __all__ = ["in_standard_form"]
 

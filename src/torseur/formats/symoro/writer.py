@@ -14,18 +14,18 @@ import re
 from collections.abc import Iterable
 
 from torseur.describe.bodies import BASE, BaseKind
+from torseur.describe.evaluation import with_numbers
 from torseur.describe.faults import listed
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import StandardInertia
 from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wrench
 from torseur.describe.mechanism import Mechanism
-from torseur.describe.substitution import with_numbers
 from torseur.formats.expressions import minus, spelled, tokenize, turned
 from torseur.formats.format import Losses
 from torseur.formats.symoro.frames import Item, check_plain, items, number
+from torseur.formats.symoro.par_file import FRAME_KEYS, IDENTITY, INERTIA, JOINT_KEYS, LINK_KEYS, WRENCH
 from torseur.formats.symoro.rows import COORDINATE, PLACE_KEYS
-from torseur.formats.symoro.sheet import FRAME_KEYS, IDENTITY, INERTIA, JOINT_KEYS, LINK_KEYS, WRENCH
 from torseur.formats.symoro.standard_form import in_standard_form
 
 __all__ = ["write_par"]

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from torseur.describe.faults import Fault, listed, nearest, shown
 from torseur.errors import ModelError
-from torseur.formats.faults import MOST_FAULTS, Faults, Mark
+from torseur.formats.files import MOST_FAULTS, Faults, Mark
 
 __all__ = ["Element", "Report", "one_line", "path_to", "read_markup"]
 

@@ -31,7 +31,7 @@ from torseur.describe import (
 )
 from torseur.describe.faults import listed, shown
 from torseur.describe.fields import FrozenDict
-from torseur.formats.names import Names
+from torseur.formats.files import Names
 from torseur.formats.urdf.elements import OTHERS, Inertial, JointType, Mimic, Robot, UrdfJoint, UrdfLink, read_robot
 from torseur.formats.urdf.markup import Element, Report, one_line, path_to, read_markup
 from torseur.formats.urdf.visuals import place_of

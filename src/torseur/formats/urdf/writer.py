@@ -27,12 +27,11 @@ from torseur.describe import (
     Shape,
     SpringDamper,
 )
-from torseur.describe.evaluation import NoNumber, Numbers
+from torseur.describe.evaluation import NoNumber, Numbers, with_numbers
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import CentralInertia, Inertia, ten_parameters
-from torseur.describe.substitution import with_numbers
+from torseur.formats.files import Names
 from torseur.formats.format import Losses
-from torseur.formats.names import Names
 from torseur.formats.urdf.elements import Inertial, JointType, Mimic
 from torseur.formats.urdf.markup import one_line
 from torseur.formats.urdf.visuals import Origin, place_of

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from torseur.describe.faults import Fault, Location, Severity, shown
-from torseur.formats.faults import Faults, Mark
+from torseur.formats.files import Faults, Mark
 
 __all__ = ["Node", "Source", "Value", "find", "parse", "placed", "plain", "take_down"]
 

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -31,7 +32,10 @@ from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.extensions import Kinds
 from torseur.formats.csv_tables import table_in_file
+from torseur.formats.files import beside, contents
+from torseur.formats.yaml.likeness import LIKE_KEY, LONGEST_LINE, joined, moved
 from torseur.formats.yaml.nodes import Node, Source, parse, placed, plain, take_down
+from torseur.formats.yaml.parameter_files import with_parameters
 from torseur.formats.yaml.short_forms import shape, shape_load
 from torseur.formats.yaml.validation import each_validated, validated
 
@@ -44,7 +48,7 @@ __all__ = [
     "read_document",
     "read_yaml",
     "whole_document",
-    "with_tables",
+    "with_files",
 ]
 
 VERSION = 1
@@ -134,10 +138,12 @@ def document_of(
 
     They are then taken down, with the structural ones of what can be read in spite of them.
     """
+    return _document(_complete(root, source, folder, loads), source, loads)
+
+
+def _document(root: Node, source: Source, loads: Mapping[str, type[Load]]) -> Document | None:
     before = len(source)
-    items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
-    root = Node(items, root.mark, root.path, root.keys)
-    root = shape(root if folder is None else with_tables(root, source, folder), Mechanism, source)
+    root = shape(root, Mechanism, source)
     made = _loads(root, loads, source)
     mechanism = validated(Mechanism, _data(root, made), root, source)
     if len(source) > before or mechanism is None:
@@ -179,13 +185,52 @@ def _data(root: Node, loads: Mapping[str, Load]) -> Any:
     return data
 
 
-# -- numbers of tables in files ---------------------------------------------------------------------------------------
+# -- a model like another ---------------------------------------------------------------------------------------------
 
 
-def with_tables(root: Node, source: Source, folder: FilePath) -> Node:
-    """A model with the numbers of its tables in place of the names of files; what is wrong is taken down."""
+def _complete(
+    root: Node, source: Source, folder: FilePath | None, loads: Mapping[str, type[Load]], depth: int = 0
+) -> Node:
+    """A model with the numbers of its files and with what it takes from another model, without its version."""
+    items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
+    like = items.pop(LIKE_KEY, None)
+    own = with_files(Node(items, root.mark, root.path, root.keys), source, folder)
+    if like is None:
+        return own
+    if not isinstance(like.value, str) or folder is None:
+        expected = "the name of a file" if folder is not None else "all of the model in the text: it is not in a file"
+        source.stop(like.mark, "the model it is like cannot be read", expected=expected, got=like.kind)
+    if depth >= LONGEST_LINE:
+        source.stop(like.mark, "too many models that begin with each other", expected=f"at most {LONGEST_LINE}")
+    try:
+        base = _other(beside(folder, like.value, "the model it is like"), loads, depth + 1)
+    except ModelError as error:
+        source.add(like.mark, *(error.faults or (error,)))
+        raise source.error() from error
+    return joined(moved(base, like.mark, FilePath(like.value).parent), own)
+
+
+def _other(file: FilePath, loads: Mapping[str, type[Load]], depth: int) -> Node:
+    """A model that others begin with is right by itself; its own faults keep their own places."""
+    inner = Source(str(file))
+    root = parse(contents(file), inner)
+    _check_version(root, inner)
+    found = _complete(root, inner, file.parent, loads, depth)
+    document = _document(deepcopy(found), inner, loads)  # reading fills in short forms
+    if document is not None:
+        take_down(document.faults, document.root, inner)
+    inner.stop_if_any()
+    return found
+
+
+# -- numbers in files ------------------------------------------------------------------------------------------------
+
+
+def with_files(root: Node, source: Source, folder: FilePath | None) -> Node:
+    """A model with the numbers of tables and parameters in place of the names of files; what is wrong is taken down."""
+    root = with_parameters(root, source, folder)
     tables = root.items.get("tables")
-    if tables is None or not isinstance(tables.value, dict):
+    if folder is None or tables is None or not isinstance(tables.value, dict):
         return root
     read = {name: _with_numbers(node, source, folder) for name, node in tables.items.items()}
     new = Node(read, tables.mark, tables.path, tables.keys)

@@ -12,6 +12,8 @@ from torseur.describe.inertia import Tensor
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Input, Mechanism, Parameter
 from torseur.describe.place import Place
+from torseur.formats.yaml.likeness import JOINED, LIKE_KEY
+from torseur.formats.yaml.parameter_files import FROM_KEY
 from torseur.formats.yaml.reader import VERSION, VERSION_KEY
 from torseur.formats.yaml.short_forms import HOISTED, LISTED, NAMED
 
@@ -41,16 +43,28 @@ def schema(loads: Mapping[str, type[Load]] = KINDS) -> Schema:
     _shorten(definitions)
     top = definitions.pop("Mechanism")
     version: Schema = {"const": VERSION, "description": "version of the format"}
+    parameters: Schema = {"type": "string", "description": "a file beside the model with more parameters"}
+    like: Schema = {"type": "string", "description": "a model beside this one, which begins with all that it says"}
+    own = {key: _or_left_out(item) if key in JOINED else item for key, item in top["properties"].items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Torseur model",
         "description": top["description"],
         "type": "object",
-        "properties": {VERSION_KEY: version, **top["properties"]},
-        "required": [VERSION_KEY, *top["required"]],
+        "properties": {VERSION_KEY: version, LIKE_KEY: like, FROM_KEY: parameters, **own},
+        "required": [VERSION_KEY],
+        "anyOf": [{"required": top["required"]}, {"required": [LIKE_KEY]}],
         "additionalProperties": False,
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def _or_left_out(table: Schema) -> Schema:
+    """A table whose entries may be null, in a model like another one."""
+    if "patternProperties" not in table:
+        return table
+    entries = {name: {"anyOf": [entry, {"type": "null"}]} for name, entry in table["patternProperties"].items()}
+    return {**table, "patternProperties": entries}
 
 
 def _ref(name: str) -> Schema:

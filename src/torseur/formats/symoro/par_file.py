@@ -26,7 +26,7 @@ __all__ = [
     "WRENCH",
     "Entries",
     "Entry",
-    "Sheet",
+    "ParFile",
     "measure",
     "parse",
 ]
@@ -183,7 +183,7 @@ _STRUCTURES = ("simple (0)", "tree (1)", "closed (2)")
 
 
 @dataclass
-class Sheet:
+class ParFile:
     """The vectors of a file with agreed lengths, numbered as the file numbers them; zero where a file says nothing."""
 
     entries: Entries
@@ -230,7 +230,7 @@ class Sheet:
         return number <= self.links and any(not self.value(key, number).is_zero for key in INERTIA)
 
 
-def measure(entries: Entries) -> Sheet:
+def measure(entries: Entries) -> ParFile:
     """The sizes a file means; header and vectors that contradict each other are reported.
 
     Vectors that agree with each other win over the header, with a note; where that leaves a choice, it is a fault.
@@ -245,12 +245,12 @@ def measure(entries: Entries) -> Sheet:
     links, joints = _links_and_joints(entries, header, frames, notes)
     flags = frozenset(key for key in FLAGS if _flag(entries, key))
     is_followed = header["NL"] in (None, links) and header["NJ"] in (None, joints)
-    sheet = Sheet(entries, links, joints, frames, flags, notes, None if is_followed else _said(header))
-    _check_lengths(sheet)
+    par = ParFile(entries, links, joints, frames, flags, notes, None if is_followed else _said(header))
+    _check_lengths(par)
     source.stop_if_faulty()
-    _check_structure(sheet, header["Type"])
-    _note_absent(sheet)
-    return sheet
+    _check_structure(par, header["Type"])
+    _note_absent(par)
+    return par
 
 
 def _count(entries: Entries, key: str) -> int | None:
@@ -309,11 +309,11 @@ def _said(header: dict[str, int | None]) -> str:
     return ", ".join(f"{key} = {header[key]}" for key in ("NL", "NJ", "NF") if header[key] is not None)
 
 
-def _check_lengths(sheet: Sheet) -> None:
-    entries = sheet.entries
-    links, joints, frames = sheet.links, sheet.joints, sheet.frames
+def _check_lengths(par: ParFile) -> None:
+    entries = par.entries
+    links, joints, frames = par.links, par.joints, par.frames
     allowed: dict[str, set[int]] = {key: {frames} for key in FRAME_KEYS}
-    allowed |= {key: {links + 1} if sheet.has_link_0 else {links, joints, frames} for key in LINK_KEYS}
+    allowed |= {key: {links + 1} if par.has_link_0 else {links, joints, frames} for key in LINK_KEYS}
     allowed |= {key: {joints, frames} for key in JOINT_KEYS}
     allowed |= {key: {length} for key, length in BASE_KEYS.items()}
     wrong: dict[tuple[int, str], list[str]] = {}
@@ -323,46 +323,46 @@ def _check_lengths(sheet: Sheet) -> None:
             continue
         expected = " or ".join(str(n) for n in sorted(lengths))
         if key in _NAMES_ONLY:
-            sheet.notes.append(f"{key} has {len(entry.values)} entries instead of {expected}; it only holds names")
+            par.notes.append(f"{key} has {len(entry.values)} entries instead of {expected}; it only holds names")
         else:
             wrong.setdefault((len(entry.values), expected), []).append(key)
-    if wrong and sheet.contradicts is not None:
-        _fault_of_header(sheet, wrong)
+    if wrong and par.contradicts is not None:
+        _fault_of_header(par, wrong)
         return
     for (got, expected), keys in wrong.items():
-        remedy = "link 0, the base, comes first" if sheet.has_link_0 and keys[0] in LINK_KEYS else None
+        remedy = "link 0, the base, comes first" if par.has_link_0 and keys[0] in LINK_KEYS else None
         what = f"the vector '{keys[0]}' has" if len(keys) == 1 else f"the vectors {', '.join(keys)} have"
         place = entries.place(keys[0])
-        sheet.source.fault(f"{what} a wrong length", place, expected=f"{expected} entries", got=str(got), remedy=remedy)
+        par.source.fault(f"{what} a wrong length", place, expected=f"{expected} entries", got=str(got), remedy=remedy)
 
 
-def _fault_of_header(sheet: Sheet, wrong: dict[tuple[int, str], list[str]]) -> None:
+def _fault_of_header(par: ParFile, wrong: dict[tuple[int, str], list[str]]) -> None:
     """One fault where the header and the vectors cannot be reconciled."""
-    entries = sheet.entries
-    of_frames = [key for key in FRAME_KEYS if len(entries.values(key)) == sheet.frames]
-    parts = [f"{sheet.frames} entries in {', '.join(of_frames)}"]
+    entries = par.entries
+    of_frames = [key for key in FRAME_KEYS if len(entries.values(key)) == par.frames]
+    parts = [f"{par.frames} entries in {', '.join(of_frames)}"]
     parts += [f"{got} in {', '.join(keys)}" for (got, _), keys in wrong.items()]
     place = next((entries.place(key) for key in ("NF", "NJ", "NL") if key in entries.found), 0)
-    sheet.source.fault(
+    par.source.fault(
         "the header contradicts the vectors, and they contradict each other",
         place,
-        expected=f"vectors as the header says: {sheet.contradicts}",
+        expected=f"vectors as the header says: {par.contradicts}",
         got="; ".join(parts),
         remedy="correct the header, or the vectors whose length differs",
     )
 
 
-def _check_structure(sheet: Sheet, structure: int | None) -> None:
+def _check_structure(par: ParFile, structure: int | None) -> None:
     """Whether the header's type is what the frames say; the frames win."""
-    chain = all(sheet.value("ant", j).whole == j - 1 for j in range(1, sheet.frames + 1))
-    found = 2 if sheet.loops else 0 if chain else 1
+    chain = all(par.value("ant", j).whole == j - 1 for j in range(1, par.frames + 1))
+    found = 2 if par.loops else 0 if chain else 1
     fits = structure is None or structure == found or (structure == 1 and found == 0)
     if not fits:
         says, is_ = _STRUCTURES[structure or 0], _STRUCTURES[found]
-        sheet.notes.append(f"the header says Type {says}, the frames say {is_}; the frames are followed")
+        par.notes.append(f"the header says Type {says}, the frames say {is_}; the frames are followed")
 
 
-def _note_absent(sheet: Sheet) -> None:
-    absent = [key for key in (*FRAME_KEYS, *LINK_KEYS) if key not in sheet.entries.found]
+def _note_absent(par: ParFile) -> None:
+    absent = [key for key in (*FRAME_KEYS, *LINK_KEYS) if key not in par.entries.found]
     if absent:
-        sheet.notes.append(f"absent, read as zero: {', '.join(absent)}")
+        par.notes.append(f"absent, read as zero: {', '.join(absent)}")

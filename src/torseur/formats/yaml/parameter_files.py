@@ -1,0 +1,77 @@
+"""Parameters of a model in a file of their own, beside it: one model, many sets of numbers.
+
+::
+
+    parameters_from: data/measured.yaml      # in the model
+    torseur_parameters: 1                    # the file begins like this
+    parameters: {m: {value: 2.0, unit: kg}}
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torseur.describe.mechanism import Parameter
+from torseur.errors import ModelError
+from torseur.formats.files import beside, contents
+from torseur.formats.yaml.nodes import Node, Source, parse, plain
+from torseur.formats.yaml.short_forms import shape
+from torseur.formats.yaml.validation import validated
+
+__all__ = ["FROM_KEY", "KEY", "with_parameters"]
+
+FROM_KEY = "parameters_from"
+KEY = "torseur_parameters"
+VERSION = 1
+
+
+def with_parameters(root: Node, source: Source, folder: Path | None) -> Node:
+    """A model with the parameters of the file that it names, before its own; what is wrong is taken down."""
+    name = root.items.get(FROM_KEY)
+    if name is None:
+        return root
+    items = {key: item for key, item in root.items.items() if key != FROM_KEY}
+    without = Node(items, root.mark, root.path, root.keys)
+    if not isinstance(name.value, str) or folder is None:
+        expected = "the name of a file" if folder is not None else "parameters in the text: it is not in a file"
+        source.fault(name.mark, (FROM_KEY,), "parameters cannot be read from there", expected=expected, got=name.kind)
+        return without
+    try:
+        given = _parameters(beside(folder, name.value, "a file of parameters"))
+    except ModelError as error:
+        source.add(name.mark, *(error.faults or (error,)))
+        raise source.error() from None  # all that uses its names would seem wrong
+    own = items.get("parameters", Node({}, name.mark, ("parameters",)))
+    for twice in sorted(own.items.keys() & given):
+        source.fault(own.keys[twice], ("parameters", twice), f"this parameter is in {name.value} as well")
+    read = {key: _moved(node, name, ("parameters", key)) for key, node in given.items()}
+    keys = {**dict.fromkeys(read, name.mark), **own.keys}
+    items["parameters"] = Node({**read, **own.items}, own.mark, own.path, keys)
+    return without
+
+
+def _parameters(path: Path) -> dict[str, Node]:
+    """The parameters of a file; every fault of form with its line in that file."""
+    source = Source(str(path))
+    root = parse(contents(path), source)
+    version, table = root.items.get(KEY), root.items.get("parameters")
+    if version is None or version.value != VERSION or isinstance(version.value, bool):
+        expected = f"a mapping that begins with '{KEY}: {VERSION}'"
+        source.stop(root.mark, "this is no file of parameters", expected=expected)
+    for key in root.items.keys() - {KEY, "parameters"}:
+        source.fault(root.keys[key], (key,), "a key that is not known", expected=f"{KEY}, parameters")
+    if table is None or not isinstance(table.value, dict):
+        source.stop(root.mark, "there are no parameters", expected="'parameters', a mapping of names")
+    for node in table.items.values():
+        shaped = shape(node, Parameter, source)
+        validated(Parameter, plain(shaped), shaped, source)
+    source.stop_if_any()
+    return table.items
+
+
+def _moved(node: Node, to: Node, path: tuple[str, ...]) -> Node:
+    """What was read elsewhere, as if it stood where the file is named."""
+    if isinstance(node.value, dict):
+        inner = {key: _moved(item, to, (*path, key)) for key, item in node.items.items()}
+        return Node(inner, to.mark, path, dict.fromkeys(inner, to.mark))
+    return Node(node.value, to.mark, path)
