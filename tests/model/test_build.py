@@ -18,7 +18,7 @@ MODEL = build(ARM)
 # -- the cache ---------------------------------------------------------------------------------------------------------
 def test_descriptions_that_differ_in_what_moves_them_have_different_keys():
     drives = [Motor(coordinate="q2", inertia=0.5), Transmission(coordinate="q2", inertia=0.5)]
-    keys = {build(arm(loads={"drive": drive})).key for drive in drives}
+    keys = {build(arm(loads={"drive": drive})).store for drive in drives}
     assert len(keys) == 2
     one, two = (build(arm(loads={"drive": drive})).mass_matrix(S.q) for drive in drives)
     assert_same(
@@ -30,11 +30,11 @@ def test_descriptions_that_differ_in_what_moves_them_have_different_keys():
         arm(base={"kind": "planar"}),
         arm(parameters={**dict(ARM.parameters), "I1": {"value": "M1*L^2/12"}}),
     ]
-    assert len({build(m).key for m in (ARM, *variants)}) == len(variants) + 1
+    assert len({build(m).store for m in (ARM, *variants)}) == len(variants) + 1
 
 
 def test_words_do_not_change_the_key():
-    assert build(arm(title="An arm", notes=("read from nowhere",))).key == MODEL.key
+    assert build(arm(title="An arm", notes=("read from nowhere",))).store == MODEL.store
 
 
 WARM = """

@@ -73,6 +73,7 @@ def test_an_input_is_trimmed_to_hold_a_position(four_bar: Any) -> None:
     assert np.abs(trimmed.holding).max() == 0.0
 
 
+@pytest.mark.slow
 def test_the_vehicle_stands_on_its_springs_and_wheels_carry_its_weight() -> None:
     vehicle = ts.build(ts.load(EXAMPLES / "vehicle_16dof" / "vehicle_16dof.yaml"))
     found = vehicle.equilibrium({"z": 0.7, "roll": 0.05, "q2": 0.2})

@@ -27,8 +27,7 @@ from torseur.dynamics.constraints.rank import rank_over
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.coordinates import moved, numbers, start_of, unit
 from torseur.model.function import array_of, check_names
-from torseur.model.ranks import numeric_rows
-from torseur.model.rows import ConstraintRow
+from torseur.model.rows import ConstraintRow, numeric_rows
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from torseur.dynamics.constraints.rank import ClosedStates, null_space, rank_her
 from torseur.errors import NumericalError
 from torseur.model.assembly import held_matrix
 from torseur.model.linearisation import displacement_names
-from torseur.model.ranks import numeric_rows
+from torseur.model.rows import numeric_rows
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from torseur.describe.canonical import canonical
 from torseur.describe.faults import nearest
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
-from torseur.emit.native import NativeFunction, compile_keyed
+from torseur.emit.native import NativeFunction
 from torseur.errors import ArgumentError, MissingValue
 from torseur.graph import Function, Role
 
@@ -39,6 +40,8 @@ class ModelFunction:
         self._model, self._quantity, self._options = model, quantity, options
         self._ready: Callable[..., Any] | None = None
         self._tail: tuple[Any, ...] = ()
+        self.quick: Callable[..., Any] = self
+        """The quickest form of this function there is; it is this one until the first call."""
         self.__name__ = quantity
 
     def __repr__(self) -> str:
@@ -164,10 +167,9 @@ class ModelFunction:
         return self._model.values_beside(given, self.used_parameters)
 
     def _compiled(self, lanes: int | None) -> NativeFunction:
-        key = f"{self._model.key}:{self._quantity}:{self._options}"
-        if QUANTITIES[self._quantity].of_outputs:
-            key += ":" + repr(self._model.mechanism.outputs)
-        return compile_keyed(key, lambda: self.function, lanes=lanes)
+        outputs = self._model.mechanism.outputs if QUANTITIES[self._quantity].of_outputs else None
+        store = self._model.store.part(canonical(self._options), canonical(outputs))
+        return store.function(self._quantity, lambda: self.function, lanes=lanes)
 
     @property
     def function(self) -> Function:
@@ -185,9 +187,12 @@ class ModelFunction:
         if Role.INPUT in roles:
             tail.append(model.input_values)
         self._tail = tuple(tail)
-        if self._quantity in model.__dict__ and not QUANTITIES[self._quantity].needs_frame:
+        quick = None
+        if self._quantity not in REDUCED:  # whose single results are looked at
             quick = ready.direct(self._quantity, repr(self), defaults=self._tail, fallback=self)
-            if quick is not None:
+        if quick is not None:
+            self.quick = quick
+            if self._quantity in model.__dict__ and not QUANTITIES[self._quantity].needs_frame:
                 model.__dict__[self._quantity] = quick
         return ready
 

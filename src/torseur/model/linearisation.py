@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from torseur.model.assembly import coordinates_from, speeds_from
 from torseur.model.coordinates import rates_of
 from torseur.model.function import check_names
 from torseur.model.modes import Mode, Stability, modes_of, stability_of, table_of
-from torseur.model.ranks import numeric_rows
+from torseur.model.rows import numeric_rows
 
 if TYPE_CHECKING:
     from torseur.model.model import Model
@@ -94,6 +95,14 @@ class Linearised:
         return note + table_of(self.modes)
 
     __str__ = text
+
+    def __repr__(self) -> str:
+        n = len(self.states), len(self.inputs), len(self.outputs)
+        return f"<Linearised: {n[0]} states, {n[1]} inputs, {n[2]} outputs, {self.stability.name.lower()}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(import_module("torseur.views.notebook").linearised_html(self))
 
 
 def linearised(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
 from torseur.model.coordinates import moved
-from torseur.model.ranks import numeric_rows
-from torseur.model.rows import ConstraintRow, owners_in_words
+from torseur.model.rows import ConstraintRow, numeric_rows, owners_in_words
 
 if TYPE_CHECKING:
     from torseur.model.model import Model
@@ -94,6 +94,13 @@ class Mobility:
             yield f"contradictory: {owners_in_words(self.contradictory)}; no speeds meet them all"
         if self.massless:
             yield f"no mass moves along {', '.join(self.massless)}: accelerations are not defined"
+
+    def __str__(self) -> str:
+        return "; ".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(import_module("torseur.views.notebook").mobility_html(self))
 
     def _singular(self) -> Iterator[str]:
         words = [_in_words(motion) for motion in self.motions.values()]

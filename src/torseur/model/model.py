@@ -26,9 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
+from torseur.describe.canonical import canonical
 from torseur.dynamics.parameters.dependence import Identifiable, identifiable
 from torseur.dynamics.quantities import Options, options_of
 from torseur.dynamics.tree.kinematics import Axes, Task
+from torseur.emit.store import Store
 from torseur.errors import ArgumentError, MissingValue
 from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked
@@ -39,8 +41,7 @@ from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.linearisation import Linearised, linearised
 from torseur.model.mobility import Mobility, mobility
 from torseur.model.operational_space import operational_space
-from torseur.model.ranks import Ranks
-from torseur.model.rows import ConstraintRow, Structure, structure_of
+from torseur.model.rows import ConstraintRow, Ranks, Structure, structure_of
 
 __all__ = ["Model", "ModelFunction", "build"]
 
@@ -86,6 +87,13 @@ class Model:
     mechanism: Mechanism
     given: dict[str, float]
     options: Options
+
+    def __repr__(self) -> str:
+        return f"<Model of {self.mechanism!r}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return self.mechanism._repr_html_()
 
     # -- what it is ----------------------------------------------------------------------------------------------------
     @cached_property
@@ -137,11 +145,9 @@ class Model:
         return np.array([x.default for x in self.mechanism.inputs.values()])
 
     @cached_property
-    def key(self) -> str:
-        """All of the description that decides the equations; what kind a load is does not show in its fields."""
-        kinds = [load.kind for load in self.mechanism.loads.values()]
-        text = self.mechanism.model_dump_json(exclude={"title", "notes", "outputs"}, exclude_defaults=True)
-        return f"{text} {kinds}"
+    def store(self) -> Store:
+        """Where what is derived is found again: under all of the description that decides the equations."""
+        return Store.of("model", canonical(self.mechanism, without=frozenset({"title", "notes", "outputs"})))
 
     @cached_property
     def checked_mechanism(self) -> Mechanism:
@@ -221,6 +227,11 @@ class Model:
         return self.function("momentum")
 
     @cached_property
+    def centre_of_mass(self) -> Callable[..., Any]:
+        """(q) -> the centre of mass of the bodies that move (3,), in the world."""
+        return self.function("centre_of_mass")
+
+    @cached_property
     def inverse_dynamics_derivatives(self) -> Callable[..., Any]:
         """(q, v, vdot) -> dtau_dq, dtau_dv."""
         return self.function("inverse_dynamics_derivatives")
@@ -232,7 +243,7 @@ class Model:
 
     @cached_property
     def _structure(self) -> Structure:
-        return structure_of(self)
+        return self.store.part("structure", canonical(self.options)).facts(lambda: structure_of(self))
 
     @property
     def constraint_rows(self) -> tuple[ConstraintRow, ...]:
@@ -263,7 +274,7 @@ class Model:
 
     @cached_property
     def ranks(self) -> Ranks:
-        """The ranks of the constraint rows, for values of the parameters; see `torseur.model.ranks`."""
+        """The ranks of the constraint rows, for values of the parameters; see `torseur.model.rows`."""
         return Ranks(self)
 
     @cached_property
@@ -362,17 +373,28 @@ class Model:
         """(q, v) -> the power of every load, W, in the order of the description."""
         return self.function("load_powers")
 
+    @cached_property
+    def _of_frames(self) -> dict[tuple[str, str, Axes | str], ModelFunction]:
+        return {}
+
+    def _of_frame(self, quantity: str, frame: str, axes: Axes | str = Axes.OWN) -> Callable[..., Any]:
+        """A quantity of a frame: one look-up after its first use."""
+        found = self._of_frames.get((quantity, frame, axes))
+        if found is None:
+            found = self._of_frames[quantity, frame, axes] = self.function(quantity, frame, axes)
+        return found.quick
+
     def pose(self, q: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The pose of a frame in the world (..., 4, 4)."""
-        return self.function("pose", frame)(q, **keywords)
+        return self._of_frame("pose", frame)(q, **keywords)
 
     def jacobian(self, q: ArrayLike, frame: str, axes: Axes | str = Axes.OWN, **keywords: Any) -> Any:
         """The Jacobian of a frame (..., 6, nv), linear rows first, in its "own" axes or those of the "world"."""
-        return self.function("jacobian", frame, axes)(q, **keywords)
+        return self._of_frame("jacobian", frame, axes)(q, **keywords)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The velocity of a frame in its own axes (..., 6)."""
-        return self.function("velocity", frame)(q, v, **keywords)
+        return self._of_frame("velocity", frame)(q, v, **keywords)
 
     def operational_space(
         self,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from torseur.model.equations.arrangement import Arranger, Kind
 from torseur.model.equations.closed_form import _TEXT
+from torseur.model.equations.collected_terms import Arranger, Kind
 
 sp = pytest.importorskip("sympy")
 

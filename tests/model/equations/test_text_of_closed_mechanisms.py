@@ -7,6 +7,8 @@ import pytest
 
 import torseur as ts
 from support.emitted_code import CFunction, run_python
+from support.example_files import without_tyres
+from support.sweeps import mostly_slow
 from torseur.graph import Role
 from torseur.model.coordinates import start_of
 
@@ -21,9 +23,9 @@ def arguments(model, function, states):
     return [states[b.name] if b.name in states else known[b.role](b) for b in function.inputs]
 
 
-@pytest.mark.parametrize("name", ["four_bar", "smera"])
+@pytest.mark.parametrize("name", mostly_slow(["four_bar", "smera"], quick=("four_bar",)))
 def test_forward_dynamics_in_c_and_python_is_that_of_the_model(name, tmp_path):
-    model = ts.build(ts.load(EXAMPLES / name / f"{name}.yaml"))
+    model = ts.build(without_tyres(ts.load(EXAMPLES / name / f"{name}.yaml")))
     rng = np.random.default_rng(7)
     states = {"q": np.tile(start_of(model), (4, 1)), "v": 0.3 * rng.normal(size=(4, model.nv))}
     states["tau"] = rng.normal(size=(4, model.nv))

@@ -3,6 +3,6 @@
 May import `dynamics` and `emit`; nothing of the models beside it.
 """
 
-from torseur.model.equations.equations import Equations, equations
+from torseur.model.equations.equations import Equations, equations, language_of
 
-__all__ = ["Equations", "equations"]
+__all__ = ["Equations", "equations", "language_of"]

@@ -18,11 +18,11 @@ from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
 from torseur.dynamics.workbench import Workbench
 from torseur.emit.bridges import from_sympy, to_sympy
 from torseur.emit.bridges.to_sympy import import_sympy
-from torseur.emit.text.latex_names import escaped, symbol
+from torseur.emit.text.latex import dotted, escaped, symbol
 from torseur.errors import ArgumentError, CompileError, GraphError, MissingExtra
 from torseur.graph import Expr, Function, count
-from torseur.model.equations.arrangement import Arranger, Kind, Notation
-from torseur.model.equations.term_count import terms_of
+from torseur.model.equations.collected_terms import Arranger, Kind, Notation, terms_of
+from torseur.model.equations.notation import rates_of
 
 __all__ = ["LARGEST", "Closed", "Simplifier", "closed_form", "exact", "simplified", "simplifier"]
 
@@ -89,11 +89,17 @@ class Closed:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        return f"<Closed form of {self.name}>"
+
+    def _repr_latex_(self) -> str:
+        """For notebooks."""
+        return self.latex()
+
     def _spelled(self, name: str) -> str:
         if name not in self.rates:
             return symbol(name)
-        coordinate, dots = self.rates[name]
-        return symbol(re.sub(r"^([A-Za-z]+)", rf"\1{'d' * dots}ot", coordinate))
+        return dotted(*self.rates[name])
 
     def _lines(self, notation: Notation, entry: Callable[[str, str], str], equals: str) -> list[str]:
         arranger, lines = Arranger(import_sympy("closed forms"), self.order), []
@@ -133,7 +139,7 @@ def closed_form(function: Function, *, tangents: bool = False) -> Closed:
             option="form",
         )
     sp = import_sympy("closed forms")
-    renamed, rates = _names(function)
+    renamed, rates = rates_of(function)
     change = {sp.Symbol(old, real=True): sp.Symbol(new, real=True) for old, new in renamed.items()}
 
     def simplify(x: Any) -> Any:
@@ -145,20 +151,6 @@ def closed_form(function: Function, *, tangents: bool = False) -> Closed:
         plain = exact(sp, value.subs(change) if change else value)
         outputs[name] = plain.applyfunc(simplify) if hasattr(plain, "shape") else simplify(plain)
     return Closed(function.name, outputs, _order(function, renamed), rates)
-
-
-def _names(function: Function) -> tuple[dict[str, str], dict[str, tuple[str, int]]]:
-    """Accelerations under the name of their coordinate, where they have one: vdot_dq1 becomes ddq1."""
-    blocks = {b.name: b.names for b in function.inputs}
-    known = {f"d{x}": x for x in blocks.get("q", ())} if "q" in blocks else {}
-    rates = {name: (known[name], 1) for name in blocks.get("v", ()) if name in known}
-    renamed = {}
-    for name in blocks.get("vdot", ()):
-        speed = name.removeprefix("vdot_")
-        if speed in known or speed.startswith("d"):
-            renamed[name] = f"d{speed}"
-            rates[f"d{speed}"] = (known.get(speed, speed[1:]), 2)
-    return renamed, rates
 
 
 def _order(function: Function, renamed: dict[str, str]) -> dict[str, tuple[Kind, int]]:

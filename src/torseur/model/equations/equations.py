@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from torseur.describe import Mechanism
+from torseur.describe.faults import guess
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of, options_of
 from torseur.dynamics.tree.kinematics import Axes, Task
-from torseur.emit.text import to_c, to_julia, to_latex, to_listing, to_matlab, to_python
+from torseur.emit.text import LANGUAGES, to_c, to_julia, to_latex, to_listing, to_matlab, to_python
+from torseur.errors import ArgumentError, TorseurError
 from torseur.graph import Count, Function, Stage, count, count_by_stage
 from torseur.model.checked import checked
 from torseur.model.equations.closed_form import Closed, closed_form
+from torseur.model.equations.collected_terms import terms_of
+from torseur.model.equations.notation import latex_symbols
 
-__all__ = ["Equations", "equations"]
+__all__ = ["Equations", "equations", "language_of"]
+
+_SMALL = 200
+"""Operations, and terms once multiplied out, up to which a notebook shows closed forms."""
+
+
+def language_of(name: str) -> Callable[[Function], str]:
+    """What writes a function in a language; those of other packages are known (`torseur.extensions`)."""
+    if name not in LANGUAGES:
+        expected, remedy = guess(name, LANGUAGES)
+        raise ArgumentError(f"no language '{name}'", where="format", expected=expected, remedy=remedy)
+    return LANGUAGES[name]
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Equations:
         return to_listing(self.function)
 
     def latex(self) -> str:
-        return to_latex(self.function)
+        return to_latex(self.function, latex_symbols(self.function))
 
     def python(self) -> str:
         return to_python(self.function)
@@ -55,12 +70,28 @@ class Equations:
     def julia(self) -> str:
         return to_julia(self.function)
 
+    def in_language(self, name: str) -> str:
+        """In a language by its name, as the command line has it."""
+        return self.latex() if name == "latex" else language_of(name)(self.function)
+
     def closed(self) -> Closed:
         """Without intermediate results, simplified; for small mechanisms only (needs sympy)."""
         return closed_form(self.function)
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Equations of {self.function.name}: {self.count}>"
+
+    def _repr_latex_(self) -> str | None:
+        """For notebooks: the closed form where it is small, else nothing, and they show the line of `repr`."""
+        if count(self.function).total > _SMALL or terms_of(self.function) > _SMALL:
+            return None
+        try:
+            return self.closed().latex()
+        except TorseurError:
+            return None
 
 
 def equations(

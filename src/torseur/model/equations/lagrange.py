@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torseur.describe import Mechanism
 from torseur.dynamics.analytical.lagrange import Lagrange, lagrange
 from torseur.dynamics.workbench import Options, Workbench
-from torseur.emit.text.latex_names import symbol
+from torseur.emit.text.latex import symbol
 from torseur.graph import Expr
 from torseur.model.checked import checked
 from torseur.model.equations.steps import Line, Step, Steps, line_of

@@ -13,12 +13,13 @@ from typing import Any
 
 from torseur.dynamics.workbench import collect
 from torseur.emit.text import to_latex, to_listing
-from torseur.emit.text.latex_names import symbol
+from torseur.emit.text.latex import symbol
 from torseur.errors import CompileError, MissingExtra
 from torseur.graph import Block, Expr, Function, count, ops
 from torseur.graph.function import reachable
 from torseur.model.equations.closed_form import LARGEST, Closed, closed_form
-from torseur.model.equations.term_count import terms_of
+from torseur.model.equations.collected_terms import terms_of
+from torseur.model.equations.notation import latex_symbols
 
 __all__ = ["Line", "Step", "Steps", "line_of", "plain_latex"]
 
@@ -81,7 +82,7 @@ class Steps:
         for number, step in enumerate(self.steps, 1):
             head = rf"\paragraph{{{f'{number}. ' if step.numbered else ''}{plain_latex(step.title)}}}"
             words = " ".join(plain_latex(words) + "." for words in step.words)
-            pieces += [f"{head} {words}".rstrip(), *self._written(number, step, _matrix_latex, to_latex)]
+            pieces += [f"{head} {words}".rstrip(), *self._written(number, step, _matrix_latex, _listing_latex)]
         return "\n".join(pieces) + "\n"
 
     def __str__(self) -> str:
@@ -145,6 +146,10 @@ def _matrix_latex(line: Line, closed: Closed) -> str:
     if len(rows) > 1 or len(rows[0]) > 1:
         body = f"\\begin{{pmatrix}}\n{body}\n\\end{{pmatrix}}"
     return f"\\[\n{line.latex} = {body}\n\\]"
+
+
+def _listing_latex(function: Function) -> str:
+    return to_latex(function, latex_symbols(function))
 
 
 def line_of(name: str, of: str, value: Any) -> Line:

@@ -2,7 +2,8 @@
 
 A sum is expanded into terms, each a number times parameters, coordinates and functions of them, and speeds,
 accelerations or forces. Terms that differ in what moves only are put together, m l^2 a1 + m l^2 a2 = m l^2 (a1 + a2);
-then those that differ in parameters only and share some, m1 l^2 a + m2 l^2 a = (m1 + m2) l^2 a.
+then those that differ in parameters only and share some, m1 l^2 a + m2 l^2 a = (m1 + m2) l^2 a. `terms_of` says
+beforehand how many terms there are once all is multiplied out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-__all__ = ["Arranger", "Kind", "Notation"]
+from torseur.graph import Expr, Function, ops
+from torseur.graph.nodes import Node
+
+__all__ = ["Arranger", "Kind", "Notation", "terms_of"]
 
 Powers = tuple[tuple[Any, Any], ...]
 """Factors, as sympy objects, with their exponents, in order."""
@@ -230,3 +234,75 @@ def _joined(pieces: Sequence[tuple[bool, str]]) -> str:
 def _quotient(powers: Mapping[Any, Any], common: Mapping[Any, Any]) -> dict[Any, Any]:
     left = {f: n - common.get(f, 0) for f, n in powers.items()}
     return {f: n for f, n in left.items() if n != 0}
+
+
+_TOO_MANY = 10**9
+
+
+@dataclass(frozen=True)
+class _Quotient:
+    """Terms above and below the line; equal marks mean equal denominators."""
+
+    above: int
+    below: int = 1
+    mark: int = -1
+
+    def __add__(self, other: _Quotient) -> _Quotient:
+        if self.mark == other.mark:
+            return _Quotient(_capped(self.above + other.above), self.below, self.mark)
+        above = _capped(self.above * other.below + other.above * self.below)
+        return _Quotient(above, _capped(self.below * other.below), hash((self.mark, other.mark)))
+
+    def __mul__(self, other: _Quotient) -> _Quotient:
+        marks = sorted(m for m in (self.mark, other.mark) if m != -1)
+        mark = -1 if not marks else marks[0] if len(marks) == 1 else hash(tuple(marks))
+        return _Quotient(_capped(self.above * other.above), _capped(self.below * other.below), mark)
+
+    def over(self, divisor: _Quotient, mark: int) -> _Quotient:
+        return self * _Quotient(divisor.below, divisor.above, mark)
+
+
+def terms_of(function: Function) -> int:
+    """The terms of all results, above and below their fraction lines; a huge number where there is no telling, as for
+    systems of linear equations.
+
+    >>> from torseur.graph import Graph
+    >>> g = Graph()
+    >>> a, b = g.symbol("a"), g.symbol("b")
+    >>> terms_of(Function("f", list(g.blocks.values()), {"y": (a + b) * (a - b)}))
+    4
+    """
+    found: dict[int, _Quotient] = {}
+    for node in function.nodes:
+        found[node.id] = _terms(node, [found[a.id] for a in node.args])
+    results = [found[x.id] for output in function.outputs for x in output.exprs]
+    return sum(x.above + x.below - 1 for x in results)
+
+
+def _terms(node: Node, args: list[_Quotient]) -> _Quotient:
+    if node.op in (ops.ADD, ops.SUB):
+        return args[0] + args[1]
+    if node.op is ops.NEG:
+        return args[0]
+    if node.op is ops.MUL:
+        return args[0] * args[1]
+    if node.op is ops.DIV:
+        return args[0].over(args[1], node.args[1].id)
+    if node.op is ops.CALL:
+        return _Quotient(_TOO_MANY)
+    if node.op is ops.ITEM:
+        return args[0]
+    if node.op is ops.POW and isinstance(node, Expr) and node.args[1].is_number:
+        return _power(args[0], float(node.args[1]))
+    return _Quotient(1)
+
+
+def _power(base: _Quotient, exponent: float) -> _Quotient:
+    whole = base
+    for _ in range(round(abs(exponent)) - 1):
+        whole = whole * base
+    return whole
+
+
+def _capped(number: int) -> int:
+    return min(number, _TOO_MANY)
