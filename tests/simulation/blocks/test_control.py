@@ -278,6 +278,7 @@ def test_the_frame_gets_the_commanded_angular_acceleration(kind):
     np.testing.assert_allclose(a, 2.0 * (np.array([0.3, 0, 0]) - w) + 9.0 * e, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["operational_space", "resolved_acceleration"])
 def test_a_pose_is_reached_with_its_orientation(kind):
     arm = chain(6, seed=6)

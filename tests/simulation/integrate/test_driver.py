@@ -504,3 +504,14 @@ def test_counts_add_up():
     assert c.evaluations == 6 * (c.steps + c.rejected + 2)  # a start is tried twice: no length, then a guess
     assert c.wall_time > 0.0
     assert c.newton == 0
+
+
+@pytest.mark.parametrize("method", [DOPRI5, RK4], ids=["dopri5", "rk4"])
+@pytest.mark.parametrize("begin", [0.0, -1e-17, 1e-17, -1e-9])
+def test_an_invariant_that_begins_below_zero_by_rounding_is_met_at_once(method, begin):
+    """What lets go of a stop must not depend on the sign of the last bit of a force that begins at zero."""
+    problem = first_order(lambda t, z, m: [1.0 + 0.0 * t], events=lambda t, z, m: [begin - z[0]])
+    hooks = Hooks(handler=lambda met: Response(stop=True), invariants=(0,))
+    run = integrate(problem, [0.0], (0.0, 1.0), method=method, limits=Limits(first=0.1), hooks=hooks)
+    assert run.outcome is Outcome.STOPPED
+    assert run.end <= 2e-12

@@ -9,6 +9,7 @@ import pytest
 
 import torseur as ts
 from support.overconstrained_linkages import LINKAGES, bennett, cranks, described
+from support.sweeps import mostly_slow
 from torseur.bench.build import plate as plate_of
 from torseur.dynamics.quantities import function_of
 from torseur.emit import integrate, source
@@ -20,7 +21,7 @@ QUICK = "dopri5", "rk4", "newmark"
 
 
 def each(methods):
-    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in methods]
+    return mostly_slow(methods, [name for name in methods if name in QUICK])
 
 
 def difference(linkage, q):
@@ -37,7 +38,7 @@ def moved(linkage, until, **options):
 
 
 @pytest.mark.parametrize("name", LINKAGES)
-@pytest.mark.parametrize("method", each(METHODS))
+@pytest.mark.parametrize("method", mostly_slow(METHODS, quick=("dopri5", "rk4")))
 def test_every_method_keeps_the_linkage_on_its_closed_form(name, method):
     linkage = LINKAGES[name]
     run, q = moved(linkage, linkage.time, solver={"method": method})
@@ -64,7 +65,7 @@ def test_the_coupled_axles_of_a_locomotive_turn_a_hundred_times():
 
 
 @pytest.mark.parametrize("start", [0.05, 1.2, 2.7, 3.9, 5.5])
-@pytest.mark.parametrize("name", ["plate on three cranks", "Bennett", "locomotive"])
+@pytest.mark.parametrize("name", mostly_slow(["plate on three cranks", "Bennett", "locomotive"], quick=("Bennett",)))
 def test_any_regular_position_will_do_to_start_from(name, start):
     linkage = LINKAGES[name]
     names, q = [x.name for x in linkage.mechanism.q], linkage.closed_form(np.array(start))
@@ -81,7 +82,7 @@ def test_a_parallelogram_passes_its_change_points_on_its_branch():
     assert difference(linkage, q) < 1e-8
 
 
-@pytest.mark.parametrize("name", LINKAGES)
+@pytest.mark.parametrize("name", mostly_slow(LINKAGES, quick=("Bennett", "locomotive")))
 def test_a_little_off_closure_the_accelerations_are_nearly_the_same(name):
     """A threshold on singular values would see one rank more there, and lock the linkage."""
     linkage = LINKAGES[name]
@@ -95,7 +96,7 @@ def test_a_little_off_closure_the_accelerations_are_nearly_the_same(name):
         assert np.abs(near - exact).max() < 1e-5 * max(1.0, np.abs(exact).max())
 
 
-@pytest.mark.parametrize("name", LINKAGES)
+@pytest.mark.parametrize("name", mostly_slow(LINKAGES, quick=("Bennett",)))
 def test_reactions_do_not_jump_where_pivots_change(name):
     """Second differences along a fine path are small beside the reactions everywhere."""
     linkage = LINKAGES[name]
@@ -128,6 +129,7 @@ def plate(third):
     return described(cranks(3, lengths=(0.4, 0.4, "l3")).mechanism, parameters={"l3": {"value": third}})
 
 
+@pytest.mark.slow
 def test_each_run_of_a_batch_has_its_own_mobility():
     """With a third crank of the same length the plate moves; with another one it is a structure."""
     many = ts.simulate_many(
@@ -148,7 +150,7 @@ def test_ranks_follow_the_parameters():
     assert model.ranks(np.array([[0.4], [0.45], [0.4]]))[:, 0].tolist() == [3.0, 4.0, 3.0]
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e-6, 1e3])
+@pytest.mark.parametrize("unit", mostly_slow([1.0, 1e-3, 1e-6, 1e3], quick=(1.0, 1e-6)))
 def test_rank_and_mobility_do_not_depend_on_the_size_of_the_links(unit):
     """A four-bar of micrometres beside a coupling has the mobility of one of metres."""
     lengths = [0.5 * unit, 1.5 * unit, 1.2 * unit, 1.4 * unit]
@@ -230,7 +232,7 @@ def test_a_contact_that_opens_and_closes_compiles_nothing(monkeypatch):
     assert counts[0] == counts[1] > 0
 
 
-@pytest.mark.parametrize("name", LINKAGES)
+@pytest.mark.parametrize("name", mostly_slow(LINKAGES, quick=("Bennett", "Sarrus")))
 def test_the_reduced_form_gives_the_same_accelerations_over_the_whole_path(name):
     linkage = LINKAGES[name]
     model, first = ts.build(linkage.mechanism), next(iter(linkage.start))
@@ -276,8 +278,8 @@ def four_bar(crank, coupler, rocker, ground, start, near, unit=1.0, tag=""):
     [
         ((0.6, 1.0, 0.6, 1.0), (-0.7, 0.7)),  # parallelogram
         ((0.6, 1.0, 0.6, 1.0), (-1.2, -1.0)),  # antiparallelogram
-        ((1.0, 0.6, 0.6, 1.0), (2.0, 1.0)),  # kite
-        ((0.5, 1.2, 0.7, 1.0), (0.5, 1.6)),  # Grashof-neutral
+        pytest.param((1.0, 0.6, 0.6, 1.0), (2.0, 1.0), marks=pytest.mark.slow),  # kite
+        pytest.param((0.5, 1.2, 0.7, 1.0), (0.5, 1.6), marks=pytest.mark.slow),  # Grashof-neutral
     ],
 )
 def test_change_points_are_passed_with_the_energy_kept(lengths, near, method):

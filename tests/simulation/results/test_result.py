@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from support import processes
+from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism
 from torseur.errors import ArgumentError
 from torseur.simulation.results.channels import Audit, Channel, Event, Role
@@ -170,7 +171,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, endin
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", mostly_slow(ENDINGS, quick=(".nc", ".csv")))
 def test_a_disk_that_is_full_is_an_error_in_words_and_nothing_else(tmp_path, ending):
     code = """
         import resource, sys

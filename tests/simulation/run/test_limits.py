@@ -7,10 +7,10 @@ import pytest
 
 import torseur as ts
 from support.example_files import FILES
+from support.formulas_of_time import time_breaks
 from torseur.describe import Mechanism
 from torseur.graph import Graph, Role, floor
 from torseur.simulation.integrate.outcome import End, Outcome
-from torseur.simulation.run.time_breaks import TimeFormulas
 from torseur.simulation.study.checks import faults
 
 CART = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
@@ -38,10 +38,10 @@ def test_a_longest_step_that_is_given_takes_its_place():
 def test_a_run_ends_where_loops_are_open_by_a_micrometre(off, ends):
     simulation = ts.Simulation(ts.Study(model=ts.load(FILES["four_bar"]), until=1.0))
     x, held = simulation.start()
-    name, gap = simulation.records.largest_gap(simulation.problem, 0.0, x, held)
+    name, gap = simulation.records.largest_gap(0.0, x, held)
     assert gap < 1e-9
     x[1] += 1e-6  # to what a gap does this lead?
-    name, gap = simulation.records.largest_gap(simulation.problem, 0.0, x, held)
+    name, gap = simulation.records.largest_gap(0.0, x, held)
     x[1] += 1e-6 * (off / gap - 1.0)
     if not ends:
         simulation._monitor(0.0, x, held)
@@ -86,7 +86,7 @@ def test_a_hundred_million_records_are_too_many(every, found):
 def instants(formula):
     g = Graph()
     t = g.block("t", (), Role.TIME)
-    return TimeFormulas((formula(t[0]),), t, None).instants(0.0, 1.0, np.zeros(0))
+    return time_breaks(formula(t[0]), t).instants(0.0, 1.0, np.zeros(0))
 
 
 def test_what_stands_out_by_a_fiftieth_on_the_grid_is_a_peak():

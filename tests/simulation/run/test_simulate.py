@@ -11,6 +11,7 @@ import pytest
 import torseur as ts
 from support.example_files import FILES
 from support.random_mechanisms import mechanism_of, random_plan
+from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.simulation.blocks import PythonBlock
 from torseur.simulation.run.batch import simulate_many
@@ -32,7 +33,7 @@ def row(run, balance):
 
 
 # -- the audit ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", mostly_slow([1, 2], quick=(1,)))
 def test_energy_and_momenta_of_random_free_mechanisms_are_kept(seed):
     rng = np.random.default_rng(seed)
     mechanism = mechanism_of(random_plan(rng, 2, base="floating", kinds=("revolute", "prismatic", "spherical")))
@@ -44,7 +45,7 @@ def test_energy_and_momenta_of_random_free_mechanisms_are_kept(seed):
         assert row(run, balance)["relative"] <= 1e-10, run.audit()
 
 
-@pytest.mark.parametrize("seed", [9016, 8])
+@pytest.mark.parametrize("seed", mostly_slow([9016, 8], quick=(9016,)))
 def test_energy_and_momenta_follow_every_load(seed):
     rng = np.random.default_rng(seed)
     mechanism = mechanism_of(random_plan(rng, 3, base="floating", loads=4))
@@ -114,7 +115,7 @@ def test_a_parameter_that_changes_on_the_way_changes_the_motion_there():
     np.testing.assert_allclose(run["dx"], [0.0, 0.5, 1.0, 0.5, 0.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["dop853", "rk4", "newmark"])
+@pytest.mark.parametrize("method", mostly_slow(["dop853", "rk4", "newmark"], quick=("rk4",)))
 def test_a_base_that_is_driven_does_the_work_that_the_energy_gains(method):
     place = {"pose": {"position": ["0.1*sin(5*t)", "0.2*t^2", 0.3], "rpy": [0.0, "0.1*t", "t"]}}
     rod = {"M": 1.0, "MX": 0.5, "XX": 0.01, "YY": 0.4, "ZZ": 0.4}

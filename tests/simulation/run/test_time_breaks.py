@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from support.formulas_of_time import time_breaks
+from support.sweeps import mostly_slow
 from torseur.cli import main
 from torseur.describe import Effort, Mechanism
 from torseur.errors import UnseenWarning
 from torseur.graph import Graph, Role, floor, maximum, minimum, select, sign, sin
-from torseur.simulation.run.time_breaks import TimeFormulas, merged
+from torseur.simulation.run import batch
+from torseur.simulation.run.time_breaks import merged
 
 CART = Mechanism(
     name="cart",
@@ -32,7 +35,7 @@ PULSES = {  # each gives the cart 1 m/s
 
 
 @pytest.mark.parametrize("formula", PULSES.values(), ids=PULSES)
-@pytest.mark.parametrize("method", ["dop853", "rodas"])
+@pytest.mark.parametrize("method", mostly_slow(["dop853", "rodas"], quick=("dop853",)))
 def test_a_pulse_shorter_than_a_step_is_not_missed(formula, method):
     run = ts.simulate(CART, until=10.0, every=0.1, inputs={"f": formula}, solver=method)
     assert run["dx"][-1] == pytest.approx(1.0, abs=1e-6)
@@ -51,8 +54,22 @@ def test_runs_side_by_side_do_not_miss_a_pulse_either():
     np.testing.assert_allclose(many["dx"][:, -1], 1.0, atol=1e-6)
 
 
+@pytest.mark.parametrize(("switch", "in_lanes"), [("0.5", True), ("0.50003", False), ("0.4 + 0.1*at", False)])
+def test_runs_side_by_side_share_steps_that_end_where_signals_switch(switch, in_lanes, monkeypatch):
+    went = []
+    monkeypatch.setattr(batch, "_in_lanes", lambda *args, f=batch._in_lanes: went.append(1) or f(*args))
+    study = ts.Study(model=CART, inputs={"f": f"if(t < {switch}, 0, 1 + 0.2*t)"})
+    values = [1.0, 1.25]
+    given = {"until": 1.0, "every": 0.1, "solver": {"method": "rk4", "step": 1e-3}}
+    many = ts.simulate_many(study, parameters={"at": values}, **given)
+    assert bool(went) == in_lanes
+    for k, at in enumerate(values):
+        alone = ts.simulate(study, parameters={"at": at}, **given)
+        np.testing.assert_allclose(many["dx"][k], alone["dx"], atol=1e-12)
+
+
 def located(expr, t, begin=0.0, end=10.0):
-    return TimeFormulas((expr,), t, None).instants(begin, end, np.zeros(0))
+    return time_breaks(expr, t).instants(begin, end, np.zeros(0))
 
 
 def time():

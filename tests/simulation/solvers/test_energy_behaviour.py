@@ -11,6 +11,7 @@ import pytest
 
 import torseur as ts
 from support.example_files import FILES
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism, SpringDamper
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
@@ -61,7 +62,7 @@ STEPS = {"dop853": 8, "dopri5": 24, "rk4": 80, "rodas": 160}
 """Far enough from rounding and close enough to the limit; methods of order 2 take a hundred."""
 
 
-@pytest.mark.parametrize("make", [double_pendulum, four_bar, thrown_stone])
+@pytest.mark.parametrize("make", mostly_slow([double_pendulum, four_bar, thrown_stone], quick=(double_pendulum,)))
 @pytest.mark.parametrize("name", METHODS)
 def test_errors_fall_with_the_order_of_the_method(name: str, make: Any) -> None:
     problem, x, held, until, truth = prepared(make)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.known_problems import kepler, kepler_start
+from support.sweeps import mostly_slow
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.solvers.control import Tolerance
@@ -25,7 +26,7 @@ def moved(problem: Problem, method, e: float, until: float = 2.0):
     return integrate(problem, kepler_start(e), (0.0, until), method=method, held=held, limits=limits).states[-1]
 
 
-@pytest.mark.parametrize("method", EXPLICIT, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", mostly_slow(EXPLICIT, quick=EXPLICIT[1:2]), ids=lambda m: m.name)
 def test_a_problem_is_let_go_after_its_runs(method):
     problem = kepler()
     moved(problem, method, 0.3)

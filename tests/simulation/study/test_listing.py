@@ -67,22 +67,32 @@ def test_a_study_drives_the_efforts_of_a_listing(listing):
     assert abs(run["q0"][-1]) > 1e-2
 
 
-def test_a_report_that_is_asked_for_is_told_in_one_line(listing):
-    file = listing("FinalTime := 0.1: LATEX_FR := 1: LATEX_EN := 0:")
-    with pytest.warns(TorseurWarning, match="LATEX_FR asks for a report") as told:
-        ts.load_study(file)
-    assert len(told) == 1
+@pytest.mark.parametrize(
+    ("flags", "reports"),
+    [("LATEX_FR := 1: LATEX_EN := 0:", ("fr",)), ("LATEX_EN := 1: LATEX_FR := 1:", ("en", "fr")), ("LATEX := 0:", ())],
+)
+def test_a_listing_says_in_which_languages_it_wants_reports(listing, flags, reports):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ts.load_study(listing(f"FinalTime := 0.1: {flags}")).reports == reports
+
+
+@pytest.mark.slow
+def test_the_report_a_listing_asks_for_is_written(listing, tmp_path):
+    file = listing("FinalTime := 0.1: StepSave := 0.01: PLOT := 0: ANIM := 0: LATEX_FR := 1:")
+    assert main(["simulate", str(file), "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "report_fr" / "report.tex").is_file()
+    assert not (tmp_path / "out" / "report_en").exists()
 
 
 @pytest.mark.parametrize("flags", [(0, 0), (1, 0), (0, 1)])
-def test_plot_and_anim_decide_about_figures_and_playback(listing, tmp_path, flags, capsys):
+def test_plot_and_anim_decide_about_figures_and_playback(listing, tmp_path, flags):
     if flags[1]:
         pytest.importorskip("viser")
-    file = listing(f"FinalTime := 0.1: StepSave := 0.01: PLOT := {flags[0]}: ANIM := {flags[1]}: LATEX_EN := 1:")
+    file = listing(f"FinalTime := 0.1: StepSave := 0.01: PLOT := {flags[0]}: ANIM := {flags[1]}:")
     assert main(["simulate", str(file), "-o", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "figures").exists() == bool(flags[0])
     assert (tmp_path / "out" / "playback.html").exists() == bool(flags[1])
-    assert "note: LATEX_EN asks for a report" in capsys.readouterr().err
 
 
 def test_the_study_of_a_listing_can_be_written_and_read_back(listing, tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism, SpringDamper, Wrench
 from torseur.simulation.run.batch import simulate_many
 from torseur.simulation.switching.impact_friction import Rub, Struck, rubbed
@@ -67,7 +68,10 @@ def test_a_block_sticks_below_the_angle_of_friction_and_slides_above_it():
     assert run.audit().holds, run.audit()
 
 
-@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4", "rodas", "newmark", "generalised_alpha"])
+METHODS = "dopri5", "dop853", "rk4", "rodas", "newmark", "generalised_alpha"
+
+
+@pytest.mark.parametrize("method", mostly_slow(METHODS, quick=("dopri5", "newmark")))
 def test_a_block_thrown_uphill_stops_and_stays_or_comes_back(method):
     slope, v0 = 0.3, -3.0
     for mu, stays in ((0.5, True), (0.2, False)):
@@ -281,6 +285,7 @@ def test_a_beam_on_three_contacts_under_a_moving_load_opens_and_closes_once():
     assert run.audit().holds, run.audit()
 
 
+@pytest.mark.slow
 def test_four_legs_stick_but_their_slip_is_refused():
     places = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
     legs = {f"leg{k}": {"place": {"pose": {"position": [x, y, -0.5]}}} for k, (x, y) in enumerate(places)}
@@ -297,6 +302,7 @@ def test_four_legs_stick_but_their_slip_is_refused():
 
 
 # -- jamming -----------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_rod_that_slides_above_the_limit_of_painleve_stops_with_that_reason():
     def rod(mu):
         bodies = planar({"M": 1.0, "XX": 0.01, "YY": 1 / 12, "ZZ": 1 / 12}, {"tip": (-0.5, 0.0)})
@@ -334,7 +340,7 @@ def test_a_point_that_hits_the_ground_aslant_stops_along_it_or_loses_what_the_co
     assert run.audit().holds, run.audit()
 
 
-@pytest.mark.parametrize(("spin", "mu"), [(30.0, 0.3), (30.0, 0.02)])
+@pytest.mark.parametrize(("spin", "mu"), [(30.0, 0.3), pytest.param(30.0, 0.02, marks=pytest.mark.slow)])
 def test_a_spinning_wheel_that_lands_grips_or_slips_by_the_impulse_it_takes(spin, mu):
     """2/7 of the slip goes with an impulse 2/7 m s, if mu m w is as much."""
     bodies = planar({"M": 1.0, "ZZ": 0.004, "XX": 0.004, "YY": 0.004})
@@ -388,7 +394,7 @@ def test_impacts_with_friction_never_gain_energy():
                 assert along <= rub.mu * max(impulses[rub.normal], 0.0) * (1.0 + 1e-6) + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", mostly_slow(range(5), quick=(0,)))
 def test_bodies_that_fall_on_rough_ground_only_lose_energy(seed):
     rng = np.random.default_rng(seed)
     angles = np.sort(rng.uniform(0.0, 2.0 * math.pi, int(rng.integers(2, 5))))
@@ -423,6 +429,7 @@ def test_smooth_friction_of_a_contact_creeps():
     assert run["dx"][-1] == pytest.approx(creep, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_runs_in_a_batch_and_runs_that_go_on_have_the_bits_of_single_ones(tmp_path):
     thrown = ball(0.2, parameters={"w": {"value": 0.0}})
     speeds = [1.0, 2.0, 3.5]

@@ -76,6 +76,7 @@ def test_feet_that_repeat_each_other_give_back_the_largest_rebound_that_is_asked
     assert after[0] - after[1] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     feet=st.lists(st.tuples(HUNDREDTHS, st.floats(0, 1)), min_size=4, max_size=4),

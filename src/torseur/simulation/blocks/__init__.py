@@ -4,6 +4,7 @@ from torseur.simulation.blocks.actuation import Armature, Force
 from torseur.simulation.blocks.base import Block, build_blocks, kinds
 from torseur.simulation.blocks.feedback import ComputedTorque, Pd, PdRegulator, Pid
 from torseur.simulation.blocks.filters import (
+    Crossing,
     DeadZone,
     Delay,
     Integral,
@@ -39,6 +40,7 @@ __all__ = [
     "Circle",
     "ComputedTorque",
     "Constant",
+    "Crossing",
     "DeadZone",
     "Delay",
     "Force",

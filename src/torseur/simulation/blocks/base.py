@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
+from torseur.describe.canonical import canonical
 from torseur.describe.fields import Record, names_in
 from torseur.errors import TorseurError
 from torseur.graph import Expr
@@ -33,6 +35,14 @@ class Block(Record):
             context: symbols, and where to leave states, samples and breaks.
             name: of this block in the study; results are called ``name``, or ``name_key`` for each key.
         """
+
+    def told(self, folder: Path) -> str | None:
+        """All that decides what it builds, as text; None where no text says it.
+
+        Args:
+            folder: where files that it reads are looked for.
+        """
+        return canonical(self)
 
 
 def kinds(*blocks: type[Block]) -> dict[str, type[Block]]:

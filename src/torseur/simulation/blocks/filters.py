@@ -1,5 +1,5 @@
 """Linear filters (integral, first and second order, rational transfer functions, delay), and limits: saturation, dead
-zone, rate limit. Corners of limits can be located as events.
+zone, rate limit, crossing of a level. Corners of limits can be located as events.
 """
 
 from __future__ import annotations
@@ -14,11 +14,21 @@ from pydantic_core import PydanticCustomError
 
 from torseur.describe.annotations import Anything
 from torseur.describe.fields import Scalar
-from torseur.graph import Expr, maximum, minimum
+from torseur.graph import Expr, maximum, minimum, select
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
 
-__all__ = ["DeadZone", "Delay", "Integral", "Lag", "RateLimit", "Saturation", "SecondOrder", "TransferFunction"]
+__all__ = [
+    "Crossing",
+    "DeadZone",
+    "Delay",
+    "Integral",
+    "Lag",
+    "RateLimit",
+    "Saturation",
+    "SecondOrder",
+    "TransferFunction",
+]
 
 
 class Integral(Block):
@@ -245,3 +255,19 @@ class RateLimit(Block):
         y, lag = context.state(f"{name}_state", start), context.constant(self.lag, "the lag", least=0.0, open=True)
         context.rate(y, maximum(minimum((x - y) / lag, up), -down))
         return y
+
+
+class Crossing(Block):
+    """y = 1 while x is above the level, 0 while not; the instants at which it passes are events called like the block.
+
+    They end a run (``changes: [{event: NAME, stop: true}]``) or change parameters.
+    """
+
+    kind = "crossing"
+    value: Anything = Field(description="the input x")
+    level: Scalar = Field(0.0, description="that it passes")
+
+    def build(self, context: Context, name: str) -> Expr:
+        beyond = context.value(self.value) - context.value(self.level)
+        context.event(name, beyond)
+        return select(beyond > 0.0, context.graph.one, context.graph.zero)

@@ -25,7 +25,7 @@ from torseur.graph import Expr, cos, floor, log, select, sin, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
 
-__all__ = ["BandNoise", "Noise", "PythonBlock", "Sampled", "white"]
+__all__ = ["BandNoise", "External", "Noise", "PythonBlock", "Sampled", "white"]
 
 
 class Sampled(Block):
@@ -88,6 +88,33 @@ class PythonBlock(Block):
         values = [context.value(x) for x in self.inputs]
         context.callable(held, self.function, self.period, self.offset, inputs=values)
         return dict(zip(self.outputs, held, strict=True)) if self.outputs else held[0]
+
+
+class External(Block):
+    """y = what somebody outside answers, asked at the times offset + k period and held in between.
+
+    A controller in the loop: a shared library, another process, a machine at the end of a wire. Who that is stands in
+    no file: it is connected when the study is run, `torseur simulate --connect NAME=...`, see the page of real time.
+    """
+
+    kind = "external"
+    inputs: tuple[Anything, ...] = Field((), description="formulas whose values are sent")
+    outputs: tuple[Name, ...] = Field((), description="names of the answers; none: there is one number")
+    period: Scalar = Field(description="s")
+    offset: Scalar = Field(0.0, description="time of the first question, s")
+    start: tuple[Scalar, ...] | Scalar = Field(0.0, description="answers before the first question")
+
+    def connected(self, function: Callable[..., Any]) -> PythonBlock:
+        """The block with somebody who answers: called with t and the values of the inputs."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return PythonBlock(function=function, **fields)
+
+    def build(self, context: Context, name: str) -> Expr | dict[str, Expr]:
+        raise ModelError(
+            "nobody is connected to this block",
+            where=context.where,
+            remedy=f"say who answers: --connect {name}=library:FILE:FUNCTION, process:COMMAND or udp:HOST:PORT",
+        )
 
 
 _A = 40014.0, 40692.0

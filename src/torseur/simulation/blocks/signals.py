@@ -271,6 +271,10 @@ class Recorded(Block):
             curve = table(when, x, y, kind, Outside.HOLD)
         return context.value(self.scale) * curve
 
+    def told(self, folder: Path) -> str | None:
+        fields = super().told(folder)
+        return fields if fields is None or self.file is None else f"{fields} {self._read(folder)}"
+
     def _read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
         assert self.file is not None
         path = folder / self.file

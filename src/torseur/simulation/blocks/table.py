@@ -16,6 +16,7 @@ from torseur.simulation.blocks.actuation import Armature, Force
 from torseur.simulation.blocks.base import Block, kinds
 from torseur.simulation.blocks.feedback import ComputedTorque, Pd, PdRegulator, Pid
 from torseur.simulation.blocks.filters import (
+    Crossing,
     DeadZone,
     Delay,
     Integral,
@@ -25,7 +26,7 @@ from torseur.simulation.blocks.filters import (
     SecondOrder,
     TransferFunction,
 )
-from torseur.simulation.blocks.sampled import BandNoise, Noise, PythonBlock, Sampled
+from torseur.simulation.blocks.sampled import BandNoise, External, Noise, PythonBlock, Sampled
 from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
 from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Recorded, Sine, Spline, Step, Sweep
 from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
@@ -37,8 +38,10 @@ GROUPS = {
     "Signals": kinds(Constant, Step, Ramp, Sine, Sweep, Spline, Recorded, Noise, BandNoise, FormulaSignal),
     "Motions": kinds(Move, Trapezoid, PointToPoint, Line, Circle),
     "Control": kinds(Pd, Pid, ComputedTorque, PdRegulator, OperationalSpace, ResolvedAcceleration, ResolvedRate),
-    "Filters and limits": kinds(Integral, Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone),
-    "Samples": kinds(Sampled, PythonBlock),
+    "Filters and limits": kinds(
+        Integral, Lag, SecondOrder, TransferFunction, Delay, RateLimit, Saturation, DeadZone, Crossing
+    ),
+    "Samples": kinds(Sampled, PythonBlock, External),
     "Sensors": kinds(PoseSensor, VelocitySensor, AccelerationSensor, Imu, ForceSensor),
     "Motors": kinds(Armature, Force),
 }

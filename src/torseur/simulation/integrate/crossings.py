@@ -50,14 +50,17 @@ class EventSigns:
         """Read the signs at a restart. Of those that just fired, and of zeros, the slope decides.
 
         What fired and then rests on its zero is still on the side it came from: should it go across, it fires again.
+        An invariant that is below zero, if only by rounding, has still to be met: it counts as positive.
         """
         g, slope = stepper.g, stepper.record[stepper.layout.slopes]
         near = np.maximum(np.abs(slope), self._slope) * (10.0 * PRECISION) + 1e-15
         after = np.where(g == 0.0, np.sign(slope), np.sign(g))
+        seen = after.copy()
+        after[self._invariants] = 1.0
         for k in fired:
-            if abs(g[k]) <= near[k]:
-                after[k] = np.sign(slope[k]) or self.sign[k]
-        after[self._invariants] += after[self._invariants] == 0.0
+            after[k] = (np.sign(slope[k]) or self.sign[k]) if abs(g[k]) <= near[k] else seen[k]
+            if after[k] == 0.0 and k in self._invariants:
+                after[k] = 1.0
         self.sign, self._slope = after, np.abs(slope)
 
     def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[ZeroCrossing]:

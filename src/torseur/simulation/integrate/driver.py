@@ -31,7 +31,7 @@ from torseur.simulation.integrate.outcome import End, EventRecord, Outcome, Traj
 from torseur.simulation.integrate.recording import Counters, Recorder
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
-from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
+from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
 from torseur.simulation.solvers.sheet import GROWTH, LOOK
 from torseur.simulation.solvers.stepper import Method, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
@@ -40,7 +40,7 @@ __all__ = ["integrate"]
 
 
 def integrate(
-    problem: Problem,
+    problem: Solvable,
     start: Any,
     span: tuple[float, float],
     *,
@@ -74,7 +74,7 @@ def integrate(
         )
     held = held if held is not None else problem.held()
     if isinstance(method, RungeKutta) and method.control is None and limits.first is not None:
-        alone = problem.events is None and not hooks.samplings and not any(begin < b < end for b in hooks.breaks)
+        alone = not problem.event_count and not hooks.samplings and not any(begin < b < end for b in hooks.breaks)
         steps = UniformSteps.of((begin, end), limits.first, grid) if alone else None
         if steps is not None:
             return native_run(problem, method.tableau, problem.start(start), held, steps, limits.steps, hooks, memory)
@@ -97,6 +97,7 @@ class _Drive:
         self._crowded = 0
         self._moved: Array | None = None
         self._leg: tuple[float, int] | None = None  # where a segment was left
+        self._fresh = True  # no step was accepted since the last restart: signs are not those of the record
         self._looked = clock.perf_counter()
 
     def run(self, t: float, x: Array, memory: Memory | None = None) -> Trajectory:
@@ -161,7 +162,7 @@ class _Drive:
 
     def recall(self, memory: Memory) -> None:
         self.t, self.h, base, count, self._crowded = memory["numbers"]
-        self._moved, self._leg = None, (base, count)
+        self._moved, self._leg, self._fresh = None, (base, count), False
         for name in ("signs", "schedule", "recorder", "stepper", "counters"):
             getattr(self, name).recall(memory[name])
 
@@ -187,7 +188,7 @@ class _Drive:
         record = stepper.record
         if not np.isfinite(record).all():
             raise End(Outcome.NOT_FINITE, self._first_not_finite())
-        self._moved = None
+        self._moved, self._fresh = None, True
         self.signs.begin(stepper, fired)
         if self.control is not None:
             self.h = self._first_step()
@@ -277,13 +278,13 @@ class _Drive:
             counters.steps += 1
             if iterates:
                 counters.newton += stepper.work_done
-            if record.item(LOOK) and self._events(h, after):
+            if (self._fresh or record.item(LOOK)) and self._events(h, after):
                 instant, base, count = self.schedule.next(), self.t, 0
                 continue
             if recorder.due <= after:
                 recorder.step(t, h, after, stepper, stepper.x)
             accept(after)
-            self.t, self._moved = after, None
+            self.t, self._moved, self._fresh = after, None, False
             if not counters.steps & 15:
                 self._look_around(base, count)
 
@@ -341,7 +342,7 @@ class _Drive:
     def _meet(self, group: Sequence[ZeroCrossing], h: float, theta: float, time: float) -> bool:
         """Ask the handler about events of one instant; whether anything changed."""
         stepper, t = self.stepper, self.t
-        arrived = stepper.x.copy() if theta >= 1.0 else stepper.probe(theta)[: stepper.layout.n].copy()
+        arrived = stepper.x.copy() if theta >= 1.0 else stepper.state(theta).copy()
         if self.recorder.is_on_grid and self.recorder.due <= time:  # before the handler changes what is held
             self.recorder.step(t, h, time, stepper, arrived)
         responses = self._ask(group, time, arrived)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from torseur.emit import Tableau, integrator
+from torseur.emit import Integrator, Tableau
+from torseur.graph import Function
 from torseur.simulation.integrate.hooks import Hooks
 from torseur.simulation.integrate.outcome import Counts, End, Outcome, Trajectory
 from torseur.simulation.solvers.kept import kept
-from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
+from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
 
-__all__ = ["UniformSteps", "native_run"]
+__all__ = ["UniformSteps", "integrator_of", "native_run"]
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,18 @@ class _Diverged(Exception):
     pass
 
 
+def integrator_of(problem: Solvable, tableau: Tableau) -> Integrator:
+    """Whole runs of a problem in native code, corrected after each step."""
+
+    def build() -> tuple[Function, Function | None]:
+        derived = problem.derived()
+        return derived.rate, derived.correct
+
+    return problem.store.part("run").integrator(problem.inputs, build, tableau)
+
+
 def native_run(
-    problem: Problem,
+    problem: Solvable,
     tableau: Tableau,
     start: Array,
     held: Held,
@@ -64,7 +75,7 @@ def native_run(
         hooks: those that look at the run; what the checkpoint is offered are the rows so far.
         memory: what an earlier run remembered, to go on from there.
     """
-    run = kept(problem, tableau, lambda: integrator(problem.rate, tableau, correct=problem.correct))
+    run = kept(problem, tableau, lambda: integrator_of(problem, tableau))
     wanted, begun = min(steps.rows, most // steps.every), 0
     out = tuple(np.full((wanted + 1, *b.shape), np.nan) for b in problem.states)
     if memory is not None:
@@ -72,7 +83,7 @@ def native_run(
         for b, o in zip(problem.states, out, strict=True):
             o[: begun + 1] = memory["states"][:, problem.columns(b.name)].reshape(-1, *b.shape)
     given: dict[str, Any] = {b.name: start[problem.columns(b.name)].reshape(b.shape) for b in problem.states}
-    given |= {b.name: held[b.name].reshape(b.shape) for b in problem.rate.inputs if b.name in ("u", "m", "p")}
+    given |= {b.name: held[b.name].reshape(b.shape) for b in problem.inputs if b.name in ("u", "m", "p")}
     run(**given, step=steps.step, steps=0)  # compiles what is not compiled yet
     began, done, outcome, why = clock.perf_counter(), begun, Outcome.COMPLETE, None
     if wanted < steps.rows:

@@ -74,7 +74,7 @@ class Recorder:
         if grid is None:
             self._row(upto, end)
             return
-        n, k = stepper.layout.n, self._next
+        k = self._next
         last = bisect_right(grid, upto, k)
         inner = last - (last > k and grid[last - 1] == upto)
         if inner - k > _MANY:
@@ -82,7 +82,7 @@ class Recorder:
                 self._row(time, x)
         else:
             for time in grid[k:inner]:
-                self._row(time, stepper.probe((time - t) / h)[:n])
+                self._row(time, stepper.state((time - t) / h))
         if inner < last:
             self._row(upto, end)
         self._advance(last)

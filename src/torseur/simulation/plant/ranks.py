@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from torseur.dynamics.constrained_motion.sampled_rows import angle_rows, length_speeds
 from torseur.dynamics.constraints.closing import NumericRows
 from torseur.dynamics.constraints.rank import ClosedStates
-from torseur.emit import NativeFunction
 from torseur.errors import ModelError
 from torseur.model import Model
 from torseur.model.coordinates import moved
-from torseur.model.ranks import undetermined
-from torseur.simulation.plant.plant import Plant
+from torseur.model.rows import undetermined
+from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.solvers.problem import Array, Held
 
 __all__ = ["PlantRanks"]
-
-Evaluate = Callable[[NativeFunction | None, float, Array, Held], Any]
 
 
 class PlantRanks:
@@ -29,18 +22,15 @@ class PlantRanks:
     Args:
         plant: whose rows.
         model: of its mechanism.
-        rows: native `Plant.rows`.
-        evaluate: calls it at a time, state and held numbers.
     """
 
-    def __init__(self, plant: Plant, model: Model, rows: NativeFunction | None, evaluate: Evaluate) -> None:
-        self.plant, self.model, self._native, self._evaluate = plant, model, rows, evaluate
-        names = [held.name for held in plant.parts.held]
-        self._places = [names.index(name) for name in plant.rank_names]
-        others = {*plant.rank_names, *plant.share_names}
-        others |= {f"{slip.name}_slip_{row.part}" for slip in plant.switches.slips for row in slip.contact.rows}
-        self._modes = [k for k, x in enumerate(plant.parts.held) if x.is_mode and x.name not in others]
-        self._slips = {slip.name: names.index(f"{slip.name}_slips") for slip in plant.switches.slips}
+    def __init__(self, plant: NativePlant, model: Model) -> None:
+        self.plant, self.facts, self.model = plant, plant.facts, model
+        facts, names, slips = plant.facts, plant.facts.held_names, plant.facts.switches.slips
+        self._places = [names.index(name) for name in facts.ranks]
+        others = {*facts.ranks, *facts.shares, *(f"{slip.name}_slip_{part}" for slip in slips for part in slip.parts)}
+        self._modes = [k for k, x in enumerate(facts.held) if x.is_mode and x.name not in others]
+        self._slips = {slip.name: names.index(f"{slip.name}_slips") for slip in slips}
         parameters = model.free_parameters
         self._parameters = [k for k, n in enumerate(parameters) if n in model.row_parameters]
         self._known: dict[bytes, tuple[Array, ModelError | None]] = {}
@@ -64,7 +54,7 @@ class PlantRanks:
 
     def of_many(self, t: float, x: Array, u: Array, p: Array) -> Array:
         """The held numbers of many states (runs, n), nothing else in them: (runs, held)."""
-        m = np.zeros((len(x), len(self.plant.parts.held)))
+        m = np.zeros((len(x), len(self.facts.held)))
         if self._places:
             for k in range(len(x)):
                 self(t, x[k], Held(u[k], m[k], p[k]))
@@ -73,28 +63,28 @@ class PlantRanks:
     def _found(self, t: float, x: Array, held: Held) -> tuple[Array, ModelError | None]:
         nq, rest = self.model.nq, x[self.model.nq :]
         frozen = Held(held.u.copy(), held.m.copy(), held.p.copy())
+        facts, native = self.facts, self.plant.native("rows")
 
         def at(q: Array) -> tuple[Array, Array, Array]:
-            found = [self._evaluate(self._native, t, np.concatenate([one, rest]), frozen) for one in q]
+            found = [self.plant.evaluate(native, t, np.concatenate([one, rest]), frozen) for one in q]
             A, L, h = (np.array([np.ravel(one[k]) if k < len(one) else [] for one in found]) for k in range(3))
             return A.reshape(len(q), -1, self.model.nv), h, L
 
-        constraints = self.plant.bench.constraints
         rows = NumericRows(
             h=lambda q: at(q)[1],
             A=lambda q: at(q)[0],
             moved=lambda q, step: moved(self.model, q, step),
-            holonomic=constraints.holonomic,
-            angles=angle_rows(constraints),
-            lengths=length_speeds(self.plant.bench),
-            components=constraints.components,
+            holonomic=facts.holonomic,
+            angles=facts.angles,
+            lengths=np.array(facts.lengths, dtype=bool),
+            components=facts.components,
             L=float(at(x[None, :nq])[2][0, 0]),
         )
         states = ClosedStates(rows, x[:nq])
-        names = [row.owner for row in constraints.rows]
-        read = {n: k for n, k in self.plant.normals_read.items() if self._is_read(n, held)}
-        return states.all_ranks([row.name for row in constraints.rows]), undetermined(states, names, read)
+        owners = [row.owner for row in facts.rows]
+        read = {n: k for n, k in facts.normals.items() if self._is_read(n, held)}
+        return states.all_ranks([row.name for row in facts.rows]), undetermined(states, owners, read)
 
     def _is_read(self, name: str, held: Held) -> bool:
         """Whether forces depend on a normal force, as things are."""
-        return name in self.plant.always_read or (name in self._slips and held.m[self._slips[name]] > 0.5)
+        return name in self.facts.always_read or (name in self._slips and held.m[self._slips[name]] > 0.5)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from torseur.simulation.plant.balances import Balances
+from torseur.simulation.plant.facts import BalanceFacts
 from torseur.simulation.plant.records import Rows
 from torseur.simulation.results.audit import Balance, Gap, Margins, audit_of, energy_balance
 from torseur.simulation.results.channels import Audit
@@ -18,7 +18,7 @@ __all__ = ["audit_of_rows"]
 def audit_of_rows(
     times: Array,
     rows: Rows,
-    balances: Balances,
+    balances: BalanceFacts,
     impacts: Sequence[tuple[float, float, float]],
     margins: Margins,
 ) -> Audit:
@@ -31,11 +31,11 @@ def audit_of_rows(
     return audit_of(times, [*energies, *_momenta(rows, size)], gaps, impacts, margins)
 
 
-def _energies(rows: Rows, balances: Balances) -> Iterator[Balance]:
+def _energies(rows: Rows, balances: BalanceFacts) -> Iterator[Balance]:
     for k, account in enumerate(balances.accounts):
-        given = {flow.name: rows.works[flow.name] for flow in account.works}
+        given = {name: rows.works[name] for name in account.works}
         given |= {name: jump[:, k] for name, jump in rows.jumps.items()}
-        name = f"energy of {account.island.name}" if account.island.name else "energy"
+        name = f"energy of {account.name}" if account.name else "energy"
         yield energy_balance(name, rows.kinetic[k], rows.potential[:, k], given)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,10 @@ class Audit:
 
     def __str__(self) -> str:
         return self.verdict
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(import_module("torseur.views.notebook").audit_html(self))
 
 
 def frozen_array(values: ArrayLike, where: str) -> Array:

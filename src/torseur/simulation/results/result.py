@@ -33,6 +33,7 @@ from torseur.errors import ArgumentError
 from torseur.formats import replace_file
 from torseur.simulation.results import table_files, text_files
 from torseur.simulation.results.channels import Audit, Channel, Event, Role, frozen_array, interpolated, plain_data
+from torseur.simulation.results.indicators import Measure
 
 __all__ = ["ENDINGS", "Run", "open_run"]
 
@@ -197,6 +198,12 @@ class Run:
         """
         return MappingProxyType(dict(self.info.get("start") or {}))
 
+    @property
+    def indicators(self) -> Mapping[str, Measure]:
+        """What the indicators of the study found, by name; empty if it names none."""
+        found = (Measure(**one) for one in self.info.get("indicators") or ())
+        return MappingProxyType({one.name: one for one in found})
+
     def audit(self) -> Audit:
         """The balances of the run: which hold, which fail, by how much and when."""
         if self.audited is None:
@@ -249,15 +256,23 @@ class Run:
         """A pandas DataFrame: a column per number, the time (s) as index; units in ``frame.attrs["units"]``."""
         return table_files.to_pandas(self)
 
-    # Pictures are a higher layer: they know runs, runs do not know them. The two methods below are only another way to
+    # Pictures are a higher layer: they know runs, runs do not know them. The methods below are only another way to
     # call them, so the module is looked up by name when one is called, as the public names of the package are.
     def plot(self, *channels: str, **options: Any) -> Any:
         """Draw the usual figure of the run, or the named channels; see `torseur.views.plots.plot`."""
         return import_module("torseur.views.plots").plot(self, *channels, **options)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write a stand-alone HTML file that plays the motion; see `torseur.views.scene.animate`."""
+        """Write the motion as a stand-alone page (.html), a GIF or an MP4 film; see `torseur.views.scene.animate`."""
         import_module("torseur.views.scene").animate(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(import_module("torseur.views.notebook").run_html(self))
+
+    def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
+        """Write a report on the run into a folder; see `torseur.views.report.report`."""
+        return import_module("torseur.views.report").report(self, folder, **options)
 
 
 def _run_of(kind: type[Run], parts: Mapping[str, Any]) -> Run:

@@ -1,7 +1,8 @@
 """Many runs of one study at once: other starts, other parameters, other inputs.
 
 Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop; runs with
-events, samples or steps by error go one by one, shared among threads.
+events, samples or steps by error go one by one, shared among threads, and so do those whose signals switch within a
+step, or at other times in each run.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torseur.describe import Mechanism
-from torseur.emit import compile, integrator
-from torseur.emit.parallel import checked_threads
+from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.model.checked import checked
 from torseur.model.function import array_of, check_names
-from torseur.simulation.integrate.native_loop import UniformSteps
+from torseur.simulation.integrate.native_loop import UniformSteps, integrator_of
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.channels import Event
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.timetable import Timetable
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.start.first_state import Start, StartRequest, first_states, requested_values
 from torseur.simulation.start.report import start_facts
 from torseur.simulation.study.study import Study
 
-__all__ = ["Batch", "simulate_many"]
+__all__ = ["Batch", "Variants", "batch_in_lanes", "simulate_many"]
 
 Values = Mapping[str, ArrayLike]
 
@@ -120,23 +121,40 @@ def simulate_many(
     """
     threads = checked_threads(threads)
     simulation = Simulation(study_of(what, **study))
-    variants = _Variants(simulation, starts or {}, parameters or {}, inputs or {})
-    fast = _course(simulation)
-    if fast is not None:
-        return _in_lanes(simulation, variants, fast, threads, progress)
-    return _one_by_one(simulation, variants, threads, progress)
+    variants = Variants(simulation, starts or {}, parameters or {}, inputs or {})
+    found = batch_in_lanes(simulation, variants, threads, progress)
+    return _one_by_one(simulation, variants, threads, progress) if found is None else found
 
 
-class _Variants:
-    """The arrays of all variants, each (runs,)."""
+def batch_in_lanes(
+    simulation: Simulation,
+    variants: Variants,
+    threads: int = 1,
+    progress: Callable[[float], object] | None = None,
+) -> Batch | None:
+    """All variants in one native loop; None where somebody is needed on the way."""
+    fast = _course(simulation, variants)
+    return None if fast is None else _in_lanes(simulation, variants, fast, threads, progress)
 
-    def __init__(self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values) -> None:
+
+class Variants:
+    """The arrays of all variants, each (runs,).
+
+    Args:
+        simulation: what varies.
+        starts, parameters, inputs: by name, an array (runs,) or one number each.
+        checked: whether values of parameters are checked as those of a file are.
+    """
+
+    def __init__(
+        self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values, *, checked: bool = True
+    ) -> None:
         model = simulation.model
         states = [x.name for x in (*model.coordinates, *model.speeds)]
         check_names(starts, states, "coordinate or speed")
         check_names(parameters, model.free_parameters, "parameter")
-        driven, u = simulation.plant.parts.inputs, simulation.plant.system.u
-        check_names(inputs, [n for n in model.mechanism.inputs if u[n] not in driven], "input that nothing drives")
+        driven = simulation.plant.facts.driven
+        check_names(inputs, [n for n in model.mechanism.inputs if n not in driven], "input that nothing drives")
         arrays = {n: np.atleast_1d(array_of(x, n)) for table in (starts, parameters, inputs) for n, x in table.items()}
         try:
             shape = np.broadcast_shapes(*(a.shape for a in arrays.values())) or (1,)
@@ -160,7 +178,8 @@ class _Variants:
         for n in inputs:
             self.u[:, list(model.mechanism.inputs).index(n)] = full[n]
         self.is_changed = bool(parameters or inputs)
-        _check_parameters(simulation, {n: full[n] for n in parameters})
+        if checked:
+            _check_parameters(simulation, {n: full[n] for n in parameters})
 
     def start_of(self, k: int) -> dict[str, float]:
         """Coordinates and speeds of one variant."""
@@ -193,34 +212,60 @@ def _to_check(values: Mapping[str, Array]) -> list[int]:
     return sorted(int(k) for k in runs)
 
 
-def _course(simulation: Simulation) -> UniformSteps | None:
-    """The regular steps of all runs, where the whole loop can be native and is not too long."""
+@dataclass(frozen=True)
+class _Course:
+    """The regular steps of all runs, and the instants at which their rates are not smooth."""
+
+    steps: UniformSteps
+    breaks: Sequence[float]
+
+
+def _course(simulation: Simulation, variants: Variants) -> _Course | None:
+    """Of all runs, where the whole loop can be native and is not too long."""
     method, problem = simulation.method.method, simulation.problem
-    study, parts = simulation.study, simulation.plant.parts
-    alone = problem.events is None and not parts.samples and not parts.breaks and not study.changes
-    if not (isinstance(method, RungeKutta) and method.control is None and alone):
+    study, step = simulation.study, simulation.step
+    alone = not problem.event_count and not simulation.plant.facts.samples and not study.changes
+    if not (isinstance(method, RungeKutta) and method.control is None and alone) or step is None:
         return None
-    if simulation.breaks([], simulation.model.parameter_values):
+    course = UniformSteps.of((study.begin, study.until), step, simulation.grid)
+    if course is None or course.rows * course.every > study.solver.steps:
         return None
-    step = simulation.step
-    course = None if step is None else UniformSteps.of((study.begin, study.until), step, simulation.grid)
-    return None if course is None or course.rows * course.every > study.solver.steps else course
+    breaks = _breaks(simulation, variants)
+    if breaks is None or not all(_is_end(b, study.begin, step) for b in breaks):
+        return None
+    return _Course(course, breaks)
+
+
+def _breaks(simulation: Simulation, variants: Variants) -> list[float] | None:
+    """The instants that all runs have in common; None where they may differ, or where something jumps at them."""
+    study, plant, p = simulation.study, simulation.plant, variants.p
+    varied = set(np.flatnonzero((p != p[0]).any(axis=0)).tolist())
+    read = varied & plant.facts.timing
+    runs = {0, *(int(end(p[:, k])) for k in read for end in (np.argmin, np.argmax))}
+    found = [b for k in runs for b in simulation.breaks(Timetable(plant, p[k]).breaks, p[k])]
+    inside = sorted({b for b in found if study.begin < b < study.until})
+    return None if inside and (read or plant.facts.is_driven) else inside
+
+
+def _is_end(time: float, begin: float, step: float) -> bool:
+    """Whether a step ends at a time, but for rounding."""
+    return abs(begin + step * round((time - begin) / step) - time) <= 1e-9 * step
 
 
 def _in_lanes(
     simulation: Simulation,
-    variants: _Variants,
-    course: UniformSteps,
+    variants: Variants,
+    fast: _Course,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> Batch:
-    problem, method = simulation.problem, simulation.method.method
+    problem, method, course = simulation.problem, simulation.method.method, fast.steps
     assert isinstance(method, RungeKutta)
     x = _starts(simulation, variants)
-    run = integrator(problem.rate, method.tableau, correct=problem.correct)
+    run = integrator_of(problem, method.tableau)
     given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
     given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
-    blocks = {b.name for b in problem.rate.inputs}
+    blocks = {b.name for b in problem.inputs}
     m = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
     given |= {"m": m} if "m" in blocks else {}
     steps = course.rows * course.every
@@ -231,6 +276,7 @@ def _in_lanes(
         steps=steps,
         every=course.every,
         time=course.span[0],
+        breaks=fast.breaks,
         threads=threads,
         progress=None if progress is None else (lambda done, wanted: progress(done / wanted)),
         out=[states[..., problem.columns(b.name)] for b in problem.states],
@@ -255,10 +301,10 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
     return simulation.result(simulation.explained(trajectory, log), log)
 
 
-def _starts(simulation: Simulation, variants: _Variants) -> Array:
+def _starts(simulation: Simulation, variants: Variants) -> Array:
     """The states of all variants at the start: each is what it would be alone."""
     model, problem, study = simulation.model, simulation.problem, simulation.study
-    moving, nm = simulation.moving.model, len(simulation.plant.parts.held)
+    moving, nm = simulation.moving.model, len(simulation.plant.facts.held)
     moves = slice(0, model.nq + model.nv)
 
     def request(inputs: Array) -> StartRequest:
@@ -272,22 +318,21 @@ def _starts(simulation: Simulation, variants: _Variants) -> Array:
         return x
 
     x = np.zeros((variants.count, problem.size))
-    x[:, moves] = np.concatenate(requested_values(moving, request(np.zeros(0))), axis=-1)
+    asked = requested_values(moving, request(np.zeros(0)))  # only what varies has a row for each run
+    x[:, moves] = np.concatenate([np.broadcast_to(a, (variants.count, a.shape[-1])) for a in asked], axis=-1)
     x = simulation.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
     held = Held(variants.u, simulation.ranks.of_many(study.begin, x, variants.u, variants.p), variants.p)
-    if problem.correct is not None and study.start_from != "given":
-        native, places = (
-            compile(problem.correct),
-            [simulation.names.index(n) for n in {**study.start, **variants.starts}],
-        )
+    correct = simulation.plant.native("corrected", batches=True)
+    if correct is not None and study.start_from != "given":
+        places = [simulation.names.index(n) for n in {**study.start, **variants.starts}]
         as_held = x[:, places]
         for _ in range(2):
-            x = np.concatenate(simulation.evaluate(native, study.begin, x, held), axis=1)
+            x = np.concatenate(simulation.plant.evaluate(correct, study.begin, x, held), axis=1)
         x[:, places] = as_held
     return simulation.beginning.begun(x, held)
 
 
-def _alone(simulation: Simulation, variants: _Variants, k: int) -> tuple[Array, Held, Start]:
+def _alone(simulation: Simulation, variants: Variants, k: int) -> tuple[Array, Held, Start]:
     """The start of one variant."""
     with _named(k):
         return simulation.begun(variants.start_of(k), variants.u[k], variants.p[k])
@@ -304,7 +349,7 @@ def _named(k: int) -> Iterator[None]:
 
 
 def _one_by_one(
-    simulation: Simulation, variants: _Variants, threads: int, progress: Callable[[float], object] | None
+    simulation: Simulation, variants: Variants, threads: int, progress: Callable[[float], object] | None
 ) -> Batch:
     grid, n, done = simulation.grid, variants.count, 0
     states = np.full((n, len(grid), simulation.problem.size), np.nan)

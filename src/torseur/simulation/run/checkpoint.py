@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from torseur import __version__
 from torseur.errors import ArgumentError, TorseurWarning
 from torseur.formats import replace_file
 from torseur.simulation.solvers.problem import Memory
 from torseur.simulation.study.study import Study
 from torseur.simulation.study.writer import study_text
+from torseur.version import __version__
 
 __all__ = ["Checkpoint", "Left", "packed", "read_checkpoint", "unpacked"]
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torseur.emit import NativeFunction
 from torseur.simulation.integrate.outcome import Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.solvers.problem import Array, Held
@@ -20,21 +19,22 @@ NEAR = 1e-6
 """det D below this is zero, where a run could not go on."""
 
 
-def jammed(simulation: Simulation, D: NativeFunction, run: Trajectory, log: HeldHistory) -> list[str]:
+def jammed(simulation: Simulation, run: Trajectory, log: HeldHistory) -> list[str]:
     """The contacts at which a run jammed, there or just ahead; none where it ended for another reason.
 
     Args:
         simulation: whose run.
-        D: native `Plant.jamming`.
         run: that ended early.
         log: what was held.
     """
     m, p = log.at(np.array([run.end]))
-    held, names = Held(log.u, m[0], p[0]), list(simulation.plant.normals_read)
-    k = len(names)
+    held, names = Held(log.u, m[0], p[0]), list(simulation.plant.facts.normals)
+    k, D = len(names), simulation.plant.native("jamming")
+    if D is None:
+        return []
 
     def at(t: float, x: Array) -> Array:
-        return np.asarray(simulation.evaluate(D, t, x, held), dtype=float).reshape(k, k)
+        return np.asarray(simulation.plant.evaluate(D, t, x, held), dtype=float).reshape(k, k)
 
     if not np.isfinite(run.final).all():
         return []

@@ -16,7 +16,7 @@ from torseur.simulation.run.checkpoint import Checkpoint, read_checkpoint
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers.problem import Memory
 from torseur.simulation.study.reader import read_study, study_of_text
-from torseur.simulation.study.study import Study
+from torseur.simulation.study.study import Scenario, Study
 
 __all__ = ["resume", "simulate", "study_of"]
 
@@ -24,6 +24,7 @@ __all__ = ["resume", "simulate", "study_of"]
 def simulate(
     what: Mechanism | Study | str | os.PathLike[str],
     *,
+    scenario: Scenario | None = None,
     until: float | None = None,
     start: Mapping[str, float] | None = None,
     guess: Mapping[str, float] | None = None,
@@ -40,6 +41,8 @@ def simulate(
 
     Args:
         what: a description, a study, or the file of one.
+        scenario: what is done with it, such as `torseur.scenario("iso_3888_2", speed=16)` with a vehicle. What is
+            given here beside takes the place of what the scenario says.
         until: the end, s.
         start: coordinates and speeds by name, held at these values. The others are as described and move to where
             constraints allow; those that the description names as a start move only if they must, and `run.start`
@@ -76,11 +79,16 @@ def simulate(
         **more,
     }
     if not isinstance(what, (str, os.PathLike)):
-        return _run(study_of(what, **given), folder, progress, checkpoint, every_seconds)
+        return _run(study_of(_applied(scenario, what), **given), folder, progress, checkpoint, every_seconds)
     file = read_study(what)
     file.warn()
     with file.told():
-        return _run(study_of(file.study, **given), folder or file.folder, progress, checkpoint, every_seconds)
+        study = study_of(_applied(scenario, file.study), **given)
+        return _run(study, folder or file.folder, progress, checkpoint, every_seconds)
+
+
+def _applied(scenario: Scenario | None, what: Mechanism | Study) -> Mechanism | Study:
+    return what if scenario is None else scenario.applied(study_of(what))
 
 
 def resume(

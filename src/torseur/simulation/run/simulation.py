@@ -16,32 +16,33 @@ from typing import Any
 
 import numpy as np
 
-from torseur import __version__
 from torseur.describe.faults import guess
-from torseur.emit import NativeFunction, compile
+from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError, UnseenWarning
-from torseur.graph import Function
 from torseur.model import build
 from torseur.model.checked import checked
 from torseur.simulation.integrate.driver import integrate
-from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Offer, Response, resolution
+from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Offer, Response, Sampling, resolution
 from torseur.simulation.integrate.outcome import End, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
-from torseur.simulation.plant.plant import Plant, Settings
+from torseur.simulation.plant.construction import PlantRequest, Settings
+from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.plant.ranks import PlantRanks
 from torseur.simulation.plant.records import Records, Rows
 from torseur.simulation.plant.row_audit import audit_of_rows
 from torseur.simulation.plant.switches import Friction, FrictionModel, StopModel, Stops
+from torseur.simulation.plant.time_formulas import TIME_FUNCTIONS
 from torseur.simulation.results.audit import CLOSURE, Margins
 from torseur.simulation.results.channels import Audit, Event
+from torseur.simulation.results.indicators import measures_of
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.checkpoint import Checkpoint
 from torseur.simulation.run.jamming import jammed
-from torseur.simulation.run.time_breaks import TimeFormulas, merged
+from torseur.simulation.run.time_breaks import TimeBreaks, merged
 from torseur.simulation.run.timetable import Changes, Timetable
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.methods import method_of
-from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
+from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
 from torseur.simulation.start.driven import Beginning, MovingInputs
 from torseur.simulation.start.first_state import Start, StartRequest, first_state, requested_values
 from torseur.simulation.start.report import check_rest, start_facts, still_held
@@ -49,6 +50,7 @@ from torseur.simulation.study.checks import check_study, state_switches
 from torseur.simulation.study.study import Study
 from torseur.simulation.switching.modes import Keeper
 from torseur.simulation.switching.slip_modes import SlipModes
+from torseur.version import __version__
 
 __all__ = ["Simulation"]
 
@@ -88,14 +90,13 @@ class Simulation:
             self.method.is_implicit,
             independent=study.independent or None,
             watch=self.method.method.control is not None,
-            folder=folder,
         )
-        self.plant = Plant(self.model.checked_mechanism, {**study.inputs, **study.blocks}, settings, study.outputs)
+        given = {**study.inputs, **study.blocks}
+        self.plant = NativePlant(PlantRequest(self.model.checked_mechanism, given, settings, study.outputs, folder))
         self._check_events()
 
     def _check_events(self) -> None:
-        events = [event.name for event in self.plant.parts.events]
-        found = []
+        events, found = self.plant.facts.events, list[ModelError]()
         for k, change in enumerate(self.study.changes):
             if change.event is not None and change.event not in events:
                 expected, remedy = guess(change.event, events)
@@ -110,8 +111,9 @@ class Simulation:
         is_steered = self.method.method.control is not None and self.study.solver.longest is None
         return state_switches(self.study) if is_steered else []
 
-    @cached_property
-    def problem(self) -> Problem:
+    @property
+    def problem(self) -> Solvable:
+        """What a solver integrates."""
         return self.plant.problem
 
     @cached_property
@@ -119,59 +121,15 @@ class Simulation:
         return Records(self.plant)
 
     # -- numbers -------------------------------------------------------------------------------------------------------
-    def evaluate(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
-        """A function of the plant at one instant, for one state or many."""
-        assert native is not None
-        values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
-        for block in self.problem.states:
-            values[block.name] = x[..., self.problem.columns(block.name)]
-        return native(*(values[a.name] for a in native.interface.inputs))
-
     def _at_ranks(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
-        """The same after the ranks of the rows that are active now are set."""
+        """A function of the plant after the ranks of the rows that are active now are set."""
         self.ranks(t, x, held)
-        return self.evaluate(native, t, x, held)
-
-    def _native(self, function: Function | None) -> NativeFunction | None:
-        """Compiled at once: nothing is in the middle of a run."""
-        if function is None:
-            return None
-        native = compile(function, lanes=1)
-        native.ready()
-        return native
-
-    @cached_property
-    def _jump(self) -> NativeFunction | None:
-        return self._native(self.problem.jumps)
-
-    @cached_property
-    def _decide(self) -> NativeFunction | None:
-        return self._native(self.plant.decisions())
-
-    @cached_property
-    def _instant(self) -> NativeFunction | None:
-        return self._native(self.plant.instant())
-
-    @cached_property
-    def _strike(self) -> NativeFunction | None:
-        return self._native(self.plant.impact())
-
-    @cached_property
-    def _weigh(self) -> NativeFunction | None:
-        return self._native(self.plant.weight())
-
-    @cached_property
-    def _correct(self) -> NativeFunction | None:
-        return self._native(self.problem.correct)
-
-    @cached_property
-    def _sampled(self) -> NativeFunction | None:
-        return self._native(self.plant.samples())
+        return self.plant.evaluate(native, t, x, held)
 
     @cached_property
     def ranks(self) -> PlantRanks:
         """Sets the ranks of constraint rows among the held numbers."""
-        return PlantRanks(self.plant, self.model, self._native(self.plant.rows()), self.evaluate)
+        return PlantRanks(self.plant, self.model)
 
     @cached_property
     def input_values(self) -> Array:
@@ -181,12 +139,12 @@ class Simulation:
 
     @property
     def _changes(self) -> Changes:
-        return Changes(self.study, self.model.free_parameters, [event.name for event in self.plant.parts.events])
+        return Changes(self.study, self.model.free_parameters, self.plant.facts.events)
 
     # -- the start -----------------------------------------------------------------------------------------------------
     @cached_property
     def beginning(self) -> Beginning:
-        return Beginning(self.plant, self.problem, self.records, self.moving, self.study, self.evaluate)
+        return Beginning(self.plant, self.records, self.moving, self.study)
 
     def start(
         self, given: Mapping[str, float] | None = None, u: Array | None = None, p: Array | None = None
@@ -207,7 +165,7 @@ class Simulation:
         p = model.parameter_values if p is None else p
         u = self.input_values if u is None else u
         changed = not (np.array_equal(p, model.parameter_values) and np.array_equal(u, self.input_values))
-        held = Held(u.copy(), np.zeros(len(self.plant.parts.held)), p.copy())
+        held = Held(u.copy(), np.zeros(len(self.plant.facts.held)), p.copy())
         others, found = np.zeros(self.problem.size - len(self.names)), list[Start]()
 
         def request(inputs: Array) -> StartRequest:
@@ -220,14 +178,15 @@ class Simulation:
         first = np.concatenate([*requested_values(self.moving.model, request(np.zeros(0))), others])
         x, start = self.beginning.settled(first, held, closed), found[-1]
         self.ranks(study.begin, x, held)
-        if not self.plant.switches:
+        if not self.plant.facts.switches:
             self.ranks.check(study.begin, x, held)
-        if self._correct is not None and study.start_from != "given" and not self.plant.switches:
+        correct = self.plant.native("corrected")
+        if correct is not None and study.start_from != "given" and not self.plant.facts.switches:
             for _ in range(2):
-                x = _flat(self.evaluate(self._correct, study.begin, x, held))
+                x = _flat(self.plant.evaluate(correct, study.begin, x, held))
             places = [self.names.index(n) for n in start.held]
             x[places] = np.concatenate([start.q, start.v])[places]
-        if not self.plant.switches:
+        if not self.plant.facts.switches:
             self._check_rest(x, held)
         return x, held, start
 
@@ -239,12 +198,12 @@ class Simulation:
     @property
     def state_names(self) -> list[str]:
         """The same, and of the states of blocks and the integrals of the audit."""
-        flows = self.plant.balances.flows if self.plant.balances is not None else ()
-        return [*self.names, *(s.name for s in self.plant.parts.states), *(flow.name for flow in flows)]
+        facts = self.plant.facts
+        return [*self.names, *(told.name for told in (*facts.states, *facts.flows))]
 
     def rate_at(self, t: float, x: Array, held: Held) -> Array:
         """dx/dt."""
-        return _flat(self.evaluate(self._native(self.problem.rate), t, x, held))
+        return _flat(self.plant.evaluate(self.plant.native("rate"), t, x, held))
 
     def _check_rest(self, x: Array, held: Held) -> None:
         if self.study.start_from != "equilibrium":
@@ -261,6 +220,7 @@ class Simulation:
         progress: Callable[[float], object] | None = None,
         checkpoint: Checkpoint | None = None,
         memory: Memory | None = None,
+        samplings: Sequence[Sampling] = (),
     ) -> Run:
         """Simulate; what was computed is kept, however it ends.
 
@@ -269,11 +229,32 @@ class Simulation:
             progress: called now and then with the time reached.
             checkpoint: where the run leaves, now and then, what it takes to go on from there.
             memory: what it takes, left by an earlier run of the same study; see `simulate.resume`.
+            samplings: what else is done at regular times, such as waiting for a clock.
         """
         for note in self.notes:
             warnings.warn(note, UnseenWarning, stacklevel=2)
-        found = self.trajectory(start=start, progress=progress, checkpoint=checkpoint, memory=memory)
+        found = self.trajectory(
+            start=start, progress=progress, checkpoint=checkpoint, memory=memory, samplings=samplings
+        )
         return self.result(*found)
+
+    def first(self) -> tuple[Array, Held]:
+        """State and held numbers at the start, with the modes of switches, before the first sample."""
+        return self._first(self._keeper(HeldHistory()), None, None, None)[:2]
+
+    def _keeper(self, log: HeldHistory) -> Keeper:
+        return Keeper(self.plant, self._at_ranks, log, SlipModes(self.plant, self._at_ranks))
+
+    def _first(
+        self, keeper: Keeper, start: Mapping[str, float] | None, u: Array | None, p: Array | None
+    ) -> tuple[Array, Held, Start]:
+        x, held, began = self.begun(start, u, p)
+        if self.plant.facts.switches:
+            before, x = x, keeper.begin(self.study.begin, x, held)
+            self.ranks.check(self.study.begin, x, held)
+            x = x if keeper.events else still_held(began, self.names, before, x)
+            self._check_rest(x, held)
+        return x, held, began
 
     def trajectory(
         self,
@@ -284,19 +265,14 @@ class Simulation:
         progress: Callable[[float], object] | None = None,
         checkpoint: Checkpoint | None = None,
         memory: Memory | None = None,
+        samplings: Sequence[Sampling] = (),
     ) -> tuple[Trajectory, HeldHistory, Sequence[Event]]:
         """The states of a run, what was held when, and what happened."""
         study = self.study
         log = HeldHistory()
-        slips = SlipModes(self.plant, self._decide, self._instant, self._strike, self._at_ranks)
-        keeper = Keeper(self.plant, self._decide, self._jump, self._weigh, self._at_ranks, log, slips)
+        keeper = self._keeper(log)
         if memory is None:
-            x, held, began = self.begun(start, u, p)
-            if self.plant.switches:
-                before, x = x, keeper.begin(study.begin, x, held)
-                self.ranks.check(study.begin, x, held)
-                x = x if keeper.events else still_held(began, self.names, before, x)
-                self._check_rest(x, held)
+            x, held, began = self._first(keeper, start, u, p)
             log.note(study.begin, held)
             log.start = start_facts(began, study.start_from, self.names, x)
         else:
@@ -309,20 +285,17 @@ class Simulation:
             checkpoint.offer(lambda: {"drive": drive(), "keeper": keeper.memory(), "log": log.memory()})
 
         left = None if memory is None else memory["drive"]
-        found = self._integrated(x, held, study.begin, keeper, log, progress, keep if checkpoint else None, left)
+        kept = keep if checkpoint else None
+        found = self._integrated(x, held, study.begin, keeper, log, progress, kept, left, samplings)
         return self.explained(found, log), log, keeper.events
 
     def explained(self, found: Trajectory, log: HeldHistory) -> Trajectory:
         """Whether a run ended because normal forces have no solution or several, and where."""
-        if found.outcome not in (Outcome.NOT_FINITE, Outcome.STEP_UNDERFLOW, Outcome.NEWTON) or self._jams is None:
+        if found.outcome not in (Outcome.NOT_FINITE, Outcome.STEP_UNDERFLOW, Outcome.NEWTON):
             return found
-        names = jammed(self, self._jams, found, log)
+        names = jammed(self, found, log)
         why = ", ".join(f"constraints.{name}" for name in names)
         return replace(found, outcome=Outcome.JAMMED, blame=None, why=why) if names else found
-
-    @cached_property
-    def _jams(self) -> NativeFunction | None:
-        return self._native(self.plant.jamming())
 
     def _integrated(
         self,
@@ -334,6 +307,7 @@ class Simulation:
         progress: Callable[[float], object] | None,
         keep: Offer | None = None,
         memory: Memory | None = None,
+        others: Sequence[Sampling] = (),
     ) -> Trajectory:
         study, solver = self.study, self.study.solver
 
@@ -344,7 +318,7 @@ class Simulation:
                 self.ranks(meeting.time, x, reply.held)
                 log.change(meeting.time, x, meeting.held, reply.held)
                 x = self._following(meeting.time, x, reply.held)
-                settled = keeper.review(meeting.time, x, reply.held) if self.plant.switches else None
+                settled = keeper.review(meeting.time, x, reply.held) if self.plant.facts.switches else None
                 reply = replace(reply, state=x if settled is None else settled.state)
             held = meeting.held if reply is None or reply.held is None else reply.held
             log.note(meeting.time, held)
@@ -354,7 +328,7 @@ class Simulation:
 
         def review(t: float, x: Array, held: Held) -> Response | None:
             after = self._following(t, x, held)
-            reply = keeper.review(t, after, held) if self.plant.switches else None
+            reply = keeper.review(t, after, held) if self.plant.facts.switches else None
             if after is not x:
                 log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
                 reply = reply or Response(state=after)
@@ -363,15 +337,15 @@ class Simulation:
             return reply
 
         grid, table = self.grid, Timetable(self.plant, held.p)
-        samplings = table.samplings(self._sampled, self.evaluate, log, resolution(study.begin, study.until))
+        samplings = table.samplings(log, resolution(study.begin, study.until))
         hooks = Hooks(
             handler=handler,
             breaks=self.breaks(table.breaks, held.p),
-            samplings=[*samplings, *self._changes.by_clock(log)],
-            review=review if self.plant.switches or self.plant.is_driven else None,
+            samplings=[*others, *samplings, *self._changes.by_clock(log)],
+            review=review if self.plant.facts.switches or self.plant.facts.is_driven else None,
             invariants=keeper.sided,
             progress=progress,
-            monitor=self._monitor if self.plant.bench.constraints.rows else None,
+            monitor=self._monitor if self.plant.facts.rows else None,
             checkpoint=keep,
         )
         return integrate(
@@ -389,9 +363,9 @@ class Simulation:
 
     def _following(self, t: float, x: Array, held: Held) -> Array:
         """The state after what drives constraints may have jumped: speeds follow at once, positions cannot."""
-        if not self.plant.is_driven:
+        if not self.plant.facts.is_driven:
             return x
-        after = _flat(self.evaluate(self._correct, t, x, held))
+        after = _flat(self.plant.evaluate(self.plant.native("corrected"), t, x, held))
         q, v = self.problem.columns("q"), self.problem.columns("v")
         moved = np.abs(after[q] - x[q])
         if np.any(moved > JUMP * (1.0 + np.abs(x[q]))):
@@ -404,21 +378,18 @@ class Simulation:
         return after if np.any(np.abs(after[v] - x[v]) > JUMP * (1.0 + np.abs(x[v]))) else x
 
     @cached_property
-    def _time_formulas(self) -> TimeFormulas:
-        """Of what decides the motion; what only the audit reads does not count."""
-        problem, steering = self.problem, self.problem.steering
-        exprs = tuple(problem.rate.results[k] for k in steering)
-        p = self.plant.system.p
-        return TimeFormulas(exprs, self.plant.system.graph.blocks["t"], p if p.size else None)
+    def _time_breaks(self) -> TimeBreaks:
+        found = {name: self.plant.native(name) for name in TIME_FUNCTIONS}
+        return TimeBreaks({name: f for name, f in found.items() if f is not None}, self.plant.facts.knots)
 
     def breaks(self, declared: Sequence[float], p: Array) -> list[float]:
         """Instants at which steps end: those that signals declare, and those at which formulas of time switch."""
         begin, end = self.study.begin, self.study.until
-        return merged(declared, self._time_formulas.instants(begin, end, p), begin, end)
+        return merged(declared, self._time_breaks.instants(begin, end, p), begin, end)
 
     def _monitor(self, t: float, x: Array, held: Held) -> None:
         """End a run whose loops or constraints are not met any more."""
-        name, gap = self.records.largest_gap(self.problem, t, x, held)
+        name, gap = self.records.largest_gap(t, x, held)
         if not gap <= OPEN:
             raise End(Outcome.OPEN, why=f"{name} is off by {gap:.3g}")
 
@@ -455,14 +426,14 @@ class Simulation:
     # -- what came of it -----------------------------------------------------------------------------------------------
     def result(self, trajectory: Trajectory, log: HeldHistory, events: Sequence[Event] = ()) -> Run:
         """A trajectory with all that is recorded of it, and its audit."""
-        study, plant = self.study, self.plant
+        study = self.study
         if not len(trajectory.times):
             raise NumericalError("the run cannot begin", where=("start",), got=self._reason(trajectory))
-        rows = self.records.of(trajectory, self.problem, log)
+        rows = self.records.of(trajectory, log)
         channels = [*rows.states, *rows.channels]
         good = trajectory.outcome.is_good
-        return Run.from_arrays(
-            plant.mechanism,
+        run = Run.from_arrays(
+            self.plant.mechanism,
             trajectory.times,
             rows.q,
             rows.v,
@@ -474,14 +445,17 @@ class Simulation:
             info=self._info(trajectory) | {"start": log.start},
             complete=trajectory.outcome in (Outcome.COMPLETE, Outcome.STOPPED),
             reason=None if good else self._reason(trajectory),
-            audited=self._audit(trajectory, rows, log) if plant.balances else None,
+            audited=self._audit(trajectory, rows, log) if self.plant.facts.balances else None,
         )
+        found = measures_of(run, study.indicators)
+        return replace(run, info={**run.info, "indicators": found}) if found else run
 
     def _audit(self, trajectory: Trajectory, rows: Rows, log: HeldHistory) -> Audit:
-        assert self.plant.balances is not None
+        balances = self.plant.facts.balances
+        assert balances is not None
         is_by_error = self.method.method.control is not None
         margins = Margins(self.study.audit or self.method.audit, self.study.solver.rtol if is_by_error else 0.0)
-        return audit_of_rows(trajectory.times, rows, self.plant.balances, log.impacts, margins)
+        return audit_of_rows(trajectory.times, rows, balances, log.impacts, margins)
 
     def _reason(self, trajectory: Trajectory) -> str:
         names = self.state_names

@@ -13,20 +13,17 @@ What is shorter than the grid and no switch is not found, nor is what depends on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.graph import Block, Expr, Function, evaluate, ops, select, sign
-from torseur.graph.function import reachable
-from torseur.graph.nodes import Node
+from torseur.emit import NativeFunction
 from torseur.simulation.integrate.hooks import resolution
 from torseur.simulation.solvers.problem import Array
 
-__all__ = ["TimeFormulas", "merged"]
+__all__ = ["TimeBreaks", "merged"]
 
 POINTS = 20_001
 """Of the grid over a run."""
@@ -40,115 +37,53 @@ STANDS_OUT = 0.02
 Levels = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class TimeFormulas:
-    """The formulas of time alone in some expressions.
+@dataclass(frozen=True, eq=False)
+class TimeBreaks:
+    """Where formulas of time switch or peak.
 
     Attributes:
-        exprs: what decides the motion.
-        t, p: the blocks of time and of parameters; none where there are no parameters.
+        functions: native functions of t and, where there are any, parameters; see `TimeFormulas.functions`.
+        knots: of the tables among them.
     """
 
-    exprs: tuple[Expr, ...]
-    t: Block
-    p: Block | None
+    functions: Mapping[str, NativeFunction]
+    knots: Sequence[Sequence[float]] = ()
 
-    @cached_property
-    def _nodes(self) -> tuple[list[Node], list[Expr]]:
-        """Nodes that only time and parameters decide; and those of them that enter something else, or the results."""
-        every = reachable(self.exprs)
-        known = {"t", self.p.name if self.p is not None else "t"}
-        fixed: set[int] = set()
-        timed: set[int] = set()
-        for node in every:
-            if node.op in (ops.CALL, ops.ITEM):
-                continue
-            is_leaf = node.op in (ops.CONST, ops.TRUTH) or (node.op is ops.SYMBOL and node.data[0] in known)
-            if is_leaf or (node.args and all(a.id in fixed for a in node.args)):
-                fixed.add(node.id)
-                if (node.op is ops.SYMBOL and node.data[0] == "t") or any(a.id in timed for a in node.args):
-                    timed.add(node.id)
-        used = {a.id for node in every if node.id not in fixed for a in node.args} | {e.id for e in self.exprs}
-        inner = [n for n in every if n.id in timed and n.op is not ops.SYMBOL]
-        return inner, [n for n in inner if n.id in used and isinstance(n, Expr)]
-
-    @cached_property
-    def _switching(self) -> Function | None:
-        """levels: change by whole numbers where something switches. gaps: what decides, where that is continuous."""
-        levels: list[Expr] = []
-        gaps: list[Expr] = []
-        for node in self._nodes[0]:
-            a, b = (*node.args, None)[:2]
-            if node.op in (ops.LT, ops.LE, ops.MIN, ops.MAX):
-                assert isinstance(a, Expr)
-                assert isinstance(b, Expr)
-                gaps.append(a - b)
-                levels.append(select(a <= b if node.op is ops.LE else a < b, 1.0, 0.0))
-            elif node.op in (ops.SIGN, ops.ABS):
-                assert isinstance(a, Expr)
-                gaps.append(a)
-                levels.append(sign(a))
-            elif node.op is ops.FLOOR:
-                assert isinstance(node, Expr)
-                levels.append(node)
-        return self._function("switching", {"levels": levels, "gaps": gaps})
-
-    @cached_property
-    def _tables(self) -> tuple[Function | None, list[Array]]:
-        nodes = [n for n in self._nodes[0] if n.op is ops.PIECEWISE]
-        function = self._function("tables", {"x": [x for n in nodes if isinstance(x := n.args[0], Expr)]})
-        return function, [np.array(n.data.breaks) for n in nodes]
-
-    @cached_property
-    def _values(self) -> Function | None:
-        return self._function("values", {"values": self._nodes[1]})
-
-    def _function(self, name: str, outputs: dict[str, list[Expr]]) -> Function | None:
-        given = {n: list(dict.fromkeys(x)) for n, x in outputs.items() if x}
-        return Function(name, [self.t, *([self.p] if self.p is not None else [])], given) if given else None
-
-    # -- numbers -------------------------------------------------------------------------------------------------------
     def instants(self, begin: float, end: float, p: Array) -> list[float]:
         """Times within a span at which steps must end, s, in order; none where they would be too many."""
         grid = np.linspace(begin, end, POINTS)
         found: list[Array] = [np.zeros(0)]
-        if self._switching is not None:
+        if "switching" in self.functions:
             found += self._changes(grid, p)
-        function, knots = self._tables
-        if function is not None:
-            found += _level_changes(grid, lambda t: _intervals(self._at(function, t, p)["x"], knots))
+        if "looked_up" in self.functions:
+            knots = [np.array(some) for some in self.knots]
+            found += _level_changes(grid, lambda t: _intervals(self._at("looked_up", t, p)["x"], knots))
         times = np.unique(np.concatenate(found))
-        if self._values is not None:
+        if "peaking" in self.functions:
             peaks = self._peaks(grid, p)
             apart = _distances(peaks, times) > 1.5 * (end - begin) / (POINTS - 1)  # what switches stands out as well
             times = np.unique(np.concatenate([times, peaks[apart]]))
         inside = times[(times > begin) & (times < end)]
         return inside.tolist() if len(inside) <= MOST else []
 
-    def _at(self, function: Function, t: Array, p: Array) -> dict[str, Levels]:
-        values = evaluate(function, t.reshape(len(t), *self.t.shape), *([p] if self.p is not None else []))
-        return {o.name: v.reshape(len(t), -1) for o, v in zip(function.outputs, values, strict=True)}
+    def _at(self, name: str, t: Array, p: Array) -> dict[str, Levels]:
+        native = self.functions[name]
+        shape = native.interface.inputs[0].shape
+        found = native(t.reshape(len(t), *shape), *([p] if len(native.interface.inputs) > 1 else []))
+        values = found if isinstance(found, tuple) else (found,)
+        return {o.name: x.reshape(len(t), -1) for o, x in zip(native.interface.outputs, values, strict=True)}
 
     def _changes(self, grid: Array, p: Array) -> list[Array]:
-        function = self._switching
-        assert function is not None
-
         def levels(t: Array) -> Levels:
-            return self._at(function, t, p)["levels"]
+            return self._at("switching", t, p)["levels"]
 
         points = grid
-        if any(o.name == "gaps" for o in function.outputs):
-            points = np.unique(np.concatenate([grid, _dips(grid, lambda t: self._at(function, t, p)["gaps"])]))
+        if any(o.name == "gaps" for o in self.functions["switching"].interface.outputs):
+            points = np.unique(np.concatenate([grid, _dips(grid, lambda t: self._at("switching", t, p)["gaps"])]))
         return _level_changes(points, levels)
 
     def _peaks(self, grid: Array, p: Array) -> Array:
-        function = self._values
-        assert function is not None
-
-        def values(t: Array) -> Levels:
-            return self._at(function, t, p)["values"]
-
-        seen = values(grid)
+        seen = self._at("peaking", grid, p)["values"]
         with np.errstate(all="ignore"):
             bend = np.abs(seen[1:-1] - 0.5 * (seen[:-2] + seen[2:]))
             size = np.ptp(np.where(np.isfinite(seen), seen, 0.0), axis=0)
@@ -208,7 +143,9 @@ def _dips(grid: Array, gaps: Callable[[Array], Levels]) -> Array:
     """Points between those of the grid where a continuous function comes closest to zero, and may pass it."""
     seen = gaps(grid)
     size = np.abs(seen)
-    near = (size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:]) & (np.sign(seen[:-2]) == np.sign(seen[2:]))
+    before, here, after = size[:-2], size[1:-1], size[2:]
+    near = (here <= before) & (here <= after) & (here < np.maximum(before, after))  # what does not change has no dip
+    near &= np.sign(seen[:-2]) == np.sign(seen[2:])
     found = []
     for k in range(seen.shape[1]):
         where = np.flatnonzero(near[:, k]) + 1

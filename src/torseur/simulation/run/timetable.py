@@ -11,57 +11,62 @@ from typing import Any
 
 import numpy as np
 
-from torseur.emit import NativeFunction, compile
 from torseur.errors import ModelError
-from torseur.simulation.blocks.parts import Sample
 from torseur.simulation.integrate.hooks import EventSeen, Response, Sampling
 from torseur.simulation.integrate.outcome import End, Outcome
 from torseur.simulation.integrate.recording import HeldHistory
-from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.facts import SampleFacts
+from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.study.study import Study
 
 __all__ = ["Changes", "Timetable"]
 
-Evaluate = Callable[[NativeFunction | None, float, Array, Held], Any]
+
+@dataclass(frozen=True)
+class _Sample:
+    """What is renewed, and by which Python function, if by one."""
+
+    facts: SampleFacts
+    function: Callable[..., Any] | None
 
 
 class Timetable:
     """When something happens by the clock, for given parameters (np,)."""
 
-    def __init__(self, plant: Plant, p: Array) -> None:
+    def __init__(self, plant: NativePlant, p: Array) -> None:
         self.plant, self.p = plant, p
 
     @cached_property
     def _instants(self) -> dict[str, list[float]]:
-        schedule = self.plant.parts.schedule([self.plant.system.p] if len(self.p) else [])
-        if schedule is None:
+        native = self.plant.native("schedule")
+        if native is None:
             return {}
-        found = compile(schedule, lanes=1)(*([self.p] if len(self.p) else []))
+        found = native(*([self.p] if len(self.p) else []))
         values = found if isinstance(found, tuple) else (found,)
-        return {o.name: np.ravel(x).tolist() for o, x in zip(schedule.outputs, values, strict=True)}
+        return {o.name: np.ravel(x).tolist() for o, x in zip(native.interface.outputs, values, strict=True)}
 
     @property
     def breaks(self) -> list[float]:
         """Times at which signals are not smooth, s."""
         return self._instants.get("breaks", [])
 
-    def samplings(
-        self, sampled: NativeFunction | None, evaluate: Evaluate, log: HeldHistory, shortest: float = 0.0
-    ) -> list[Sampling]:
+    def samplings(self, log: HeldHistory, shortest: float = 0.0) -> list[Sampling]:
         """One for each period: all samples of one instant read what was there just before it.
 
         Args:
-            sampled: native `Plant.samples`.
-            evaluate: calls it at a time, state and held numbers.
             log: is told what is held from then on.
             shortest: period that is not refused, s.
         """
-        samples = self.plant.parts.samples
+        samples = [
+            _Sample(facts, function)
+            for facts, function in zip(self.plant.facts.samples, self.plant.sample_functions, strict=True)
+        ]
         if not samples:
             return []
         self._check_periods(shortest)
-        ends = np.cumsum([len(s.values) for s in samples]).tolist()
+        evaluate, sampled = self.plant.evaluate, self.plant.native("samples")
+        ends = np.cumsum([s.facts.reads for s in samples]).tolist()
         groups: dict[tuple[float, float], list[int]] = {}
         for k, beat in enumerate(zip(self._instants["periods"], self._instants["offsets"], strict=True)):
             groups.setdefault(beat, []).append(k)
@@ -69,9 +74,9 @@ class Timetable:
         def acting(group: list[int]) -> Callable[[float, Array, Held], Response | None]:
             def act(t: float, x: Array, held: Held) -> Response | None:
                 values = np.ravel(evaluate(sampled, t, x, held)) if sampled is not None else np.zeros(0)
-                new = [_renewed(samples[k], t, values[ends[k] - len(samples[k].values) : ends[k]]) for k in group]
+                new = [_renewed(samples[k], t, values[ends[k] - samples[k].facts.reads : ends[k]]) for k in group]
                 for k, numbers in zip(group, new, strict=True):
-                    held.m[list(samples[k].places)] = numbers
+                    held.m[list(samples[k].facts.places)] = numbers
                 log.note(t, held)
                 return None
 
@@ -87,14 +92,14 @@ class Timetable:
                 expected=f"at least {shortest:.3g} s",
                 got=f"{period:g} s",
             )
-            for sample, period in zip(self.plant.parts.samples, self._instants["periods"], strict=True)
+            for sample, period in zip(self.plant.facts.samples, self._instants["periods"], strict=True)
             if not period >= shortest
         ]
         if found:
             raise ModelError.of(found)
 
 
-def _renewed(sample: Sample, t: float, read: Array) -> Array:
+def _renewed(sample: _Sample, t: float, read: Array) -> Array:
     """What a sample holds from now on; one that has no numbers to give ends the run."""
     if sample.function is None:
         if not np.isfinite(read).all():
@@ -108,15 +113,15 @@ def _renewed(sample: Sample, t: float, read: Array) -> Array:
         numbers = np.asarray(given, dtype=float).ravel()
     except (TypeError, ValueError):
         numbers = np.empty(0)
-    n = len(sample.places)
+    n = len(sample.facts.places)
     if numbers.size != n or not np.isfinite(numbers).all():
         expected = f"{n} finite number{'s' if n > 1 else ''}"
         raise End(Outcome.BLOCK, why=f"{_named(sample)} gave {repr(given)[:80]} in place of {expected}")
     return numbers
 
 
-def _named(sample: Sample) -> str:
-    return f"block '{sample.where[-1]}'"
+def _named(sample: _Sample) -> str:
+    return f"block '{sample.facts.where[-1]}'"
 
 
 def _told(error: Exception) -> str:

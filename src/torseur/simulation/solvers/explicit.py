@@ -70,10 +70,11 @@ class RungeKutta:
         terms = 4 + len(self.dense)
         kept = _used(self) if apart else ()
         layout = Layout(n, problem.event_count, 4 if apart else terms, n * len(kept))
-        evaluations = len(self.tableau.b) + (problem.correct is not None)
-        step = _Step(self, problem, layout).function(kept)
+        evaluations = len(self.tableau.b)
+        writer = _Step(self, problem, layout)
+        begin = writer.begin() if writer.sheet.has_large_events else None
         extend = _extension(self, problem, layout, kept) if apart else None
-        return Pieces(layout, step, evaluations, extend=extend, terms=terms)
+        return Pieces(layout, writer.function(kept), evaluations, begin, extend, terms)
 
 
 def _used(method: RungeKutta) -> tuple[int, ...]:
@@ -105,28 +106,43 @@ class _Step:
         self.method, self.layout = method, layout
         self.sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
 
+    def begin(self) -> Function:
+        """The record where a motion begins, with the slopes of events, which its steps do without."""
+        sheet, zero = self.sheet, self.sheet.graph.zero
+        t, n = sheet.time(1.0), self.layout.n
+        x = sheet.corrected(t, sheet.block("last")[self.layout.x])
+        rest = [zero] * (self.layout.size - self.layout.dense.start)
+        head = sheet.record(Layout(n, self.layout.events, 0), zero, 1.0, x, sheet.rate(t, x), ())
+        return sheet.function("begin", [*head, *rest])
+
     def function(self, kept: Sequence[int]) -> Function:
         sheet, last, h = self.sheet, self.sheet.block("last"), self.sheet.now[1]
         x, first = last[self.layout.x], last[self.layout.rate]
-        k = self._stages(x, first)
+        k, inside = self._stages(x, first)
         end = sheet.time(1.0)
         raw = combined(x, h, self.method.tableau.b, k)
-        k.append(sheet.rate(end, raw))
         after = sheet.corrected(end, raw)
-        rate = k[-1] if after is raw else sheet.rate(end, after)
+        rate = sheet.rate(end, after)
+        k.append(rate)  # of the corrected state: it is off by less than the error that is estimated with it
         rows = hermite(x, after, k[0], rate, h)
         if not self.method.more_stages:
             rows += [combined(None, h, weights, k) for weights in self.method.dense]
         extra = [e for i in kept for e in k[i]]
         error, control = self._error(x, raw, k), self.method.control
         growth = 1.0 if control is None else control.growth(error, last[ERROR])
-        return sheet.function("runge_kutta", sheet.record(self.layout, error, growth, after, rate, rows, extra))
+        return sheet.function(
+            "runge_kutta", sheet.record(self.layout, error, growth, after, rate, rows, extra, inside=inside)
+        )
 
-    def _stages(self, x: list[Expr], first: list[Expr]) -> list[list[Expr]]:
-        tableau, k = self.method.tableau, [first]
+    def _stages(self, x: list[Expr], first: list[Expr]) -> tuple[list[list[Expr]], list[list[Expr]]]:
+        """Rates, and the events that are computed with them where they are large."""
+        sheet, tableau, k, inside = self.sheet, self.method.tableau, [first], []
         for row, c in list(zip(tableau.a, tableau.c, strict=True))[1:]:
-            k.append(self.sheet.rate(self.sheet.time(c), combined(x, self.sheet.now[1], row, k)))
-        return k
+            t, stage = sheet.time(c), combined(x, sheet.now[1], row, k)
+            k.append(sheet.rate(t, stage))
+            if sheet.has_large_events:
+                inside.append(sheet.events(t, stage))
+        return k, inside
 
     def _error(self, x: list[Expr], after: list[Expr], k: list[list[Expr]]) -> Expr:
         """The scaled norm; without an estimate, 0 of a finite state."""

@@ -8,30 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
-from torseur.simulation.solvers.problem import Problem
+from torseur.simulation.solvers.problem import Solvable
 
 __all__ = ["kept"]
 
 _Made = TypeVar("_Made")
-_made: WeakKeyDictionary[Problem, dict[object, Any]] = WeakKeyDictionary()
 _lock = Lock()
 
 
-def kept(problem: Problem, key: object, make: Callable[[], _Made]) -> _Made:
+def kept(problem: Solvable, key: object, make: Callable[[], _Made]) -> _Made:
     """What `make` gives for a problem, made once for each (hashable) key; several threads may ask at the same time.
 
-    What is made must not hold the problem, or neither is ever let go.
-
     >>> from torseur.graph import Function, Graph
+    >>> from torseur.simulation.solvers.problem import Problem
     >>> x = Graph().block("z", 1)
     >>> decay = Problem(Function("decay", [x], {"dz": [-x[0]]}))
     >>> kept(decay, "list", list) is kept(decay, "list", list)
     True
     """
     with _lock:
-        shelf = _made.setdefault(problem, {})
+        shelf: dict[object, Any] = problem.__dict__.setdefault("_kept", {})
     if key not in shelf:
         found = make()
         with _lock:

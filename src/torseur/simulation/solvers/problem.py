@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,10 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.emit import Store
+from torseur.emit.interface import Argument
 from torseur.errors import ArgumentError
-from torseur.graph import Block, Function, Role, ops
+from torseur.graph import Function, Role, ops
 
-__all__ = ["ORDER", "Array", "Held", "Implicit", "Problem"]
+__all__ = ["ORDER", "Array", "Held", "Implicit", "KeptProblem", "Problem", "ProblemShape", "Solvable"]
 
 Array = NDArray[np.float64]
 
@@ -74,7 +77,111 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProblemShape:
+    """What is known of a problem without its functions.
+
+    Attributes:
+        inputs: the blocks that the rate takes.
+        event_count: how many events there are.
+        is_corrected: whether states are corrected after each step.
+    """
+
+    inputs: tuple[Argument, ...]
+    event_count: int = 0
+    is_corrected: bool = False
+
+
+class Solvable(ABC):
+    """A problem, derived or kept: its shape, and where native code of its steps is found."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> ProblemShape: ...
+
+    @property
+    @abstractmethod
+    def store(self) -> Store:
+        """Where native steps of it are found again."""
+
+    @abstractmethod
+    def derived(self) -> Problem:
+        """The problem with its functions."""
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The blocks of the rate."""
+        return self.shape.inputs
+
+    @property
+    def event_count(self) -> int:
+        return self.shape.event_count
+
+    def _size(self, name: str) -> int:
+        return sum(b.size for b in self.inputs if b.name == name)
+
+    @cached_property
+    def states(self) -> tuple[Argument, ...]:
+        """The blocks of states of the rate."""
+        return tuple(b for b in self.inputs if b.role is Role.STATE)
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers a state has."""
+        return sum(b.size for b in self.states)
+
+    @cached_property
+    def steering(self) -> tuple[int, ...]:
+        """The places in x of states whose errors count: all but w."""
+        return tuple(range(self.columns("w").start))
+
+    @cached_property
+    def bystanders(self) -> tuple[int, ...]:
+        """The places in x of w, behind the others."""
+        return tuple(range(self.size))[self.columns("w")]
+
+    def columns(self, name: str) -> slice:
+        """Where in x a block of states is; empty where there is none."""
+        start = 0
+        for block in self.states:
+            if block.name == name:
+                return slice(start, start + block.size)
+            start += block.size
+        return slice(start, start)
+
+    def held(self, u: Any = None, m: Any = None, p: Any = None) -> Held:
+        """The held numbers as arrays of the right size; zeros where none are given.
+
+        Parameters have no zeros to fall back to: they must be given.
+        """
+        arrays = {}
+        for name, given in (("u", u), ("m", m), ("p", p)):
+            size = self._size(name)
+            if given is None and name == "p" and size:
+                raise ArgumentError("the parameters are not given", where="p", expected=f"{size} numbers", got="None")
+            array = np.zeros(size) if given is None else np.array(given, dtype=float).ravel()
+            if array.size != size or not np.isfinite(array).all():
+                raise ArgumentError(
+                    "wrong held numbers", where=name, expected=f"{size} finite numbers", got=repr(given)
+                )
+            arrays[name] = array
+        return Held(**arrays)
+
+    def start(self, x: Any) -> Array:
+        """A state as a flat array: from one, or from a mapping of blocks to arrays."""
+        if isinstance(x, Mapping):
+            missing = [b.name for b in self.states if b.name not in x]
+            if missing or len(x) != len(self.states):
+                expected = ", ".join(b.name for b in self.states)
+                raise ArgumentError("wrong blocks of a start", expected=expected, got=", ".join(map(str, x)))
+            x = np.concatenate([np.asarray(x[b.name], dtype=float).ravel() for b in self.states])
+        array = np.array(x, dtype=float).ravel()
+        if array.size != self.size or not np.isfinite(array).all():
+            raise ArgumentError("wrong start", expected=f"{self.size} finite numbers", got=repr(x))
+        return array
+
+
+@dataclass(frozen=True)
+class Problem(Solvable):
     """dx/dt = f(t, x; u, m, p), and what a solver may use beside it.
 
     All functions take the same blocks in the same order: "t" (TIME), the states "q", "v", "z", "w" (STATE), "u" and "m"
@@ -165,69 +272,60 @@ class Problem:
     def _fault(self, name: str, expected: str, got: str) -> ArgumentError:
         return ArgumentError("a problem that does not fit together", where=name, expected=expected, got=got)
 
-    def _size(self, name: str) -> int:
-        return sum(b.size for b in self.rate.inputs if b.name == name)
-
     @cached_property
-    def states(self) -> tuple[Block, ...]:
-        """The blocks of states of the rate."""
-        return tuple(b for b in self.rate.inputs if b.role is Role.STATE)
+    def rate_and_events(self) -> Function | None:
+        """Both in one function, where events are made of what the rate computes anyway, as normal forces are.
 
-    @cached_property
-    def size(self) -> int:
-        """How many numbers a state has."""
-        return sum(b.size for b in self.states)
-
-    @cached_property
-    def steering(self) -> tuple[int, ...]:
-        """The places in x of states whose errors count: all but w."""
-        return tuple(range(self.columns("w").start))
-
-    @cached_property
-    def bystanders(self) -> tuple[int, ...]:
-        """The places in x of w, behind the others."""
-        return tuple(range(self.size))[self.columns("w")]
-
-    @cached_property
-    def event_count(self) -> int:
-        return 0 if self.events is None else len(self.events.results)
-
-    def columns(self, name: str) -> slice:
-        """Where in x a block of states is; empty where there is none."""
-        start = 0
-        for block in self.states:
-            if block.name == name:
-                return slice(start, start + block.size)
-            start += block.size
-        return slice(start, start)
-
-    def held(self, u: Any = None, m: Any = None, p: Any = None) -> Held:
-        """The held numbers as arrays of the right size; zeros where none are given.
-
-        Parameters have no zeros to fall back to: they must be given.
+        Which they are is decided by what steers: the integrals of an audit change nothing.
         """
-        arrays = {}
-        for name, given in (("u", u), ("m", m), ("p", p)):
-            size = self._size(name)
-            if given is None and name == "p" and size:
-                raise ArgumentError("the parameters are not given", where="p", expected=f"{size} numbers", got="None")
-            array = np.zeros(size) if given is None else np.array(given, dtype=float).ravel()
-            if array.size != size or not np.isfinite(array).all():
-                raise ArgumentError(
-                    "wrong held numbers", where=name, expected=f"{size} finite numbers", got=repr(given)
-                )
-            arrays[name] = array
-        return Held(**arrays)
+        if self.events is None:
+            return None
+        rate, events = self.rate, self.events
+        known = {n.id for n in Function(rate.name, rate.inputs, {"f": [rate.results[k] for k in self.steering]}).nodes}
+        work = [n for n in events.nodes if n.op not in (ops.SYMBOL, ops.CONST)]
+        if not work or 2 * sum(n.id in known for n in work) < len(work):
+            return None
+        outputs = {o.name: list(o.exprs) for f in (rate, events) for o in f.outputs}
+        return Function(f"{rate.name}_and_{events.name}", rate.inputs, outputs)
 
-    def start(self, x: Any) -> Array:
-        """A state as a flat array: from one, or from a mapping of blocks to arrays."""
-        if isinstance(x, Mapping):
-            missing = [b.name for b in self.states if b.name not in x]
-            if missing or len(x) != len(self.states):
-                expected = ", ".join(b.name for b in self.states)
-                raise ArgumentError("wrong blocks of a start", expected=expected, got=", ".join(map(str, x)))
-            x = np.concatenate([np.asarray(x[b.name], dtype=float).ravel() for b in self.states])
-        array = np.array(x, dtype=float).ravel()
-        if array.size != self.size or not np.isfinite(array).all():
-            raise ArgumentError("wrong start", expected=f"{self.size} finite numbers", got=repr(x))
-        return array
+    @cached_property
+    def shape(self) -> ProblemShape:
+        inputs = tuple(Argument(b.name, b.shape, b.role) for b in self.rate.inputs)
+        return ProblemShape(inputs, 0 if self.events is None else len(self.events.results), self.correct is not None)
+
+    @cached_property
+    def store(self) -> Store:
+        """Digests say what functions compute, not what their blocks are called."""
+        more = self.implicit
+        functions = [self.rate, self.correct, self.events]
+        functions += [more.residual, more.tangent, more.displace] if more is not None else []
+        digests = [None if f is None else f.digest for f in functions]
+        blocks = [[(b.name, b.shape, b.role.value) for b in f.inputs] for f in functions if f is not None]
+        return Store.of(repr((digests, blocks, more and more.holonomic)))
+
+    def derived(self) -> Problem:
+        return self
+
+
+class KeptProblem(Solvable):
+    """A problem whose functions are derived only where native code of them is not found.
+
+    Args:
+        shape: its sizes.
+        store: where native steps are found.
+        derive: gives the problem itself.
+    """
+
+    def __init__(self, shape: ProblemShape, store: Store, derive: Callable[[], Problem]) -> None:
+        self._shape, self._store, self._derive = shape, store, derive
+
+    @property
+    def shape(self) -> ProblemShape:
+        return self._shape
+
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    def derived(self) -> Problem:
+        return self._derive()

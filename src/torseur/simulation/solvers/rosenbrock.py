@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torseur.graph import Expr, Function, jacobian, solve, tangents
+from torseur.graph import Expr, Function, Role, jacobian, solve, tangents
 from torseur.simulation.solvers.control import PIControl, StepControl
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
@@ -134,7 +134,7 @@ def _derivative_function(problem: Problem) -> Function:
 def _written_out(problem: Problem, rows: Sequence[int]) -> list[tuple[int, list[Expr]]]:
     """Rows of the derivatives of the rate by all states, and by time at last, with their places."""
     rate, zero = problem.rate, problem.rate.graph.zero
-    f, states = [rate.results[k] for k in rows], [s for b in problem.states for s in b]
+    f, states = [rate.results[k] for k in rows], [s for b in rate.inputs if b.role is Role.STATE for s in b]
     time = [s for b in rate.inputs if b.name == "t" for s in b]
     by_steering = jacobian(f, [states[k] for k in problem.steering]).dense()
     by_time = jacobian(f, time).dense() if time else [[zero]] * len(f)

@@ -11,7 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from torseur.graph import Block, Expr, Function, Graph, Role, call, maximum, minimum, select, sqrt, tangents
+from torseur.graph import (
+    Block,
+    Expr,
+    Function,
+    Graph,
+    Role,
+    Truth,
+    absolute,
+    call,
+    maximum,
+    minimum,
+    select,
+    sqrt,
+    tangents,
+)
+from torseur.graph.linear import largest
 from torseur.simulation.solvers.hoisting import hoisted
 from torseur.simulation.solvers.problem import Problem
 
@@ -28,6 +43,9 @@ ERROR, GROWTH, LOOK, WORK_DONE = 0, 1, 2, 3
 may be longer, whether an event may lie within the step (0: surely not), and how many Newton iterations it took."""
 
 _HEAD = 4
+
+_LARGE = 2000
+"""Nodes of event functions from which on their slopes are differences."""
 
 
 @dataclass(frozen=True)
@@ -156,19 +174,44 @@ class Sheet:
         return inner
 
     def rate(self, t: Expr, x: Sequence[Expr]) -> list[Expr]:
-        return self.call(self.problem.rate, t, x)
+        both = self.problem.rate_and_events
+        return self.call(self.problem.rate, t, x) if both is None else self.call(both, t, x)[: self.problem.size]
 
     def corrected(self, t: Expr, x: list[Expr]) -> list[Expr]:
         return x if self.problem.correct is None else self.call(self.problem.correct, t, x)
 
     def events(self, t: Expr, x: Sequence[Expr]) -> list[Expr]:
-        return [] if self.problem.events is None else self.call(self.problem.events, t, x)
-
-    def event_slopes(self, t: Expr, x: Sequence[Expr], rate: Sequence[Expr]) -> list[Expr]:
-        """dg/dt along the motion, where there are events."""
         if self.problem.events is None:
             return []
-        return self.call(_slopes(self.problem), t, x, x=x, dx=rate)
+        both = self.problem.rate_and_events
+        return self.call(self.problem.events, t, x) if both is None else self.call(both, t, x)[self.problem.size :]
+
+    def event_slopes(self, t: Expr, x: Sequence[Expr], rate: Sequence[Expr]) -> list[Expr]:
+        """dg/dt along the motion, where there are events.
+
+        Exact where that is short. Of events that take the whole motion to compute it would be more code than all the
+        rest of a step: there, the difference over a short way along the motion.
+        """
+        problem = self.problem
+        if problem.events is None:
+            return []
+        if not self.has_large_events:
+            return self.call(_slopes(problem), t, x, x=x, dx=rate)
+        forth = self._short_time(x, rate)
+        dt = select(t + forth <= self.now[3], forth, -forth)  # a step does not look beyond its interval
+        moved = self.events(t + dt, [a + dt * b for a, b in zip(x, rate, strict=True)])
+        return [(b - a) / dt for a, b in zip(self.events(t, x), moved, strict=True)]
+
+    @property
+    def has_large_events(self) -> bool:
+        """Whether events are computed with the rate, and take so much of it that steps do without their slopes."""
+        events = self.problem.events
+        return events is not None and self.problem.rate_and_events is not None and len(events.nodes) >= _LARGE
+
+    def _short_time(self, x: Sequence[Expr], rate: Sequence[Expr]) -> Expr:
+        """In which no state that steers moves by more than a millionth of 1 + |x|; at rest a millisecond."""
+        shares = [absolute(rate[k]) / (1.0 + absolute(x[k])) for k in self.problem.steering]
+        return 1e-6 / maximum(largest(shares), 1e-3)
 
     def record(
         self,
@@ -180,15 +223,25 @@ class Sheet:
         rows: Sequence[Sequence[Expr]],
         extra: Sequence[Expr] = (),
         work_done: Expr | float = 0.0,
+        inside: Sequence[Sequence[Expr]] = (),
     ) -> list[Expr | float]:
-        """The record of a step: its error, the state at its end with its rate, and what the method keeps."""
+        """The record of a step: its error, the state at its end with its rate, and what the method keeps.
+
+        An event may lie within the step where its function changes sign, or comes closer to zero and goes away again:
+        seen by its slopes at both ends, or by its values `inside`, at the stages, where these are given.
+        """
         end = self.time(1.0)
-        g, slopes = self.events(end, x), self.event_slopes(end, x, rate)
-        last = self.block("last")
+        g, before = self.events(end, x), self.block("last")
+        g0, s0 = before[layout.g], before[layout.slopes]
+        if inside:
+            slopes = [self.graph.zero] * len(g)
+            dips = [_dips(a, [row[k] for row in inside], b) for k, (a, b) in enumerate(zip(g0, g, strict=True))]
+        else:
+            slopes = self.event_slopes(end, x, rate)
+            dips = [(a * s <= 0.0) & (b * r > 0.0) for a, s, b, r in zip(g0, s0, g, slopes, strict=True)]
         look = self.graph.zero
-        for g0, s0, g1, s1 in zip(last[layout.g], last[layout.slopes], g, slopes, strict=True):
-            passed = (g0 * g1 <= 0.0) | ((g0 * s0 <= 0.0) & (g1 * s1 > 0.0))
-            look = select(passed, 1.0, look)
+        for a, b, dip in zip(g0, g, dips, strict=True):
+            look = select((a * b <= 0.0) | dip, 1.0, look)
         return [error, growth, look, work_done, *x, *rate, *g, *slopes, *(e for row in rows for e in row), *extra]
 
     def norm(self, error: Sequence[Expr], before: Sequence[Expr], after: Sequence[Expr]) -> Expr:
@@ -205,6 +258,13 @@ class Sheet:
             part = error[k] / (atol[k] + rtol * size)
             total = total + part * part
         return total * (1.0 / max(len(counted), 1))
+
+
+def _dips(first: Expr, inside: Sequence[Expr], last: Expr) -> Truth:
+    """Whether values come closer to zero than half of the smaller end."""
+    near = 0.5 * minimum(absolute(first), absolute(last))
+    lowest = -largest([select(last < 0.0, value, -value) for value in inside])
+    return lowest < near
 
 
 def _held_blocks(problem: Problem) -> list[Block]:

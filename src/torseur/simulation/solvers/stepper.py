@@ -11,19 +11,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from torseur.emit import NativeFunction, compile_together
+from torseur.describe.canonical import canonical
+from torseur.emit import NativeFunction
 from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.kept import kept
-from torseur.simulation.solvers.problem import Array, Held, Memory, Problem
+from torseur.simulation.solvers.problem import Array, Held, Memory, Problem, Solvable
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
-__all__ = ["Method", "Pieces", "Stepper"]
+__all__ = ["Method", "Pieces", "Stepper", "dense_output"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,16 @@ class Pieces:
     iterates: bool = False
 
 
+@dataclass(frozen=True)
+class StepFacts:
+    """What is known of the pieces without their functions."""
+
+    layout: Layout
+    evaluations: int
+    iterates: bool
+    functions: tuple[str, ...]
+
+
 class Method(Protocol):
     """An integration method: data, and how its step is written."""
 
@@ -66,50 +77,67 @@ class Method(Protocol):
     def pieces(self, problem: Problem) -> Pieces: ...
 
 
-def _at(problem: Problem, terms: int) -> Function:
-    """(theta, now, dense, held) -> the state there, corrected, the events and their rates."""
+def dense_output(problem: Problem, terms: int, *, events: bool = True) -> Function:
+    """(theta, now, dense, held) -> the state there, corrected, and where asked for the events and their rates."""
     sheet = Sheet(problem, theta=1, now=NOW, dense=terms * problem.size)
     n, flat, theta = problem.size, sheet.block("dense"), sheet.block("theta")[0]
     t = sheet.time(theta)
     raw = nested(theta, [flat[k * n : (k + 1) * n] for k in range(terms)])
     x = sheet.corrected(t, raw)
-    g = sheet.events(t, x)
+    g = sheet.events(t, x) if events else []
     slopes = sheet.event_slopes(t, x, tangents(raw, {theta: 1.0 / sheet.now[1]})) if g else []
-    return sheet.function("dense_output", [*x, *g, *slopes])
+    return sheet.function("dense_output" if events else "dense_states", [*x, *g, *slopes])
 
 
-def _compiled(method: Method, problem: Problem) -> tuple[Pieces, dict[str, NativeFunction]]:
-    """What a method gives for a problem, and its functions as native code."""
-    pieces = method.pieces(problem)
-    at = _at(problem, pieces.terms or pieces.layout.terms)
-    functions = {"step": pieces.step, "at": at, "begin": pieces.begin, "extend": pieces.extend}
-    return pieces, compile_together({name: f for name, f in functions.items() if f is not None}, lanes=1)
+def _functions(pieces: Pieces, problem: Problem) -> dict[str, Function]:
+    terms = pieces.terms or pieces.layout.terms
+    found = {"step": pieces.step, "at": dense_output(problem, terms), "begin": pieces.begin, "extend": pieces.extend}
+    if problem.rate_and_events is not None:  # to record a state must not cost an evaluation of the rate
+        found["states"] = dense_output(problem, terms, events=False)
+    return {name: f for name, f in found.items() if f is not None}
+
+
+def _compiled(method: Method, problem: Solvable) -> tuple[StepFacts, dict[str, NativeFunction]]:
+    """What a method gives for a problem, its functions as native code."""
+    store = problem.store.part("steps", canonical(method))
+
+    @cache
+    def derived() -> tuple[Pieces, dict[str, Function]]:
+        pieces = method.pieces(problem.derived())
+        return pieces, _functions(pieces, problem.derived())
+
+    def facts() -> StepFacts:
+        pieces, functions = derived()
+        return StepFacts(pieces.layout, pieces.evaluations, pieces.iterates, tuple(functions))
+
+    found = store.facts(facts)
+    return found, store.functions(found.functions, lambda: derived()[1], lanes=1)
 
 
 class Stepper:
     """A method bound to a problem and its held numbers. It has a state: where it is, and the step tried last."""
 
-    def __init__(self, method: Method, problem: Problem, held: Held, tolerance: Tolerance) -> None:
+    def __init__(self, method: Method, problem: Solvable, held: Held, tolerance: Tolerance) -> None:
         self.method, self.problem = method, problem
-        pieces, self._native = kept(problem, method, lambda: _compiled(method, problem))
-        self.layout, self.evaluations, self.iterates = pieces.layout, pieces.evaluations, pieces.iterates
+        facts, self._native = kept(problem, method, lambda: _compiled(method, problem))
+        self.layout, self.evaluations, self.iterates = facts.layout, facts.evaluations, facts.iterates
         self._now, self._theta = np.zeros(NOW), np.zeros(1)
         self._tolerance = tolerance.array(problem.size)
-        self._first, self._stop = pieces.layout.dense.start, pieces.layout.dense.stop
+        self._first, self._stop = facts.layout.dense.start, facts.layout.dense.stop
         self.hold(held)
-        self._record = self._new = np.zeros(pieces.layout.size)
+        self._record = self._new = np.zeros(facts.layout.size)
         self._dense: Array | None = None
 
     def hold(self, held: Held) -> None:
         """Bind the held numbers: u and m stay the caller's arrays, p is worked into the code's constants."""
         self.held = held
-        fixed = [held[b.name] for b in self.problem.rate.inputs if b.name in ("u", "m")]
+        fixed = [held[b.name] for b in self.problem.inputs if b.name in ("u", "m")]
         calls = {}
         for key, native in self._native.items():
             bound = native.bind(held.p) if held.p.size else native
             ends = [self._tolerance, *fixed] if key in ("step", "begin") else fixed
             calls[key] = _quick(bound, ends)
-        self._step, self._at = calls["step"], calls["at"]
+        self._step, self._at, self._states = calls["step"], calls["at"], calls.get("states", calls["at"])
         self._begin, self._extend = calls.get("begin", calls["step"]), calls.get("extend")
 
     # -- stepping ------------------------------------------------------------------------------------------------------
@@ -156,7 +184,7 @@ class Stepper:
         """The step from here, so many times over in native code alone: what a step costs that nobody steers."""
         self._now[1] = h
         native = self._native["step"].bind(self.held.p) if self.held.p.size else self._native["step"]
-        fixed = [self.held[b.name] for b in self.problem.rate.inputs if b.name in ("u", "m")]
+        fixed = [self.held[b.name] for b in self.problem.inputs if b.name in ("u", "m")]
         now, last = (np.tile(a, (times, 1)) for a in (self._now, self._record))
         return partial(native, now, last, self._tolerance, *fixed, out=np.empty_like(last))
 
@@ -201,12 +229,14 @@ class Stepper:
 
     def states(self, theta: Array) -> Array:
         """Dense output in the step tried last, not yet accepted: (k,) -> (k, n)."""
-        return self.inside(theta)[:, : self.layout.n]
+        found: Array = self._states(theta[:, None], self._now, self._rows())
+        return found[:, : self.layout.n]
 
-    def inside(self, theta: Array) -> Array:
-        """States, events and their rates within the step tried last: (k,) -> (k, n + 2 events)."""
-        found: Array = self._at(theta[:, None], self._now, self._rows())
-        return found
+    def state(self, theta: float) -> Array:
+        """The same at one place: (n,)."""
+        self._theta[0] = theta
+        found: Array = self._states(self._theta, self._now, self._rows())
+        return found[: self.layout.n]
 
     def probe(self, theta: float) -> Array:
         """States, events and their rates at one place: (n + 2 events,)."""

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from torseur.describe.constraints import SpeedRow
 from torseur.describe.fields import with_names
 from torseur.describe.mechanism import Input, Mechanism
-from torseur.emit import NativeFunction, compile
 from torseur.errors import NumericalError
-from torseur.graph import Function
 from torseur.model import Model, build
 from torseur.simulation.blocks.input_rates import orders
-from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.plant.records import Records
-from torseur.simulation.solvers.problem import Array, Held, Problem
+from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.study.study import Study
 
 __all__ = ["Beginning", "MovingInputs"]
@@ -37,30 +34,14 @@ class Beginning:
     """What a start is made of.
 
     Attributes:
-        plant, problem, records, study: of the run.
+        plant, records, study: of the run.
         moving: the model that starts are closed with.
-        evaluate: a native function of the plant at a time, states (..., n) and held numbers.
     """
 
-    plant: Plant
-    problem: Problem
+    plant: NativePlant
     records: Records
     moving: MovingInputs
     study: Study
-    evaluate: Callable[[NativeFunction | None, float, Array, Held], Any]
-
-    @cached_property
-    def starts(self) -> Function | None:
-        """States of blocks and held numbers at the start, as a function of t, q, v, u and p."""
-        return self.plant.parts.starts([b for b in self.plant.blocks if b.name in ("t", "q", "v", "u", "p")])
-
-    @cached_property
-    def _native(self) -> NativeFunction | None:
-        return None if self.starts is None else compile(self.starts, lanes=1)
-
-    @cached_property
-    def _driving(self) -> NativeFunction:
-        return compile(self.plant.driving(self._names), lanes=1)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -97,14 +78,15 @@ class Beginning:
 
     def begun(self, x: Array, held: Held) -> Array:
         """The states with those of blocks at their starts; held numbers are set to theirs."""
-        if self.starts is None:
+        native = self.plant.native("starts")
+        if native is None:
             return x
-        found = self.evaluate(self._native, self.study.begin, x, held)
-        names = [output.name for output in self.starts.outputs]
+        found = self.plant.evaluate(native, self.study.begin, x, held)
+        names = [output.name for output in native.interface.outputs]
         values = dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
         x = x.copy()
         if "z" in values:
-            x[..., self.problem.columns("z")] = values["z"]
+            x[..., self.plant.problem.columns("z")] = values["z"]
         if "m" in values and x.ndim == 1:
             held.m[:] = values["m"]
         return x
@@ -115,7 +97,7 @@ class Beginning:
         u = self.records.inputs_at(begin, held.u, held.p)
         if not names:
             return u
-        values, rates = self.evaluate(self._driving, begin, x, held)
+        values, rates = self.plant.evaluate(self.plant.native("driving"), begin, x, held)
         u = np.array(np.broadcast_to(u, (*x.shape[:-1], u.shape[-1])))
         u[..., [list(self.plant.mechanism.inputs).index(n) for n in names]] = values
         rates = rates[..., [names.index(n) for n in self.moving.names]]

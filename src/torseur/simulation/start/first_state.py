@@ -11,7 +11,7 @@ import numpy as np
 
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint, Contact, Rolling
-from torseur.describe.substitution import with_slipping_wheels, without_constraints
+from torseur.describe.evaluation import with_slipping_wheels, without_constraints
 from torseur.errors import Location, NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing

@@ -30,12 +30,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from torseur.describe.checks import Severity
+from torseur.describe.evaluation import with_base
 from torseur.describe.faults import Fault, guess
 from torseur.describe.fields import FrozenDict
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.mechanism import Mechanism
-from torseur.describe.substitution import with_base
 from torseur.errors import ModelError, TorseurError, TorseurWarning
 from torseur.formats import Reading, contents, read
 from torseur.formats.yaml.nodes import Node, Source, find, parse, plain, take_down
@@ -52,7 +53,17 @@ from torseur.simulation.blocks import KINDS, Block, Constant, FormulaSignal, Rec
 from torseur.simulation.study.checks import faults
 from torseur.simulation.study.study import Study, study_of_listing
 
-__all__ = ["SHORT", "VERSION", "StudyFile", "load_study", "read_study", "study_of_text"]
+__all__ = [
+    "SHORT",
+    "VERSION",
+    "StudyFile",
+    "load_model",
+    "load_study",
+    "read_model",
+    "read_study",
+    "study_of_node",
+    "study_of_text",
+]
 
 VERSION = 1
 SHORT = {"solver": "method", "friction": "model", "stops": "model"}
@@ -72,6 +83,7 @@ class StudyFile:
         folder: where the file is.
         source, root: its text, if that is where the study comes from; none for a model file.
         notes: what the file asks for and is not done, in words.
+        is_model: whether it is a model file, which says nothing of a simulation.
     """
 
     study: Study
@@ -79,6 +91,7 @@ class StudyFile:
     source: Source | None = None
     root: Node | None = None
     notes: tuple[str, ...] = ()
+    is_model: bool = False
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -107,7 +120,10 @@ class StudyFile:
         if steps[0] in _TABLES and len(steps) > 1:  # what drives an input may be called a block on the way, and back
             steps[0] = next((t for t in _TABLES if steps[1] in getattr(self.study, t)), steps[0])
         mark, node = find(self.root, tuple(steps))
-        fault = Fault(tuple(steps), error.what, expected=error.expected, got=error.got, remedy=error.remedy)
+        severity = error.severity if isinstance(error, Fault) else Severity.ERROR
+        fault = Fault(
+            tuple(steps), error.what, expected=error.expected, got=error.got, remedy=error.remedy, severity=severity
+        )
         return fault.in_file(self.source.at(mark), node.path)
 
     def warn(self) -> None:
@@ -172,12 +188,35 @@ def read_study(
     return found.with_study(found.study.model_copy(update={"model": with_base(found.study.model, base)}))
 
 
+def read_model(path: str | os.PathLike[str], *, base: str | None = None) -> Reading:
+    """The model of a file, or of the study in a file, with the faults the checks find in it.
+
+    Args:
+        path: a model or study file.
+        base: how the base of the model moves, in place of what the file says.
+    """
+    file = Path(path)
+    is_yaml = file.suffix.lower() in (".yaml", ".yml")
+    if not is_yaml or not _is_study(parse(contents(file), Source(str(path)))):
+        return read(path, base=base)
+    study = read_study(path, base=base)
+    return Reading(study.study.model, lambda fault: study.placed(fault) or fault).checked()
+
+
+def load_model(path: str | os.PathLike[str], *, base: str | None = None) -> Mechanism:
+    """The model of a file, or of the study in a file; all faults at once."""
+    reading = read_model(path, base=base)
+    if reading.errors:
+        raise ModelError.of(reading.errors)
+    return reading.mechanism
+
+
 def _read_study(file: Path, path: str, loads: Mapping[str, type[Load]], blocks: Mapping[str, type[Block]]) -> StudyFile:
     if file.suffix.lower() in (".yaml", ".yml"):
         source = Source(path)
         root = parse(contents(file), source)
         if _is_study(root):
-            return _study_of(root, source, file.parent, loads, blocks)
+            return study_of_node(root, source, file.parent, loads, blocks)
         document = whole_document(root, source, loads=loads, folder=file.parent)
         reading = Reading(document.mechanism, document.placed).with_faults(document.faults)
     else:
@@ -187,7 +226,7 @@ def _read_study(file: Path, path: str, loads: Mapping[str, type[Load]], blocks: 
     if reading.settings is not None:
         study, notes = study_of_listing(reading.mechanism, reading.settings)
         return StudyFile(study, file.parent, notes=notes)
-    return StudyFile(Study(model=reading.mechanism), file.parent)
+    return StudyFile(Study(model=reading.mechanism), file.parent, is_model=True)
 
 
 def _is_study(root: Node) -> bool:
@@ -212,12 +251,20 @@ def study_of_text(
         loads, blocks: the kinds it may hold.
     """
     source = Source(where)
-    return _study_of(parse(text, source), source, folder or Path(), loads, blocks)
+    return study_of_node(parse(text, source), source, folder or Path(), loads, blocks)
 
 
-def _study_of(
+def study_of_node(
     root: Node, source: Source, folder: Path, loads: Mapping[str, type[Load]], blocks: Mapping[str, type[Block]]
 ) -> StudyFile:
+    """The study of a node of a file; all that is wrong with the file so far is raised.
+
+    Args:
+        root: a mapping with the fields of a study.
+        source: where faults are taken down.
+        folder: from where names of files in it count.
+        loads, blocks: the kinds it may hold.
+    """
     _check_version(root, source)
     model = _model(root, source, folder, loads)
     tables = {name: _blocks(root.items.get(name), blocks, source) for name in _TABLES}

@@ -24,6 +24,7 @@ _PARTS = (Solver, FrictionChoice, StopChoice, Change)
 _ELSEWHERE = {
     "[Mechanism](#mechanism)": "name of a file, or a [model](yaml.md)",
     "[Block](#block)": "[block](blocks.md)",
+    "[Indicator](#indicator)": "[indicator](scenarios.md)",
     "[Output](#output)": "[output](yaml.md#output)",
 }
 

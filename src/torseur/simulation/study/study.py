@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import (
     BeforeValidator,
@@ -25,13 +25,16 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from torseur.describe import Mechanism
+from torseur.describe.annotations import KindOf
 from torseur.describe.fields import FrozenDict, Number, Record, Table
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Output
 from torseur.errors import GraphError, ModelError
 from torseur.simulation.blocks import Block, block_of
+from torseur.simulation.results.indicators import KINDS as INDICATORS
+from torseur.simulation.results.indicators import Indicator
 
-__all__ = ["Change", "FrictionChoice", "Solver", "StopChoice", "Study", "Value", "study_of_listing"]
+__all__ = ["Change", "FrictionChoice", "Scenario", "Solver", "StopChoice", "Study", "Value", "study_of_listing"]
 
 
 def _value(given: Any) -> Any:
@@ -143,11 +146,17 @@ class Study(Record):
     )
     outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
     changes: tuple[Change, ...] = Field((), description="parameters that change on the way")
+    indicators: Table[Annotated[Indicator, KindOf(INDICATORS)]] = Field(
+        FrozenDict(), description="what is measured when the run has ended"
+    )
     audit: Value | None = Field(
         None, gt=0.0, description="share of the amounts exchanged that balances may be off by; by default the method's"
     )
     figures: bool = Field(True, strict=True, description="whether `torseur simulate` draws figures")
     playback: bool = Field(True, strict=True, description="whether `torseur simulate` writes a 3-D playback")
+    reports: tuple[Literal["en", "fr"], ...] = Field(
+        (), description="languages of the reports that `torseur simulate` writes: en, fr"
+    )
 
     @field_validator("inputs", "blocks", mode="before")
     @classmethod
@@ -173,10 +182,17 @@ class Study(Record):
         return self.every if self.every is not None else (self.until - self.begin) / 1000.0
 
 
+class Scenario(Protocol):
+    """What is done with a machine: it makes the study of one a study of that."""
+
+    def applied(self, study: Study) -> Study:
+        """The study with what the scenario says."""
+
+
 # -- CAGeM listings ----------------------------------------------------------------------------------------------------
 _TOLERANCE = 1e-6
 """Relative and absolute, of EasyDyn's integration."""
-_REPORTS = ("LATEX", "LATEX_FR", "LATEX_EN")
+_REPORTS = {"LATEX": "en", "LATEX_EN": "en", "LATEX_FR": "fr"}
 
 
 def study_of_listing(model: Mechanism, settings: Mapping[str, float | str]) -> tuple[Study, tuple[str, ...]]:
@@ -187,10 +203,10 @@ def study_of_listing(model: Mechanism, settings: Mapping[str, float | str]) -> t
         settings: FinalTime, StepSave, StepMax and the flags, as far as they are given.
 
     >>> study, notes = study_of_listing(Mechanism(name="arm"), {"FinalTime": 5.0, "StepMax": 0.005, "LATEX_EN": 1.0})
-    >>> study.until, study.solver.method, study.solver.longest
-    (5.0, 'easydyn', 0.005)
+    >>> study.until, study.solver.method, study.solver.longest, study.reports
+    (5.0, 'easydyn', 0.005, ('en',))
     >>> notes
-    ('LATEX_EN asks for a report, which is not written yet',)
+    ()
     """
     solver: dict[str, Any] = {"method": "easydyn", "rtol": _TOLERANCE, "atol": _TOLERANCE}
     fields: dict[str, Any] = {"model": model, "stops": {"model": "ignore"}}  # a listing knows none
@@ -202,13 +218,15 @@ def study_of_listing(model: Mechanism, settings: Mapping[str, float | str]) -> t
     for key, field in (("PLOT", "figures"), ("ANIM", "playback")):
         if key in settings:
             fields[field] = settings[key] != 0.0
+    asked = [language for key, language in _REPORTS.items() if settings.get(key, 0.0) != 0.0]
+    fields["reports"] = tuple(dict.fromkeys(asked))
     if settings.get("STATIC", 0.0) != 0.0:
         fields["start_from"] = "equilibrium"
     return Study.model_validate({**fields, "solver": solver}), tuple(_not_done(model, settings))
 
 
 def _not_done(model: Mechanism, settings: Mapping[str, float | str]) -> list[str]:
-    notes = [f"{key} asks for a report, which is not written yet" for key in _REPORTS if settings.get(key, 0.0) != 0.0]
+    notes = []
     if settings.get("FORCES", 0.0) != 0.0:
         names = ", ".join(model.inputs)
         notes.append(f"FORCES asks for efforts: they are the inputs {names}, zero unless a study drives them")

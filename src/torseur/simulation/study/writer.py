@@ -60,6 +60,8 @@ def _fields(study: Study) -> dict[str, Any]:
 def _plain(name: str, value: Any) -> Any:
     if name in ("inputs", "blocks"):
         return _blocks(name, value)
+    if name == "indicators":
+        return {key: {item.kind: plain(item)} for key, item in value.items()}
     short = plain(value)
     return short[SHORT[name]] if name in SHORT and short.keys() == {SHORT[name]} else short
 

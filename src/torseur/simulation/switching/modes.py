@@ -14,7 +14,7 @@ from torseur.errors import ModelError, NumericalError
 from torseur.simulation.integrate.hooks import EventSeen, Response
 from torseur.simulation.integrate.outcome import End, Outcome
 from torseur.simulation.integrate.recording import HeldHistory
-from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.plant.switches import HOLDS
 from torseur.simulation.results.channels import Event
 from torseur.simulation.solvers.problem import Array, Held, Memory
@@ -61,8 +61,7 @@ class Keeper:
 
     Args:
         plant: whose switches.
-        decide, jump, weigh: native `Plant.decisions`, `Problem.jumps` and `Plant.weight`; None without switches.
-        evaluate: calls them at a time, state and held numbers.
+        evaluate: calls its functions at a time, state and held numbers.
         log: is told of impacts.
         slips: sets the modes of friction in contacts.
         rest_speed: a rebound slower than this ends an impact, m/s or rad/s.
@@ -76,30 +75,26 @@ class Keeper:
 
     def __init__(
         self,
-        plant: Plant,
-        decide: NativeFunction | None,
-        jump: NativeFunction | None,
-        weigh: NativeFunction | None,
+        plant: NativePlant,
         evaluate: Evaluate,
         log: HeldHistory,
         slips: SlipModes,
         rest_speed: float = 1e-4,
     ) -> None:
-        self.plant, self.decide, self.jump, self.weigh, self.evaluate = plant, decide, jump, weigh, evaluate
+        self.facts, self.evaluate = plant.facts, evaluate
+        self.decide, self.jump, self.weigh = (plant.native(name) for name in ("decisions", "jumps", "weight"))
         self.log, self.slips, self.rest_speed = log, slips, rest_speed
-        nq, nv = len(plant.system.q), len(plant.system.v)
-        self.speeds = slice(nq, nq + nv)
+        self.speeds = plant.problem.columns("v")
         """Their place in a state."""
         self.events: list[Event] = []
         self._slid: dict[int, float] = {}  # when each friction began to slide last
         self._modes: Array = np.zeros(0)  # before the first event of an instant
-        names = [held.name for held in plant.parts.held]
-        switches = plant.switches
-        self._dry = [names.index(f"{d.name}_slides") for d in switches.dry]
-        self._closed = [names.index(f"{s.name}_closed") for s in switches.sided]
-        self._hit = [names.index(f"{s.name}_hit") for s in switches.sided]
+        names, switches = plant.facts.held_names, plant.facts.switches
+        self._dry = [names.index(f"{name}_slides") for name in switches.dry]
+        self._closed = [names.index(f"{name}_closed") for name in switches.sided]
+        self._hit = [names.index(f"{name}_hit") for name in switches.sided]
         labels = (*self._labels_dry, *self._labels_sided, *(f"{s.name}_friction" for s in switches.slips))
-        self._first = next((k for k, e in enumerate(plant.parts.events) if e.name in labels), 0)
+        self._first = next((k for k, name in enumerate(plant.facts.events) if name in labels), 0)
 
     @property
     def sided(self) -> range:
@@ -108,11 +103,11 @@ class Keeper:
 
     @property
     def _labels_dry(self) -> list[str]:
-        return [f"{d.name}_friction" for d in self.plant.switches.dry]
+        return [f"{name}_friction" for name in self.facts.switches.dry]
 
     @property
     def _labels_sided(self) -> list[str]:
-        return [s.name for s in self.plant.switches.sided]
+        return list(self.facts.switches.sided)
 
     def memory(self) -> Memory:
         told = [[e.time, e.name, e.what] for e in self.events]
@@ -133,10 +128,14 @@ class Keeper:
     def begin(self, t: float, x: Array, held: Held) -> Array:
         """Choose all modes at the start; the speeds that go with them."""
         _, sided = self._look(t, x, held)
-        deep = [s for s, state in zip(self._labels_sided, sided, strict=True) if state.gap < -1e-6]
+        gaps = {s: state.gap for s, state in zip(self._labels_sided, sided, strict=True)}
+        deep = [f"{name} by {-gap:.3g}" for name, gap in gaps.items() if gap < -1e-6]
         if deep:
             raise ModelError(
-                "the start is on the wrong side of a contact or stop", where=("start",), got=", ".join(deep)
+                "the start is on the wrong side of a contact or stop",
+                where=("start",),
+                got=f"{', '.join(deep)} (m or rad)",
+                remedy="start elsewhere, or move what sits too deep: of a vehicle, the height of chassis or hubs",
             )
         for k, one in zip(self._closed, sided, strict=True):
             held.m[k] = float(one.gap <= self.NEAR and abs(one.rate) <= self.NEAR)
@@ -225,10 +224,10 @@ class Keeper:
             if k >= n + len(self._closed):
                 return self._slip(k - n - len(self._closed), meeting)
             return self._friction(k, meeting) if k < n else self._contact(k - n, meeting)
-        name = self.plant.parts.events[meeting.event].name
-        if name in self.plant.flat:
-            raise End(Outcome.SINGULAR, why=f"the wheel of {self.plant.flat[name]} falls flat: no point touches alone")
-        if name in self.plant.switches.reports:
+        name = self.facts.events[meeting.event]
+        if name in self.facts.flat:
+            raise End(Outcome.SINGULAR, why=f"the wheel of {self.facts.flat[name]} falls flat: no point touches alone")
+        if name in self.facts.switches.reports:
             self._tell(meeting.time, name, Say.RETURNED if meeting.rising else Say.PASSED)
         else:
             self.events.append(Event(meeting.time, name, "rises" if meeting.rising else "falls"))
@@ -238,7 +237,7 @@ class Keeper:
         self.events.append(Event(t, name, what.value))
 
     def _friction(self, k: int, meeting: EventSeen) -> Response:
-        held, place, name = meeting.held, self._dry[k], self.plant.switches.dry[k].name
+        held, place, name = meeting.held, self._dry[k], self.facts.switches.dry[k]
         before = held.m[place]
         dry, _ = self._look(meeting.time, meeting.state, held)
         if before == 0.0 and self._shared(meeting.time, meeting.state, held):
@@ -257,7 +256,7 @@ class Keeper:
 
     def _slip(self, k: int, meeting: EventSeen) -> Response:
         """At the event of friction in a contact: it slips, sticks, or slips along another direction."""
-        t, x, held, name = meeting.time, meeting.state, meeting.held, self.plant.switches.slips[k].name
+        t, x, held, name = meeting.time, meeting.state, meeting.held, self.facts.switches.slips[k].name
         place = self.slips.modes[k]
         slipped = held.m[place] > 0.5
         if not self.slips.meet(k, t, x, held) if slipped else self._shared(t, x, held):
@@ -273,13 +272,13 @@ class Keeper:
 
     def _tell_changes(self, t: float, before: Array, held: Held, skip: int = -1) -> None:
         """Tell what changed beside a mode."""
-        switches = self.plant.switches
-        for place, d in zip(self._dry, switches.dry, strict=True):
+        switches = self.facts.switches
+        for place, name in zip(self._dry, switches.dry, strict=True):
             if held.m[place] != before[place] and place != skip:
-                self._tell(t, d.name, Say.SLIDES if held.m[place] else Say.STICKS)
-        for place, s in zip(self._closed, switches.sided, strict=True):
+                self._tell(t, name, Say.SLIDES if held.m[place] else Say.STICKS)
+        for place, name in zip(self._closed, switches.sided, strict=True):
             if held.m[place] != before[place] and place != skip:
-                self._tell(t, s.name, Say.OPENS)
+                self._tell(t, name, Say.OPENS)
         for k, (place, slip) in enumerate(zip(self.slips.modes, switches.slips, strict=True)):
             if held.m[place] != before[place] and place != skip and self.slips.is_closed(k, held):
                 self._tell(t, slip.name, Say.SLIPS if held.m[place] else Say.STICKS)
@@ -399,6 +398,6 @@ class Keeper:
             stays = k in reached and rebound == 0.0
             held.m[self._closed[k]] = float(stays)
             if closed[k] and not stays:
-                self._tell(t, self.plant.switches.sided[k].name, Say.OPENS)
+                self._tell(t, self.facts.switches.sided[k], Say.OPENS)
             elif not closed[k] and k in reached:
-                self._tell(t, self.plant.switches.sided[k].name, Say.CLOSES if stays else Say.REBOUNDS)
+                self._tell(t, self.facts.switches.sided[k], Say.CLOSES if stays else Say.REBOUNDS)

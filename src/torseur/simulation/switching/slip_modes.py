@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torseur.emit import NativeFunction
-from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.plant.slips import SLOW
 from torseur.simulation.plant.switches import HOLDS
 from torseur.simulation.solvers.problem import Array, Held
@@ -49,32 +49,27 @@ class SlipModes:
 
     Args:
         plant: whose.
-        decide, instant, strike: native `Plant.decisions`, `Plant.instant` and `Plant.impact`; None where not needed.
-        evaluate: calls them at a time, state and held numbers.
+        evaluate: calls its functions at a time, state and held numbers.
     """
 
     def __init__(
         self,
-        plant: Plant,
-        decide: NativeFunction | None,
-        instant: NativeFunction | None,
-        strike: NativeFunction | None,
+        plant: NativePlant,
         evaluate: Evaluate,
     ) -> None:
-        self.plant, self.decide, self.instant, self.strike, self.evaluate = plant, decide, instant, strike, evaluate
-        names = [held.name for held in plant.parts.held]
-        switches = plant.switches
+        self.facts, self.evaluate, self._speeds = plant.facts, evaluate, plant.problem.columns("v")
+        self.decide, self.instant, self.strike = (plant.native(name) for name in ("decisions", "instant", "impact"))
+        names, switches = plant.facts.held_names, plant.facts.switches
         self.slips = switches.slips
         self.modes = [names.index(f"{s.name}_slips") for s in self.slips]
-        self.axes = [[names.index(f"{s.name}_slip_{row.part}") for row in s.contact.rows] for s in self.slips]
+        self.axes = [[names.index(f"{s.name}_slip_{part}") for part in s.parts] for s in self.slips]
         self.closed = [names.index(c) if (c := f"{s.name}_closed") in names else None for s in self.slips]
-        self.shares = [names.index(name) for name in plant.share_names]
-        half = len(plant.rank_names) // 2
-        self._ranks = [names.index(name) for name in plant.rank_names[:half]]
+        self.shares = [names.index(name) for name in plant.facts.shares]
+        half = len(plant.facts.ranks) // 2
+        self._ranks = [names.index(name) for name in plant.facts.ranks[:half]]
         self._first = 3 * len(switches.dry) + 4 * len(switches.sided)
-        constraints = plant.bench.constraints
-        self.dry_rows, self.sided_rows = switches.places(constraints)
-        self.rows = switches.along_ground(constraints)
+        self.dry_rows, self.sided_rows = switches.dry_rows, switches.sided_rows
+        self.rows = [(slip.normal, slip.along) for slip in self.slips]
 
     def look(self, t: float, x: Array, held: Held) -> list[Slipping]:
         if not self.slips:
@@ -251,21 +246,20 @@ class SlipModes:
             acting: the one-sided that push then.
             rebounds: of all that touch, the rates they ask for.
         """
-        constraints = self.plant.bench.constraints
-        nq, n = len(self.plant.system.q), constraints.tree.nv
-        v = slice(nq, nq + n)
+        rows, v = self.facts.rows, self._speeds
+        n = v.stop - v.start
         if not self.slips or np.array_equal(before, after):
             return after
         A, u, M = (np.asarray(part, dtype=float) for part in self.evaluate(self.strike, t, before, held))
         A, M = A.reshape(-1, n), M.reshape(n, n)
         found = self.look(t, after, held)
         sided = {self.sided_rows[k]: k for k in range(len(self.sided_rows))}
-        owners = {constraints.rows[row].owner: k for row, k in sided.items()}
+        owners = {rows[row].owner: k for row, k in sided.items()}
         loose = {*self.dry_rows, *(k for _, along in self.rows for k in along)}
         pushing = [row for row, k in sided.items() if k in acting]
         holding = [
             k
-            for k, row in enumerate(constraints.rows)
+            for k, row in enumerate(rows)
             if k not in loose and k not in sided and (row.owner not in owners or owners[row.owner] in rebounds)
         ]
         rubs = [Rub(normal, tuple(along), f.mu) for (normal, along), f in zip(self.rows, found, strict=True)]

@@ -1,0 +1,175 @@
+"""The first stage of a plant: what blocks, loads and switches add to a mechanism, before its motion is solved.
+
+Expressions are in terms of symbols for what is not known yet: accelerations, multipliers, reactions and the forces of
+blocks. Inputs that keep a number stay inputs of the compiled functions: another number is another run of the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torseur.describe import Mechanism
+from torseur.describe.mechanism import Output
+from torseur.dynamics.loads.forces import LoadOnTree
+from torseur.dynamics.workbench import RANK_NAMES, Options, Workbench
+from torseur.graph import Expr
+from torseur.simulation.blocks import Block, build_blocks, number_of
+from torseur.simulation.blocks.context import Context
+from torseur.simulation.blocks.parts import Parts
+from torseur.simulation.plant.switches import Friction, Stops, Switches
+
+__all__ = ["Construction", "PlantRequest", "Settings", "constructed"]
+
+FLAT = 1e-3
+"""A wheel that rolls lies flat where the sine of the angle of its axle with the normal is below this."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a study chooses about its physics.
+
+    Attributes:
+        friction: how dry friction is computed.
+        stops: what limits of coordinates do.
+        audit: whether integrals for the audit run along.
+        implicit: whether the solver needs the second-order form.
+        independent: speeds by which many loops are solved; chosen where none are given.
+        watch: whether a wheel that falls flat is an event: steps by error would become ever shorter there.
+    """
+
+    friction: Friction = field(default_factory=Friction)
+    stops: Stops = field(default_factory=Stops)
+    audit: bool = True
+    implicit: bool = False
+    independent: tuple[str, ...] | None = None
+    watch: bool = False
+
+
+@dataclass(frozen=True)
+class PlantRequest:
+    """All that decides a plant.
+
+    Attributes:
+        mechanism: what moves.
+        given: blocks by name; one that is called like an input drives it.
+        settings: choices about the physics.
+        outputs: further formulas to record; they may use results of blocks and multipliers.
+        folder: where files that blocks read are looked for.
+    """
+
+    mechanism: Mechanism
+    given: Mapping[str, Block] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """Inputs that keep a number through a run, and the numbers."""
+        numbers = {name: number_of(block) for name, block in self.given.items() if name in self.mechanism.inputs}
+        return {name: x for name, x in numbers.items() if x is not None}
+
+    @property
+    def blocks(self) -> dict[str, Block]:
+        """All others."""
+        return {name: block for name, block in self.given.items() if name not in self.constants}
+
+
+@dataclass(frozen=True)
+class Construction:
+    """What was built, in terms of what is to be solved for.
+
+    Attributes:
+        request: what was asked for.
+        bench: the mechanism, its rows with those of the switches.
+        switches: what events decide.
+        parts: of blocks and loads.
+        rank_names, share_names: held numbers: the ranks of rows, multipliers near which redundant rows share a load.
+        lam: symbols of the multipliers.
+        shares: the held multipliers, where there are any.
+        judged: symbols of the multipliers that switches are judged by.
+        pushes: symbols of the forces of blocks, where these have any.
+        flat: event -> the constraint of the wheel that falls flat then.
+    """
+
+    request: PlantRequest
+    bench: Workbench
+    switches: Switches
+    parts: Parts
+    rank_names: tuple[str, ...]
+    share_names: tuple[str, ...]
+    lam: list[Expr]
+    shares: list[Expr]
+    judged: list[Expr]
+    pushes: list[Expr]
+    flat: dict[str, str]
+
+
+def constructed(request: PlantRequest) -> Construction:
+    """Build all that is asked for into one graph.
+
+    Switches and ranks decide which rows there are, so they come before anything that looks at rows; events of switches
+    come after blocks and outputs, whose events a study numbers first.
+    """
+    settings = request.settings
+    bench = Workbench(request.mechanism, Options(independent=settings.independent))
+    context = Context(bench, request.folder, request.constants)
+    switches = Switches(context, settings.friction, settings.stops)
+    switches.install()
+    rank_names = _install_ranks(context)
+    _install_loads(context, request)
+    build_blocks(context, request.blocks)
+    _define_outputs(context, request.outputs)
+    rows = bench.constraints.rows
+    lam = list(bench.rows_block("lam")) if rows else []
+    share_names = tuple(f"share_{row.name}" for row in rows) if switches and len(rows) > 1 else ()
+    shares = [context.held(name, 0.0, is_mode=True) for name in share_names]
+    judged = list(bench.rows_block("judged")) if shares else lam
+    for name, value in switches.event_functions(bench.constraints, judged).items():
+        context.event(name, value)
+    flat = _watch_wheels(context) if settings.watch else {}
+    pushes = list(bench.block("block_force")) if context.has_forces else []
+    parts = context.parts()
+    return Construction(request, bench, switches, parts, rank_names, share_names, lam, shares, judged, pushes, flat)
+
+
+def _install_ranks(context: Context) -> tuple[str, ...]:
+    """The ranks of constraint rows are held numbers: they change with the rows that are active."""
+    bench = context.bench
+    names = [f"{what}_{k}" for what in RANK_NAMES for k in range(1, len(bench.constraints.components) + 1)]
+    bench.switching.ranks = [context.held(name, 0.0, is_mode=True) for name in names]
+    return tuple(names)
+
+
+def _install_loads(context: Context, request: PlantRequest) -> None:
+    """States of loads are integrated, unless the study drives them; their results have names."""
+    inputs = request.mechanism.inputs
+    for name, load in request.mechanism.loads.items():
+        on = LoadOnTree(context.bench.tree, name, context.kinematics)
+        context.where = ("loads", name)
+        for key, result in load.results(on).items():
+            context.define(f"{name}_{key}", result.value, result.unit, result.meaning)
+        for state, rate in load.rates(on).items() if load.states else ():
+            if state not in request.given:
+                symbol = context.state(state, inputs[state].default, inputs[state].unit or "")
+                context.rate(symbol, rate)
+                context.drive(state, symbol)
+
+
+def _define_outputs(context: Context, outputs: Mapping[str, Output]) -> None:
+    for name, output in outputs.items():
+        context.where = ("outputs", name)
+        context.define(name, context.value(output.value), output.unit or "", output.description or "")
+
+
+def _watch_wheels(context: Context) -> dict[str, str]:
+    """Events of wheels that fall flat, by name, and whose constraint it is."""
+    found = {}
+    for owner, s in context.bench.constraints.uprightness.items():
+        if not s.is_number:
+            name = f"{owner.split('.', 1)[1]}_flat"
+            context.event(name, s - FLAT)
+            found[name] = owner
+    return found

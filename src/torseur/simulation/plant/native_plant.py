@@ -1,0 +1,171 @@
+"""The last stage of a plant: facts and native functions, found on disk where the plant was run before.
+
+request -> construction -> expressions -> facts and functions -> native code; only what is not found is derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from torseur.describe.canonical import canonical
+from torseur.emit import NativeFunction, Store, Tier
+from torseur.emit.interface import Argument
+from torseur.simulation.blocks.input_rates import orders
+from torseur.simulation.plant.balances import Balances
+from torseur.simulation.plant.construction import PlantRequest, constructed
+from torseur.simulation.plant.facts import (
+    AccountFacts,
+    BalanceFacts,
+    HeldFacts,
+    PlantFacts,
+    Quantity,
+    RowFacts,
+    SampleFacts,
+    SlipFacts,
+    SwitchFacts,
+)
+from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.time_formulas import TIME_FUNCTIONS
+from torseur.simulation.results.channels import Role
+from torseur.simulation.solvers.problem import Array, Held, KeptProblem, Solvable
+
+__all__ = ["NativePlant"]
+
+
+class NativePlant:
+    """A plant in numbers.
+
+    Args:
+        request: all that decides it.
+    """
+
+    def __init__(self, request: PlantRequest) -> None:
+        self.request, self.mechanism, self.constants = request, request.mechanism, request.constants
+        self.store = _store_of(request)
+        self._natives: dict[tuple[str, bool], NativeFunction] = {}
+        self._lock = RLock()
+        self.facts = self.store.part("facts").facts(lambda: _facts_of(self.derived()))
+        steps = self.store.part("problem")
+        self.problem: Solvable = KeptProblem(self.facts.shape, steps, lambda: self.derived().problem)
+
+    def derived(self) -> Plant:
+        """The expressions; derived once, whoever asks first."""
+        with self._lock:
+            return self._plant
+
+    @cached_property
+    def _plant(self) -> Plant:
+        return Plant(constructed(self.request))
+
+    @cached_property
+    def sample_functions(self) -> tuple[Callable[..., Any] | None, ...]:
+        """The Python function of each sample; one cannot be kept, so where there are any the plant is derived."""
+        if not any(sample.is_python for sample in self.facts.samples):
+            return (None,) * len(self.facts.samples)
+        return tuple(sample.function for sample in self.derived().parts.samples)
+
+    def native(self, name: str, *, batches: bool = False) -> NativeFunction | None:
+        """A function of the plant by name, for single states or for batches in lanes; None where it has none such."""
+        if name not in self.facts.functions:
+            return None
+        with self._lock:
+            if (name, batches) not in self._natives:
+                self._natives[name, batches] = self._many(name) if batches else self._single(name)
+            return self._natives[name, batches]
+
+    def _many(self, name: str) -> NativeFunction:
+        return self.store.function(name, lambda: self.derived().functions()[name](), batches=True)
+
+    def _single(self, name: str) -> NativeFunction:
+        """Compiled at once, since nothing is in the middle of a run, and quickly: it is called now and then."""
+        tier = Tier.FULL if name in TIME_FUNCTIONS else Tier.QUICK
+        native = self.store.function(name, lambda: self.derived().functions()[name](), lanes=1, tier=tier)
+        native.ready()
+        return native
+
+    def evaluate(self, native: NativeFunction | None, t: float | Array, x: Array, held: Held) -> Any:
+        """A function of the plant at one instant, for one state or many."""
+        assert native is not None
+        values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
+        for block in self.problem.states:
+            values[block.name] = x[..., self.problem.columns(block.name)]
+        return native(*(values[a.name] for a in native.interface.inputs))
+
+
+def _store_of(request: PlantRequest) -> Store:
+    """Where what is derived for a request is kept.
+
+    Of constant inputs the numbers decide nothing, and which they are only where something may ask for their rates: a
+    constraint that they drive, a block, a state of a load.
+    """
+    mechanism, folder = request.mechanism, request.folder or Path()
+    asks = bool(request.blocks) or any(load.states for load in mechanism.loads.values())
+    constants = sorted(name for name in request.constants if asks or name in orders(mechanism))
+    return Store.of(
+        "plant",
+        canonical(mechanism, without=frozenset({"title", "notes"})),
+        *(text for name, block in request.blocks.items() for text in (name, block.told(folder))),
+        canonical(constants),
+        canonical(request.settings),
+        canonical(request.outputs),
+    )
+
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+def _facts_of(plant: Plant) -> PlantFacts:
+    parts, rows, mechanism = plant.parts, plant.bench.constraints, plant.mechanism
+    return PlantFacts(
+        functions=frozenset(plant.functions()),
+        inputs=tuple(Argument(b.name, b.shape, b.role) for b in plant.blocks),
+        shape=plant.problem.shape,
+        states=tuple(Quantity(s.name, s.unit, "state of a block", Role.STATE) for s in parts.states),
+        held=tuple(HeldFacts(h.name, h.is_mode) for h in parts.held),
+        events=tuple(event.name for event in parts.events),
+        samples=tuple(SampleFacts(s.places, len(s.values), s.where, s.function is not None) for s in parts.samples),
+        timing=plant.timing,
+        knots=plant.time_formulas.knots,
+        driven=frozenset(n for n, u in zip(mechanism.inputs, plant.system.u, strict=True) if u in parts.inputs),
+        is_driven=plant.is_driven,
+        ranks=plant.built.rank_names,
+        shares=plant.built.share_names,
+        rows=tuple(RowFacts(row.name, row.owner, row.unit, row.position is not None) for row in rows.rows),
+        components=tuple((tuple(some), tuple(speeds)) for some, speeds in rows.components),
+        lengths=tuple(x.unit == "m/s" for x in mechanism.v),
+        switches=_switch_facts(plant),
+        flat=plant.built.flat,
+        normals=plant.normals_read,
+        always_read=frozenset(plant.always_read),
+        balances=None if plant.balances is None else _balance_facts(plant.balances),
+        items=plant.recorded.items,
+    )
+
+
+def _switch_facts(plant: Plant) -> SwitchFacts:
+    switches, constraints = plant.switches, plant.bench.constraints
+    dry, sided = switches.places(constraints)
+    along = zip(switches.slips, switches.along_ground(constraints), strict=True)
+    return SwitchFacts(
+        tuple(d.name for d in switches.dry),
+        tuple(s.name for s in switches.sided),
+        tuple(dry),
+        tuple(sided),
+        tuple(
+            SlipFacts(slip.name, tuple(row.part for row in slip.contact.rows), normal, tuple(rows))
+            for slip, (normal, rows) in along
+        ),
+        tuple(switches.reports),
+    )
+
+
+def _balance_facts(balances: Balances) -> BalanceFacts:
+    return BalanceFacts(
+        tuple(
+            AccountFacts(x.island.name, len(x.kinetic), tuple(flow.name for flow in x.works)) for x in balances.accounts
+        ),
+        tuple(flow.name for flow in balances.impulses),
+        tuple(Quantity(f.name, f.unit, f.meaning, Role.AUDIT) for f in balances.flows),
+    )
