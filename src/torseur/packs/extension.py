@@ -6,13 +6,16 @@ from torseur.extensions import Extension
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
 from torseur.packs.vehicles.document import KEY, read_vehicle_document
-from torseur.packs.vehicles.drivers import BLOCKS
+from torseur.packs.vehicles.drivers import BLOCKS as DRIVERS
+from torseur.packs.vehicles.indicators import INDICATORS
+from torseur.packs.vehicles.instruments import BLOCKS as INSTRUMENTS
 
 __all__ = ["EXTENSION"]
 
 EXTENSION = Extension(
     "torseur.packs",
     loads={TyreLoad.kind: TyreLoad, Air.kind: Air},
-    blocks=BLOCKS,
+    blocks={**DRIVERS, **INSTRUMENTS},
+    indicators=INDICATORS,
     documents={KEY: read_vehicle_document},
 )

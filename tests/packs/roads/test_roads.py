@@ -89,8 +89,8 @@ def test_a_bump_of_one_side_is_not_on_the_other():
     [
         Bumps.model_validate({"bumps": [{"at": 1.0, "length": 0.5, "height": 0.05}]}).made(),
         Steps.model_validate({"steps": [{"at": 1.25, "height": 0.1}], "envelope": 0.5}).made(),
-        Profile(x=(0.9, 1.0, 1.3, 1.7), z=(0.0, 0.1, -0.1, 0.2)).made(),
-        Profile(x=(1.0, 1.01), z=(0.0, 0.1), envelope=0.2).made(),
+        pytest.param(Profile(x=(0.9, 1.0, 1.3, 1.7), z=(0.0, 0.1, -0.1, 0.2)).made(), marks=pytest.mark.slow),
+        pytest.param(Profile(x=(1.0, 1.01), z=(0.0, 0.1), envelope=0.2).made(), marks=pytest.mark.slow),
     ],
 )
 def test_the_curvature_of_what_calls_itself_smooth_is_continuous(made):
@@ -251,6 +251,7 @@ def test_every_kind_is_reached_by_its_name():
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_the_centre_of_a_wheel_on_a_wave_keeps_its_distance_to_it():
     amplitude, length = 0.02, 3.0
     made = Sine(amplitude=amplitude, length=length).made()
@@ -264,6 +265,7 @@ def test_the_centre_of_a_wheel_on_a_wave_keeps_its_distance_to_it():
     assert run.audit().holds
 
 
+@pytest.mark.slow
 def test_a_wheel_jumps_over_a_bump_flies_freely_and_lands():
     made = Bumps.model_validate({"bumps": [{"at": 1.0, "length": 1.0, "height": 0.1}]}).made()
     run = ts.simulate(wheel(made, lifts=True), until=1.0, start={"z": R, "vx": 4.0})
@@ -287,6 +289,7 @@ def test_a_compliant_wheel_climbs_a_sharp_step():
     assert run.audit().holds
 
 
+@pytest.mark.slow
 def test_a_rigid_wheel_rolls_over_a_random_road():
     made = Iso8608.model_validate({"class": "A", "length": 10.0, "seed": 2, "envelope": 0.2}).made()
     run = ts.simulate(wheel(made), until=1.0, start={"x": -0.5, "z": R, "vx": 4.0})

@@ -1,4 +1,4 @@
-"""What Maakaroun 2011, chapter 3, says of its simulations."""
+"""What Maakaroun 2011, chapters 2 and 3, says of its simulations."""
 
 from functools import cache
 
@@ -13,11 +13,8 @@ pytestmark = pytest.mark.slow
 
 @cache
 def run_of(study, **changes):
-    return ts.simulate(STUDIES[study], **changes)
-
-
-def at_peak(run, signal):
-    return int(np.argmax(np.abs(run[signal])))
+    """A run of a study; tables are given as pairs."""
+    return ts.simulate(STUDIES[study], **{name: dict(pairs) for name, pairs in changes.items()})
 
 
 def test_static_loads_carry_the_weight_and_balance_moments():
@@ -78,3 +75,81 @@ def test_straight_acceleration_moves_the_load_rearward_and_nothing_sideways():
     for name in ("vy", "roll", "yaw", "wz"):
         assert np.abs(run[name]).max() < 1e-9
     assert run["dvx"][-1] == pytest.approx(0.0, abs=0.01)
+
+
+# -- 2.4.2: turns of the single track ----------------------------------------------------------------------------------
+STEERED = "if(t > 1, if(t < 2, sin(pi*(t - 1)/2)^2, if(t < 5, 1, if(t < 6, sin(pi*(6 - t)/2)^2, 0))), 0)"
+
+
+def turned(V=10.0, amplitude=0.05):
+    return run_of(
+        "bicycle_406/turn", parameters=(("V", V),), start=(("vx", V),), inputs=(("steering", f"{amplitude}*{STEERED}"),)
+    )
+
+
+def steady_gain(V):
+    """Yaw rate over steering angle of a linear single track whose tyres have side force C and aligning moment N."""
+    m, lever = 1593.28, {"front": 1.107, "rear": -1.593}
+    rows = np.zeros((2, 2))  # forces and moments by (vy, yaw rate); alpha = steer - (vy + x wz)/V
+    steered = np.zeros(2)
+    for axle, x in lever.items():
+        Fz = m * 9.81 * {"front": 1.593, "rear": 1.107}[axle] / 2.7 / 2 / 1000.0
+        C = 2 * 3036 * np.sin(2 * np.arctan(Fz / 12.8)) * 180 / np.pi  # BCD of Fy, both tyres
+        N = 2 * (-3.57403 * Fz**2 - 0.087737 * Fz) * np.exp(-0.09841 * Fz) * 180 / np.pi  # BCD of Mz
+        effect = np.array([C, x * C + N])
+        rows += np.outer(effect, [1.0 / V, x / V])
+        steered += effect * (axle == "front")
+    rows[0, 1] += m * V
+    return np.linalg.solve(rows, steered)[1]
+
+
+@pytest.mark.parametrize("V", [5.0, 10.0, 15.0, 20.0])
+def test_a_single_track_turns_at_constant_speed_whatever_the_speed(V):
+    """Section 2.4.2.1: the longitudinal speed is kept, the car turns left and stays so."""
+    run = turned(V)
+    np.testing.assert_allclose(run["vx"], V, rtol=2e-3)
+    assert run.audit().holds
+    k = int(np.searchsorted(run.time, 4.5))  # steady
+    for axle in ("front", "rear"):
+        assert run[f"{axle}_alpha"][k] > 0.0
+        assert run[f"{axle}_Fy"][k] > 0.0
+    assert run["wz"][-1] == pytest.approx(0.0, abs=1e-4)
+    assert turned(V, 1e-4)["wz"][k] / 1e-4 == pytest.approx(steady_gain(V), rel=1e-4)
+
+
+def test_faster_and_more_steered_it_turns_more_and_slips_more():
+    """The families of figures 2.12 to 2.22."""
+    by_speed, by_angle = [turned(V) for V in (5.0, 10.0, 15.0, 20.0)], [turned(amplitude=a) for a in (0.02, 0.05, 0.1)]
+    for runs in (by_speed, by_angle):
+        for name in ("yaw", "front_alpha", "rear_alpha", "front_Fy", "rear_Fy"):
+            peaks = [np.abs(run[name]).max() for run in runs]
+            assert peaks == sorted(peaks), name
+    lateral = [np.abs(run["vy"]).max() for run in by_angle]
+    assert lateral == sorted(lateral)
+
+
+# -- 3.2.3.2.1 and 3.4.3 -----------------------------------------------------------------------------------------------
+def test_free_speed_falls_in_the_turns_and_speed_control_holds_it():
+    """3.2.3.2.1: the speed falls while lateral adherence is used; with the speed held it does not."""
+    free, held = run_of("two_wheel_406/double_turn"), run_of("two_wheel_406/constant_speed")
+    assert free["vx"][-1] < 9.8
+    slowing = free["dvx"] < -0.02
+    assert np.abs(free["wz"][slowing]).min() > 0.02  # only where it turns
+    np.testing.assert_allclose(held["vx"], 10.0, atol=0.01)
+    assert np.abs(held["dvx"]).max() < 0.2 * np.abs(free["dvx"]).max()
+    assert held.audit().holds
+
+
+def test_braking_of_the_car_and_of_its_projection_on_two_wheels_coincide():
+    """3.4.3: speeds, accelerations, pitch and travels."""
+    car, two = run_of("peugeot_406/braking"), run_of("two_wheel_406/braking")
+    assert car["vx"][-1] < 14.0
+    for name in ("vx", "dvx", "pitch", "z"):
+        np.testing.assert_allclose(car[name], two[name], atol=2e-4 * np.abs(car[name]).max())
+    for axle in ("front", "rear"):
+        travel = (car[f"travel_{axle}_left"] + car[f"travel_{axle}_right"]) / 2
+        np.testing.assert_allclose(travel, two[f"travel_{axle}"], atol=2e-4 * np.abs(travel).max())
+        load = car[f"{axle}_left_Fz"] + car[f"{axle}_right_Fz"]
+        np.testing.assert_allclose(load, two[f"{axle}_Fz"], rtol=2e-5)
+    assert car["pitch"].max() > 0.005  # the nose dives
+    assert max(np.abs(run["vy"]).max() for run in (car, two)) < 2e-3

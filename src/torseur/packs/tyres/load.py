@@ -69,6 +69,7 @@ class TyreLoad(Load):
     )
     adherence: Anything = Field(1.0, description="what friction is multiplied by, beside the adherence of the road")
     pressure: Scalar | None = Field(None, description="inflation pressure, Pa; by default that of the law's data")
+    count: Scalar = Field(1.0, description="tyres side by side on the wheel, which share its load")
     deflection: tuple[InputName, InputName] | None = Field(
         None, description="inputs that are the deflections of the tread, ahead and to the left, m"
     )
@@ -144,13 +145,13 @@ class TyreLoad(Load):
         forward = select(m.Vx < -low, m.Vx, absolute(m.Vx))
         mu = m.wheel.adherence * on.scalar(self.adherence)
         pressure = None if self.pressure is None else on.scalar(self.pressure)
-        return Slip(kappa, alpha, m.wheel.camber, m.Fz, forward, mu, pressure, m.Vr)
+        return Slip(kappa, alpha, m.wheel.camber, m.Fz / on.scalar(self.count), forward, mu, pressure, m.Vr)
 
     def _lengths(self, on: LoadContext, m: _Motion) -> tuple[Expr, Expr]:
         if not self.relaxation:
             return on.scalar(self.patch), on.scalar(self.patch)
         zero = on.graph.zero
-        slip = Slip(zero, zero, m.wheel.camber, m.Fz, m.Vx)
+        slip = Slip(zero, zero, m.wheel.camber, m.Fz / on.scalar(self.count), m.Vx)
         found = self.law.relaxation(slip, on.scalar)
         if found.x is zero or found.y is zero:
             raise ModelError(
@@ -162,7 +163,8 @@ class TyreLoad(Load):
         return maximum(found.x, least), maximum(found.y, least)
 
     def _forces(self, on: LoadContext, m: _Motion) -> TyreForces:
-        return self.law.forces(self._slip(on, m), on.scalar)
+        n, one = on.scalar(self.count), self.law.forces(self._slip(on, m), on.scalar)
+        return TyreForces(n * one.Fx, n * one.Fy, n * one.Mx, n * one.My, n * one.Mz)
 
 
 @dataclass(frozen=True)

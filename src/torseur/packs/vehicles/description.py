@@ -34,6 +34,7 @@ __all__ = [
     "Drive",
     "Motor",
     "OwnSuspension",
+    "OwnTyre",
     "Parts",
     "Payload",
     "Rigid",
@@ -73,6 +74,7 @@ class Wheel(Record):
         "lowest", description="where it touches: at its lowest point, or fixed under the hub (Maakaroun)"
     )
     lifts: bool = Field(True, strict=True, description="whether a rigid contact may lift off, and land again")
+    tyres: Scalar = Field(1.0, description="side by side on it, which share its load: 2 of a twin wheel")
 
 
 class BumpStop(Record):
@@ -116,6 +118,10 @@ class Strut(Suspension):
         None, description="of the hub about z, N m/rad: toe under load (elastokinematics); rigid by default"
     )
     toe_damping: Scalar = Field(0.0, description="N m s/rad")
+    camber_stiffness: Scalar | None = Field(
+        None, description="of the hub about x, N m/rad: camber under load (elastokinematics); rigid by default"
+    )
+    camber_damping: Scalar = Field(0.0, description="N m s/rad")
     mass: Scalar = Field(0.0, description="that moves with the hub, without the wheel, kg")
 
 
@@ -153,6 +159,13 @@ class TirFile(Record):
     file: str = Field(max_length=1000, description=".tir file, relative to the vehicle file")
 
 
+class OwnTyre(Record):
+    """A tyre law out of a file of the user's own: ``torseur_tyre: 1``, then the law by its kind."""
+
+    kind: ClassVar[str] = "own"
+    file: str = Field(max_length=1000, description="tyre file, relative to the vehicle file")
+
+
 class Axle(Record):
     """One wheel in the middle, or two at a track."""
 
@@ -169,8 +182,8 @@ class Axle(Record):
     suspension: Annotated[Suspension, KindOf(SUSPENSIONS)] = Field(Rigid(), description="strut, rigid or own")
     anti_roll: Scalar = Field(0.0, description="stiffness of the anti-roll bar between the two travels, N/m")
     steered: bool = Field(False, strict=True, description="whether its wheels steer")
-    tyre: Annotated[TyreLaw | TirFile, KindOf({**LAWS, TirFile.kind: TirFile})] = Field(
-        description="a tyre law by its kind, or tir: {file: ...}"
+    tyre: Annotated[TyreLaw | TirFile | OwnTyre, KindOf({**LAWS, TirFile.kind: TirFile, OwnTyre.kind: OwnTyre})] = (
+        Field(description="a tyre law by its kind, or in a file: tir: {file: ...}, own: {file: ...}")
     )
     adherence: Anything = Field(1.0, description="what the friction of its tyres is multiplied by")
     relaxation: bool = Field(False, strict=True, description="whether slip builds up over the relaxation lengths")
@@ -268,6 +281,9 @@ class Vehicle(Record):
     gravity: Scalar = Field(9.81, description="m/s2")
     chassis: Chassis = Field(description="the sprung body")
     axles: Table[Axle] = Field(description="by name, such as front and rear", min_length=1)
+    single_track: bool = Field(
+        False, strict=True, description="whether the two wheels of each axle are put together in the middle (table 3-8)"
+    )
     steering: Steering = Field(Steering(), description="how steered wheels are turned")
     drive: Drive = Field(Drive(), description="what turns the driven wheels")
     aero: Aero | None = Field(None, description="forces of the air")

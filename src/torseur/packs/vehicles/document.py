@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 
 from torseur.describe import Mechanism
+from torseur.describe.annotations import KindOf
+from torseur.describe.fields import Record
 from torseur.errors import ModelError
 from torseur.formats import load
 from torseur.formats.files import contents
-from torseur.formats.yaml.nodes import Node, Source, parse, plain
-from torseur.formats.yaml.reader import Document, with_tables
+from torseur.formats.yaml.nodes import Node, Source, parse, plain, take_down
+from torseur.formats.yaml.reader import Document, with_files
 from torseur.formats.yaml.short_forms import shape
 from torseur.formats.yaml.validation import validated
-from torseur.packs.tyres import TyreLaw, load_tir
+from torseur.packs.tyres import LAWS, TyreLaw, load_tir
+from torseur.packs.vehicles.composition import composed, same_version
 from torseur.packs.vehicles.description import Vehicle
 from torseur.packs.vehicles.expansion import expanded
+from torseur.packs.vehicles.ranges import out_of_range
 
-__all__ = ["KEY", "load_vehicle", "read_vehicle_document"]
+__all__ = ["KEY", "load_tyre", "load_vehicle", "read_vehicle_document"]
 
 KEY = "torseur_vehicle"
-VERSION = 1
+TYRE_KEY = "torseur_tyre"
 
 
 def load_vehicle(path: str | os.PathLike[str]) -> Vehicle:
@@ -49,16 +54,13 @@ def read_vehicle_document(root: Node, source: Source, folder: Path | None) -> Do
 
 
 def _vehicle(root: Node, source: Source, folder: Path | None) -> tuple[Vehicle, Node] | None:
-    version = root.items.get(KEY)
-    if version is None or version.value != VERSION or isinstance(version.value, bool):
-        mark = root.mark if version is None else version.mark
-        got = "none" if version is None else version.kind
-        source.stop(mark, "a version of the format that is not known", expected=f"{KEY}: {VERSION}", got=got)
-    items = {key: item for key, item in root.items.items() if key != KEY}
-    node = Node(items, root.mark, root.path, root.keys)
-    node = shape(node if folder is None else with_tables(node, source, folder), Vehicle, source)
+    node = with_files(composed(root, KEY, source, folder), source, folder)
+    node = shape(node, Vehicle, source)
     vehicle = validated(Vehicle, plain(node), node, source)
-    return None if vehicle is None else (vehicle, node)
+    if vehicle is None:
+        return None
+    take_down(out_of_range(vehicle), node, source)
+    return vehicle, node
 
 
 def _model(name: str, folder: Path | None) -> Mechanism:
@@ -66,4 +68,21 @@ def _model(name: str, folder: Path | None) -> Mechanism:
 
 
 def _law(name: str, folder: Path | None) -> TyreLaw:
-    return load_tir((folder or Path()) / name).law
+    """A law out of a property file (.tir), or out of a file that begins with ``torseur_tyre: 1``."""
+    path = (folder or Path()) / name
+    return load_tir(path).law if path.suffix.lower() == ".tir" else load_tyre(path)
+
+
+def load_tyre(path: str | os.PathLike[str]) -> TyreLaw:
+    """The law of a tyre file: ``torseur_tyre: 1``, then the law by its kind."""
+    source = Source(str(path))
+    node = same_version(parse(contents(Path(path)), source), TYRE_KEY, source)
+    node = shape(Node({"law": node}, node.mark, (), {"law": node.mark}), _TyreFile, source)
+    made = validated(_TyreFile, plain(node), node, source)
+    source.stop_if_any()
+    assert made is not None  # without, there is a fault
+    return made.law
+
+
+class _TyreFile(Record):
+    law: Annotated[TyreLaw, KindOf(LAWS)]

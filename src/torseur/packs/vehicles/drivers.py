@@ -27,7 +27,7 @@ from torseur.graph import Expr, Interpolation, atan, cos, maximum, minimum, sin
 from torseur.simulation.blocks import Block
 from torseur.simulation.blocks.context import Context
 
-__all__ = ["BLOCKS", "PathFollower", "SpeedControl", "SteeringPd", "TiltPd", "WantedAcceleration"]
+__all__ = ["BLOCKS", "PathFollower", "SpeedControl", "SteeringPd", "TiltPd", "WantedAcceleration", "within_limits"]
 
 OfPlace = Annotated[Scalar, Uses(Symbols.ALL, frozenset("xy"))]
 """A formula in which x and y are a place on the ground."""
@@ -63,10 +63,10 @@ class SpeedControl(Block):
         if ki is not context.graph.zero:
             integral = context.state(f"{name}_integral", unit="N m")
             u = u + integral
-            cut = _within(context, u, self.lower, self.upper)
+            cut = within_limits(context, u, self.lower, self.upper)
             context.rate(integral, ki * error + (ki / kp) * (cut - u))
         else:
-            cut = _within(context, u, self.lower, self.upper)
+            cut = within_limits(context, u, self.lower, self.upper)
         if not self.brakes:
             return cut
         context.define(f"{name}_brake", maximum(-cut, 0.0), "N m", "wanted of the brakes")
@@ -222,7 +222,7 @@ BLOCKS: Mapping[str, type[Block]] = {
 """The kinds of this module."""
 
 
-def _within(context: Context, u: Expr, lower: Scalar | None, upper: Scalar | None) -> Expr:
+def within_limits(context: Context, u: Expr, lower: Scalar | None, upper: Scalar | None) -> Expr:
     u = u if upper is None else minimum(u, context.value(upper))
     return u if lower is None else maximum(u, context.value(lower))
 

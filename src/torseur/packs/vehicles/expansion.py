@@ -11,6 +11,8 @@ constraint W       the wheel on the road
 load W             the tyre; its results are W_Fx, W_Fy, W_Fz, W_kappa, W_alpha, ...
 =================  ==========================================================================================
 
+A motor with inertia is a body `rotor` that the constraint `differential` ties to the mean of the driven wheels.
+
 Inputs: steering or steering_torque, drive_torque or throttle, brake_torque, as far as the vehicle has them, and the
 deflections of the treads, which a simulation integrates.
 """
@@ -33,8 +35,9 @@ from torseur.errors import ModelError
 from torseur.packs.tyres import TyreLaw
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
-from torseur.packs.vehicles.description import Axle, OwnSuspension, Rigid, Strut, TirFile, Vehicle
+from torseur.packs.vehicles.description import Axle, Motor, OwnSuspension, OwnTyre, Rigid, Strut, TirFile, Vehicle
 from torseur.packs.vehicles.insertion import Inserted, inserted
+from torseur.packs.vehicles.parameters import single_track
 
 __all__ = ["ROAD", "expanded"]
 
@@ -54,10 +57,10 @@ def expanded(vehicle: Vehicle, read: Reader, law: Callable[[str], TyreLaw], fold
         law: reads tyre property files.
         folder: of the vehicle file, for the files of its road.
     """
-    made = _Made(vehicle, read, law)
+    made = _Made(single_track(vehicle) if vehicle.single_track else vehicle, read, law)
     made.lay_road(folder)
     made.chassis()
-    for name, axle in vehicle.axles.items():
+    for name, axle in made.vehicle.axles.items():
         for side in axle.sides:
             _Corner(made, name, axle, side).build()
         made.anti_roll(name, axle)
@@ -116,14 +119,14 @@ class _Made:
     def chassis(self) -> None:
         chassis = self.vehicle.chassis
         common = {"inertia": chassis.inertia, "shapes": chassis.shapes, "frames": dict(chassis.frames)}
+        over_ground = {name: {"meaning": f"position of the chassis along {name} of the world"} for name in "xy"}
         if chassis.motion == "planar":
             place = at(0.0, 0.0, chassis.height)
-            names = {"x": {}, "y": {}, "yaw": {"meaning": "yaw, positive to the left"}}
+            names = {**over_ground, "yaw": {"meaning": "yaw, positive to the left"}}
             self.base = {"kind": "planar", "place": place, "coordinates": names, **common}
         else:
             meanings = {
-                "x": {"meaning": "position of the chassis along x of the world"},
-                "y": {"meaning": "position of the chassis along y of the world"},
+                **over_ground,
                 "z": {"guess": chassis.height, "meaning": "height of the chassis"},
                 "roll": {"meaning": "roll, positive leaning right"},
                 "pitch": {"meaning": "pitch, positive nose down"},
@@ -138,7 +141,8 @@ class _Made:
     def static_load(self, axle: Axle) -> str | None:
         """What chassis and payload press on each wheel of an axle at rest, N: the lever rule of two axles."""
         on_chassis = [a for a in self.vehicle.axles.values() if a.body == BASE]
-        if len(on_chassis) != 2 or axle not in on_chassis:
+        more = any(body.inertia is not None for body in self.vehicle.parts.bodies.values())
+        if len(on_chassis) != 2 or axle not in on_chassis or more:
             return None
         moments = [_mass_and_moment(self.vehicle.chassis.inertia, 0.0)]
         moments += [_mass_and_moment(p.inertia, p.at[0]) for p in self.vehicle.payload.values()]
@@ -257,13 +261,28 @@ class _Made:
             omega = formula(f"{text(motor.reduction)}*({speeds})")
             self.quantities["motor_speed"] = {"value": omega, "unit": "rad/s", "description": "speed of the motor"}
             given = motor.torque if isinstance(motor.torque, Formula) else formula(repr(float(motor.torque)))
-            torque = f"throttle*{text(motor.reduction)}*({given.with_names({'omega': formula('motor_speed')}).text})"
+            torque = f"throttle*({given.with_names({'omega': formula('motor_speed')}).text})"
+            if motor.inertia != 0.0:
+                self._rotor(motor, shares, torque)
+                return
+            torque = f"{text(motor.reduction)}*{torque}"
         for wheel, share in shares.items():
             value = formula(f"({share})*({torque})")
             self.loads[f"drive_{wheel}"] = {"effort": {"coordinate": f"spin_{wheel}", "value": value}}
-            if motor is not None and motor.inertia != 0.0:
-                seen = formula(f"({share})*{text(motor.inertia)}*{text(motor.reduction)}^2")
-                self.loads[f"rotor_{wheel}"] = {"transmission": {"coordinate": f"spin_{wheel}", "inertia": seen}}
+
+    def _rotor(self, motor: Motor, shares: dict[str, str], torque: str) -> None:
+        """A rotor that open differentials tie to the mean of the wheels: torque and inertia go to them in shares."""
+        turns = " + ".join(f"({share})*spin_{wheel}" for wheel, share in shares.items())
+        joint = {"kind": "revolute", "axis": "y", "coordinate": "rotor", "meaning": "of the motor, positive forward"}
+        across = formula(f"{text(motor.inertia)}/2")
+        self.bodies["rotor"] = {
+            "joint": joint,
+            "inertia": {"XX": across, "YY": motor.inertia, "ZZ": across},
+            "shapes": [{"cylinder": {"radius": 0.1, "length": 0.2}, "colour": "#404040"}],
+        }
+        geared = formula(f"{text(motor.reduction)}*({turns})")
+        self.constraints["differential"] = {"coupling": {"coordinate": "rotor", "equals": geared}}
+        self.loads["motor"] = {"effort": {"coordinate": "rotor", "value": formula(torque)}}
 
     def _brakes(self) -> None:
         shares = self._shares("brake")
@@ -417,7 +436,7 @@ class _Corner:
         found = self.made.static_load(self.axle)
         if found is None:
             raise ModelError(
-                "the load of this strut at rest does not follow from two axles",
+                "the load of this strut at rest does not follow from a chassis with payload on two axles",
                 where=f"axles.{self.axle_name}.suspension.strut.preload",
                 expected="the force of the spring at rest, N",
             )
@@ -463,6 +482,13 @@ class _Corner:
             joint = {"kind": "revolute", "coordinate": angle, "meaning": "toe under load, positive to the left"}
             made.bodies[soft] = {"parent": below, "place": place, "joint": joint}
             stiff = {"stiffness": suspension.toe_stiffness, "damping": suspension.toe_damping}
+            made.loads[soft] = {"spring": {"coordinate": angle, **stiff}}
+            below, place = soft, {}
+        if isinstance(suspension, Strut) and suspension.camber_stiffness is not None:
+            soft, angle = f"camber_bush_{self.name}", f"camber_angle_{self.name}"
+            joint = {"kind": "revolute", "axis": "x", "coordinate": angle, "meaning": "tilt under load, to the right"}
+            made.bodies[soft] = {"parent": below, "place": place, "joint": joint}
+            stiff = {"stiffness": suspension.camber_stiffness, "damping": suspension.camber_damping}
             made.loads[soft] = {"spring": {"coordinate": angle, **stiff}}
             below, place = soft, {}
         travel = f"travel_{self.name}"
@@ -547,7 +573,7 @@ class _Corner:
 
     def _tyre(self) -> None:
         axle, made = self.axle, self.made
-        law = made.law(axle.tyre.file) if isinstance(axle.tyre, TirFile) else axle.tyre
+        law = made.law(axle.tyre.file) if isinstance(axle.tyre, (TirFile, OwnTyre)) else axle.tyre
         if self.side:
             law = law.model_copy(update={"mounted": self.side})
         states = (f"tread_x_{self.name}", f"tread_y_{self.name}")
@@ -560,6 +586,7 @@ class _Corner:
             deflection=states,
             relaxation=axle.relaxation,
             load=axle.load,
+            count=axle.wheel.tyres,
         )
 
 

@@ -1,0 +1,30 @@
+"""Indicators of vehicles: what is usually told of a manoeuvre, each with unit and definition."""
+
+from collections.abc import Mapping
+
+from torseur.packs.vehicles.indicators.braking import Acceleration, Braking, BrakingInTurn
+from torseur.packs.vehicles.indicators.course import Course, HeldSpeed
+from torseur.packs.vehicles.indicators.extremes import Extremes
+from torseur.packs.vehicles.indicators.response import FrequencyResponse, SineWithDwell, StepSteer
+from torseur.packs.vehicles.indicators.steady import SteadyTurn, SteeringAt
+from torseur.simulation.results.indicators import Indicator
+
+__all__ = ["INDICATORS"]
+
+INDICATORS: Mapping[str, type[Indicator]] = {
+    kind.kind: kind
+    for kind in (
+        SteadyTurn,
+        SteeringAt,
+        StepSteer,
+        FrequencyResponse,
+        SineWithDwell,
+        Braking,
+        BrakingInTurn,
+        Acceleration,
+        Course,
+        HeldSpeed,
+        Extremes,
+    )
+}
+"""The kinds by name."""

@@ -1,0 +1,45 @@
+"""The tables of all fields of vehicle files, written from the records themselves."""
+
+from __future__ import annotations
+
+import re
+
+from torseur.describe.fields import Record
+from torseur.formats.yaml.reference import section
+from torseur.packs.roads import KINDS as ROADS
+from torseur.packs.roads import Bump, Patch, Step
+from torseur.packs.tyres import LAWS, TMeasyAxis
+from torseur.packs.tyres.pacejka_1987 import Block1987
+from torseur.packs.vehicles import description as d
+
+__all__ = ["vehicle_reference"]
+
+_RECORDS: tuple[type[Record], ...] = (d.Vehicle, d.Chassis, d.Axle, d.Wheel)
+_AFTER: tuple[type[Record], ...] = (d.BumpStop, d.Steering, d.Column, d.Drive, d.Motor, d.Aero, d.Payload, d.Parts)
+_OF_ROADS: tuple[type[Record], ...] = (Bump, Step, Patch)
+_LINK = re.compile(r"\[(\w+)\]\(#(\w+)\)")
+
+
+def vehicle_reference() -> str:
+    """Markdown: one table a record, then each kind of suspension, tyre and road."""
+    lines = section("Vehicle", d.Vehicle)
+    lines += ["The key `torseur_vehicle: 1`, the version of the format, comes first.", ""]
+    for record in _RECORDS[1:]:
+        lines += section(record.__name__, record)
+    for kind, suspension in d.SUSPENSIONS.items():
+        lines += section(f"Suspension `{kind}`", suspension)
+    for record in _AFTER:
+        lines += section(record.__name__, record)
+    tyres: dict[str, type[Record]] = {**LAWS, d.TirFile.kind: d.TirFile, d.OwnTyre.kind: d.OwnTyre}
+    for kind, law in tyres.items():
+        lines += section(f"Tyre `{kind}`", law)
+    for record in (Block1987, TMeasyAxis):
+        lines += section(record.__name__, record)
+    for kind, road in ROADS.items():
+        lines += section(f"Road `{kind}`", road)
+    for record in _OF_ROADS:
+        lines += section(record.__name__, record)
+    headed = {line[4:].lower() for line in lines if line.startswith("### ")}
+    text = "\n".join(lines).rstrip() + "\n"
+    text = text.replace("[RoadKind](#roadkind)", "road by its kind")
+    return _LINK.sub(lambda m: m[0] if m[2] in headed else f"[{m[1]}](yaml.md#{m[2]})", text)

@@ -1,0 +1,225 @@
+"""Scenario files, the studies they make of vehicles, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+import torseur as ts
+from support.vehicles import DATA, car
+from torseur.cli import main
+from torseur.errors import ArgumentError, ModelError
+from torseur.packs.vehicles.layout import Layout
+from torseur.packs.vehicles.scenarios import load_scenario, scenario_names
+from torseur.packs.vehicles.scenarios.reader import scenario_text
+from torseur.packs.vehicles.scenarios.reference import reference
+from torseur.simulation.study.reader import study_of_text
+from torseur.simulation.study.study import Study
+from torseur.simulation.study.writer import study_text
+
+ROOT = Path(__file__).resolve().parents[3]
+WITHOUT_FINDING = [n for n in scenario_names() if all(p.found is None for p in load_scenario(n).parameters.values())]
+STEPS = {"amplitude": 0.02}
+"""What would take a run before."""
+
+
+def applied(model, name, **values):
+    return ts.scenario(name, **values).applied(Study(model=model))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cars")
+
+
+@pytest.fixture(scope="module")
+def vehicle(folder):
+    return car(folder)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+def test_the_page_of_scenarios_is_that_of_the_files():
+    page = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
+    text = "write torseur.packs.vehicles.scenarios.reference.reference() below the mark"
+    assert page.partition("<!-- scenarios -->\n\n")[2] == reference(), text
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_scenario_is_called_like_its_file_and_is_a_study_that_can_be_written(name, vehicle):
+    assert load_scenario(name).name == name
+    values = STEPS if name not in WITHOUT_FINDING else {}
+    study = applied(vehicle, name, **values)
+    assert study_of_text(study_text(study)).study == study
+    assert study.indicators
+    assert study.until > 1.0
+
+
+def test_an_unknown_scenario_is_answered_with_one_that_sounds_alike():
+    with pytest.raises(ArgumentError, match="no scenario 'step_ster'") as caught:
+        ts.scenario("step_ster")
+    assert "step_steer" in (caught.value.remedy or "")
+
+
+def test_faults_of_a_scenario_file_are_told_with_their_lines(tmp_path):
+    text = scenario_text("turn")[0].decode().replace("amplitude:", "amplitud:").replace("until:", "untl:")
+    file = tmp_path / "mine.yaml"
+    file.write_text(text.replace("value: 10,", "value: 10*wdth,"))
+    with pytest.raises(ModelError) as caught:
+        load_scenario(file)
+    told = str(caught.value)
+    assert "untl" in told
+    assert "did you mean 'until'?" in told
+    file.write_text(text.replace("untl:", "until:").replace("value: 10,", "value: 10*wdth,"))
+    with pytest.raises(ModelError, match=r"mine\.yaml:\d+:\d+: parameters\.speed: unknown name 'wdth'"):
+        load_scenario(file)
+
+
+def test_a_file_of_ones_own_is_used_like_one_of_ours(tmp_path, vehicle):
+    file = tmp_path / "mine.yaml"
+    file.write_bytes(scenario_text("turn")[0].replace(b"value: 10,", b"value: 12,"))
+    assert applied(vehicle, file).start["vx"] == 12.0
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("speed", [0.0, -3.0])
+def test_a_speed_of_zero_is_refused_by_name(vehicle, speed):
+    with pytest.raises(ArgumentError, match="'speed' of the scenario 'turn' is out of range") as caught:
+        applied(vehicle, "turn", speed=speed)
+    assert caught.value.expected == "more than 0 m/s"
+
+
+def test_an_unknown_parameter_is_refused(vehicle):
+    with pytest.raises(ArgumentError, match="the scenario 'turn' has no parameter 'sped'") as caught:
+        applied(vehicle, "turn", sped=3.0)
+    assert "speed" in (caught.value.remedy or "")
+
+
+def test_lanes_of_iso_3888_grow_with_the_width_of_the_vehicle(vehicle):
+    gates = applied(vehicle, "iso_3888_2", width=1.8).indicators["course"].gates
+    first, second, third = gates["first"], gates["second"], gates["third"]
+    assert first.left - first.right == pytest.approx(1.1 * 1.8 + 0.25)
+    assert second.left - second.right == pytest.approx(1.8 + 1.0)
+    assert third.left - third.right == pytest.approx(3.0)
+    assert second.right - first.left == pytest.approx(1.0)
+    assert third.right == pytest.approx(first.right)
+    assert third.end - first.begin == 61.0
+
+
+def test_a_mirrored_scenario_has_mirrored_gates(vehicle):
+    left, right = (applied(vehicle, "iso_3888_1", side=side).indicators["course"].gates for side in (1.0, -1.0))
+    for name in left:
+        assert left[name].left == pytest.approx(-right[name].right)
+        assert left[name].right == pytest.approx(-right[name].left)
+
+
+# -- vehicles ----------------------------------------------------------------------------------------------------------
+def test_the_layout_of_a_car_is_what_its_file_says(vehicle):
+    layout = Layout(vehicle)
+    assert layout.mass == pytest.approx(1480.0)
+    assert layout.wheelbase == pytest.approx(2.6)
+    assert layout.width == pytest.approx(1.7)
+    assert layout.centre[0] == pytest.approx(40.0 * (1.2 - 1.4) / 1480.0)
+    assert [wheel.is_steered for wheel in layout.wheels] == [True, True, False, False]
+    assert layout.force_of(layout.held_by("brake_torque")) == pytest.approx(1.0 / 0.3)
+    assert layout.trailers == ()
+
+
+def test_all_that_a_vehicle_cannot_do_is_refused_at_once(folder):
+    bare = {name: {"drive": None, "brake": None, "steered": None} for name in ("front", "rear")}
+    with pytest.raises(ModelError) as caught:
+        applied(car(folder, name="bare", axles=bare), "braking_in_turn", **STEPS)
+    told = str(caught.value)
+    for what in ("no steering", "no drive", "no brakes", "`drive: 1`", "`steered: true`"):
+        assert what in told
+
+
+def test_a_mechanism_without_tyres_is_refused():
+    with pytest.raises(ModelError, match="no wheels on tyres"):
+        applied(ts.load(ROOT / "examples" / "rx90" / "rx90.yaml"), "turn")
+
+
+def test_a_planar_chassis_is_refused_on_bumps():
+    with pytest.raises(ModelError, match="moves in a plane"):
+        applied(ts.load(DATA / "single_track.yaml"), "bumps")
+
+
+def test_an_input_that_the_study_drives_too_is_refused(vehicle):
+    study = Study(model=vehicle, inputs={"steering": 0.1})
+    with pytest.raises(ModelError, match="both the study and the scenario 'turn' have a block for steering"):
+        ts.scenario("turn").applied(study)
+
+
+def test_what_a_study_says_beside_is_kept(vehicle):
+    study = Study(model=vehicle, blocks={"seen": {"pose": {"frame": "base"}}}, parameters={})
+    assert "seen" in ts.scenario("turn").applied(study).blocks
+
+
+@pytest.mark.parametrize("kind", ["angle", "torque", "column"])
+def test_every_kind_of_steering_is_turned(folder, kind):
+    column = {"column": {"ratio": 16, "inertia": 0.05}} if kind == "column" else {}
+    study = applied(car(folder, name=kind, steering={"kind": kind, **column}), "turn")
+    if kind == "angle":
+        assert study.inputs["steering"].kind == "formula"
+    else:
+        assert study.inputs["steering_torque"].kind == "steering_pd"
+        assert study.inputs["steering_torque"].wanted.text == (
+            "wanted_steering" if kind == "torque" else "16.0*wanted_steering"
+        )
+
+
+def test_a_motor_is_held_between_0_and_1(folder):
+    motor = {"motor": {"torque": "200 - 0.1*omega", "reduction": 4}}
+    study = applied(car(folder, name="motor", drive=motor), "turn_at_constant_speed", speed=20.0)
+    control = study.inputs["throttle"]
+    F1 = 4 * (200 - 0.1 * 4 * 20 / 0.3) / 0.3
+    assert control.kp.value() == pytest.approx(1480.0 / F1 / 0.5)
+    assert (control.lower, control.upper) == (0.0, 1.0)
+
+
+# -- the command line --------------------------------------------------------------------------------------------------
+def test_the_command_lists_scenarios_and_shows_one(capsys):
+    assert main(["scenarios"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(scenario_names())
+    assert main(["scenarios", "step_steer"]) == 0
+    out = capsys.readouterr().out
+    assert "found by slow_steer" in out
+    assert "unverified" in out
+    assert main(["scenarios", "turn", "--file"]) == 0
+    assert capsys.readouterr().out.encode() == scenario_text("turn")[0]
+
+
+def test_the_command_writes_the_study_and_says_what_is_unknown(tmp_path, capsys):
+    model, study = str(DATA / "single_track.yaml"), tmp_path / "turn.yaml"
+    assert main(["simulate", model, "--scenario", "turn", "--set", "speed=36*kmh", "--write-study", str(study)]) == 0
+    assert ts.load_study(study).start["vx"] == pytest.approx(10.0)
+    assert main(["simulate", model, "--scenario", "turn", "--set", "sped=3"]) == 1
+    assert "did you mean 'speed'?" in capsys.readouterr().err
+    assert main(["simulate", model, "--scenario", "step_steer"]) == 1
+    assert "no drive" in capsys.readouterr().err
+
+
+# -- vehicle files -----------------------------------------------------------------------------------------------------
+def test_values_that_no_vehicle_has_are_refused_together_with_their_fields(folder):
+    axles = {"front": {"track": -1.5, "brake": 0.9, "wheel": {"radius": "-0.3*one"}}}
+    changes = {"name": "wrong", "parameters": {"one": 1}, "axles": axles, "chassis": {"inertia": {"mass": -5}}}
+    with pytest.raises(ModelError) as caught:
+        car(folder, **changes)
+    told = str(caught.value)
+    for what in (
+        "axles.front.track: 'track' is out of range",
+        "axles.front.wheel.radius: 'radius' is out of range",
+        "chassis.inertia.mass: 'mass' is out of range",
+        "axles.front.brake: the shares of the brake do not add up to 1",
+    ):
+        assert what in told
+
+
+@pytest.mark.slow
+def test_a_wheel_below_the_road_at_the_start_is_named_with_its_depth(folder):
+    tag = {"x": -2.0, "track": 1.4, "hub_height": -0.6, "wheel": {"radius": 0.3, "spin_inertia": 1, "mass": 10}}
+    struts = {name: {"suspension": {"strut": {"preload": 3500}}} for name in ("front", "rear")}
+    tyre = {"tyre": {"linear": {"longitudinal_stiffness": 1e5, "cornering_stiffness": 5e4, "load": 4000}}}
+    model = car(folder, name="deep", axles={**struts, "tag": {**tag, **tyre}})
+    with pytest.raises(ModelError, match="wrong side of a contact") as caught:
+        ts.simulate(model, scenario=ts.scenario("turn"))
+    assert "tag_left by 0.4" in (caught.value.got or "")
+    assert "height of chassis or hubs" in (caught.value.remedy or "")
