@@ -15,25 +15,42 @@ from numpy.typing import ArrayLike, NDArray
 
 from support.evaluated import Evaluated, arguments_of
 from support.plain_motion import parameter_values
-from torseur.describe import BASE, CentralInertia, Constraint, Formula, Loop, Mechanism, Parameter, StandardInertia
+from torseur.describe import (
+    BASE,
+    CentralInertia,
+    Constraint,
+    Formula,
+    Loop,
+    Mechanism,
+    Parameter,
+    Rolling,
+    StandardInertia,
+)
 from torseur.describe.fields import FrozenDict, Scalar
 from torseur.dynamics.tree.coordinates import body_poses, frame_pose
 from torseur.dynamics.tree.kinematics import Axes
 from torseur.dynamics.tree.system import System
 from torseur.formats import read
 from torseur.formats.symoro import read_par
-from torseur.formats.yaml.reader import STUDY_KEY
+from torseur.formats.yaml.reader import STUDY_KEY, VERSION_KEY
 from torseur.graph import Function, evaluate
 
-__all__ = ["EXAMPLES", "FILES", "STUDIES", "Example", "par_twin", "standard_parameters", "with_values"]
+__all__ = ["EXAMPLES", "FILES", "STUDIES", "Example", "par_twin", "standard_parameters", "with_values", "without_tyres"]
 
 Array = NDArray[np.float64]
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLES = DATA.parent.parent / "examples"
-_EVERY = sorted(EXAMPLES.glob("*/*.yaml"))
-STUDIES = {f"{p.parent.name}/{p.stem}": p for p in _EVERY if f"\n{STUDY_KEY}:" in f"\n{p.read_text(encoding='utf-8')}"}
-FILES = {path.stem: path for path in _EVERY if path not in STUDIES.values()}
+
+
+def _begin_with(*keys: str) -> list[Path]:
+    """The files that one of these keys marks for what they are."""
+    texts = {path: f"\n{path.read_text(encoding='utf-8')}" for path in sorted(EXAMPLES.glob("*/*.yaml"))}
+    return [path for path, text in texts.items() if any(f"\n{key}:" in text for key in keys)]
+
+
+STUDIES = {f"{path.parent.name}/{path.stem}": path for path in _begin_with(STUDY_KEY)}
+FILES = {path.stem: path for path in _begin_with(VERSION_KEY, "torseur_vehicle")}
 TEN = tuple(StandardInertia.model_fields)
 STEP = 1e-3
 
@@ -125,6 +142,8 @@ class Example(Evaluated):
             slip = constraint.no_side_slip
             direction = [self.number(x, q) for x in slip.direction]
             return (direction @ self("jacobian", q, frame=slip.frame)[:3])[None, :]
+        if constraint.rolling is not None:
+            return self._height_row(constraint.rolling, q)
         names = [x.name for x in self.mechanism.q]
         if constraint.zero is not None:
             return (self._slopes(constraint.zero, q) @ self._rates(q))[None, :]
@@ -134,6 +153,15 @@ class Example(Evaluated):
         if constraint.coupling is not None:
             slopes = slopes - self._slopes(form.equals, q)
         return (slopes @ self._rates(q))[None, :]
+
+    def _height_row(self, wheel: Rolling, q: ArrayLike) -> Array:
+        """Of a wheel that slides freely on level ground and touches under a frame: V_z - R (w x z)_z."""
+        assert wheel.slides == "freely"
+        assert wheel.under is not None
+        centre, carrier = (self("jacobian", q, frame=f, axes=Axes.WORLD) for f in (wheel.wheel, wheel.under))
+        z = self.turn(wheel.under, q)[:, 2]
+        turned = z[1] * carrier[3] - z[0] * carrier[4]
+        return (centre[2] - self.number(wheel.radius) * turned)[None, :]
 
     def _slopes(self, scalar: Scalar, q: ArrayLike) -> Array:
         """The gradient of a formula by q: differences of sixth order, whose own error is below rounding."""
@@ -168,6 +196,15 @@ def with_values(mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
     """The mechanism with numbers for its parameters; those that are not given become zero."""
     known = {name: Parameter(value=values.get(name, 0.0)) for name in mechanism.parameters}
     return mechanism.model_copy(update={"parameters": FrozenDict(known)})
+
+
+def without_tyres(mechanism: Mechanism) -> Mechanism:
+    """A vehicle in the air, with its loops and springs: no wheel touches, no tyre acts."""
+    constraints = {name: c for name, c in mechanism.constraints.items() if c.rolling is None}
+    loads = {name: load for name, load in mechanism.loads.items() if load.kind != "tyre"}
+    inputs = {name: x for name, x in mechanism.inputs.items() if not name.startswith("tread_")}
+    new = {"constraints": constraints, "loads": loads, "inputs": inputs, "roads": {}}
+    return mechanism.model_copy(update={key: FrozenDict(table) for key, table in new.items()})
 
 
 def par_twin(example: Example, file: str, numbers: Mapping[int, str], values: Mapping[str, float]) -> Mechanism:

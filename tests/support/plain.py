@@ -161,6 +161,11 @@ class Plain(PlainMotion):
         p = sum((m * d for m, _, d, _ in points), np.zeros(3))
         return np.concatenate([p, sum((m * np.cross(x, d) for m, x, d, _ in points), np.zeros(3))])
 
+    def centre_of_mass(self, q: Array) -> Array:
+        """Of all that has a mass."""
+        points = self._moving_points(q, np.zeros(self.nv), np.zeros(self.nv))
+        return sum((m * x for m, x, _, _ in points), np.zeros(3)) / sum(m for m, _, _, _ in points)
+
     def jacobian(self, q: Array, frame: str) -> Array:
         """(6, nv) in the frame's own axes."""
         return _velocity(self.along_speeds(q)[frame], self.nv).T

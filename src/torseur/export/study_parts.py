@@ -1,0 +1,510 @@
+"""A study taken apart for a program: functions, numbers at the start, the clock, and what switches decide by.
+
+The one place that knows how a simulation is made; programs and FMUs are written from `StudyParts` alone. What a program
+cannot do is refused here, all of it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe.faults import guess
+from torseur.dynamics.tree.kinematics import Kinematics
+from torseur.errors import ModelError, TorseurError
+from torseur.export.functions import Element
+from torseur.export.plain_text import identifier
+from torseur.graph import Function, evaluate
+from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.switches import Switches
+from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.timetable import Timetable
+from torseur.simulation.solvers.methods import METHODS
+from torseur.simulation.solvers.problem import Held, Problem
+from torseur.simulation.solvers.sheet import Layout
+from torseur.simulation.solvers.stepper import dense_output
+from torseur.simulation.study.study import Study
+
+__all__ = ["Atom", "ChangeOfParameters", "Component", "Group", "SlipPlaces", "StudyParts", "SwitchPlaces", "renamed"]
+
+Array = NDArray[np.float64]
+
+MOST_ATOMS = 10
+"""Switches of one component of constraint rows: all their combinations are looked at."""
+
+MOST_SIDED = 24
+
+RESERVED = ("main", "fmi")
+"""Names of files that are written beside those of the study."""
+
+MET = 1e-6
+"""Rows that are off by less, m, rad or their rates, are met where ranks are judged."""
+
+UNKNOWN = 2.0
+"""In place of whether rows are redundant: there is no state that meets them all."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Samples of one instant: places in m, and columns of `samples` that go there."""
+
+    period: float
+    offset: float
+    places: tuple[int, ...]
+    columns: tuple[int, ...]
+    first_sample: int
+
+
+@dataclass(frozen=True)
+class ChangeOfParameters:
+    """At a time or at an event: parameters by place, their values, and whether the run ends."""
+
+    time: float | None
+    event: int | None
+    values: tuple[tuple[int, float], ...]
+    stop: bool
+
+
+@dataclass(frozen=True)
+class SlipPlaces:
+    """Friction of a contact: places in m of its mode, its directions and its contact, and its rows."""
+
+    mode: int
+    axes: tuple[int, ...]
+    closed: int | None
+    normal_row: int
+    along_rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Atom:
+    """What turns rows on and off: 0 dry friction that sticks, 1 a contact that is closed, 2 one that sticks."""
+
+    kind: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Component:
+    """Coupled rows: what switches them, and for each combination the three ranks and whether rows are redundant."""
+
+    atoms: tuple[Atom, ...]
+    places: tuple[int, int, int]
+    table: tuple[tuple[float, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class SwitchPlaces:
+    """Switches by their places in m.
+
+    Attributes:
+        first: the event of the first switch.
+        dry: modes of dry friction.
+        closed, hit: of contacts and stops.
+        slips: friction of contacts.
+        components: of the constraint rows.
+        row_kinds: 0 loose in an impact, 1 the row of a gap, 2 holds.
+        row_sided: the contact a row belongs to, or -1.
+    """
+
+    first: int
+    dry: tuple[int, ...]
+    closed: tuple[int, ...]
+    hit: tuple[int, ...]
+    slips: tuple[SlipPlaces, ...]
+    components: tuple[Component, ...]
+    row_kinds: tuple[int, ...]
+    row_sided: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.dry) + len(self.closed) + len(self.slips)
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        return (*self.dry, *self.closed, *(s.mode for s in self.slips))
+
+
+def renamed(function: Function, name: str) -> Function:
+    """The same function under another name."""
+    outputs = {o.name: np.array(o.exprs, dtype=object).reshape(o.shape) for o in function.outputs}
+    return Function(name, function.inputs, outputs)
+
+
+class StudyParts:
+    """A study as a program needs it.
+
+    Args:
+        study: what is exported.
+        folder: where files of its blocks are looked for.
+        name: of the program; made from that of the study if none is given.
+        stepped: whether it makes its own steps, with a method of a given step.
+        resets: whether it can start from other numbers than those of the study.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Path | None = None,
+        name: str | None = None,
+        *,
+        stepped: bool,
+        resets: bool = False,
+    ) -> None:
+        self.study, self.stepped, self.resets, self.folder = study, stepped, resets, folder or Path()
+        found = identifier(name or study.called)
+        self.name = f"{found}_study" if found.lower() in RESERVED else found
+        self.simulation = Simulation(study, folder, audit=False)
+        self.plant = self.simulation.plant.derived()
+        _check(self.simulation, self.plant, stepped)
+        self.x, held = self.simulation.first()
+        self.u, self.m, self.p = held.u.copy(), held.m.copy(), held.p.copy()
+
+    @property
+    def problem(self) -> Problem:
+        return self.plant.problem
+
+    # -- functions -----------------------------------------------------------------------------------------------------
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """What a program calls, by role; those of blocks t, q, v, z, u, m, p."""
+        plant, problem, known = self.plant, self.problem, self.plant.functions()
+        found: dict[str, Function | None] = {
+            "outputs": plant.recorded.instant(),
+            "samples": known["samples"]() if "samples" in known else None,
+            "schedule": self.schedule,
+            "corrected": problem.correct if plant.is_driven or self.resets else None,
+        }
+        if not self.stepped:
+            found |= {"rate": problem.rate, "events": problem.events}
+        if self.resets:
+            found["starts"] = self._starts
+        if plant.switches:
+            found |= {"decisions": known["decisions"](), "jumps": problem.jumps}
+        if plant.switches.sided:
+            found |= {name: known[name]() for name in ("weight", "impact") if name in known}
+        return {role: renamed(f, f"{self.name}_f_{role}") for role, f in found.items() if f is not None}
+
+    @property
+    def _starts(self) -> Function | None:
+        """States and held numbers of blocks at the start, z and m."""
+        parts = self.plant.parts
+        known = [b for b in self.plant.blocks if b.name not in ("z", "m")]
+        return parts.starts(known) if parts.states or self.own_held else None
+
+    @property
+    def own_held(self) -> list[int]:
+        """Places in m of samples: numbers that are no modes."""
+        return [k for k, held in enumerate(self.plant.parts.held) if not held.is_mode]
+
+    @cached_property
+    def schedule(self) -> Function | None:
+        """Periods and offsets of samples, as functions of parameters."""
+        samples = self.plant.parts.samples
+        p = self.plant.system.p
+        if not samples:
+            return None
+        outputs = {"periods": [s.period for s in samples], "offsets": [s.offset for s in samples]}
+        return Function("schedule", [p] if p.size else [], outputs)
+
+    @cached_property
+    def stepping(self) -> tuple[Layout, dict[str, Function]]:
+        """The record of the method, and its functions: begin, step, at."""
+        pieces = self.simulation.method.method.pieces(self.problem)
+        found = {"begin": pieces.begin or pieces.step, "step": pieces.step}
+        if self.problem.event_count:
+            found["at"] = dense_output(self.problem, pieces.terms or pieces.layout.terms)
+        return pieces.layout, {role: renamed(f, f"{self.name}_f_{role}") for role, f in found.items()}
+
+    def poses(self, frames: Sequence[str]) -> Function:
+        """Rotation (row by row) and position of frames in the world, 12 numbers each."""
+        kinematics = Kinematics(self.plant.bench.true_tree)
+        found = []
+        for frame in frames:
+            pose = kinematics.frame(frame).pose
+            found += [x for row in pose.matrix()[:3] for x in row]
+        settled = self.plant.settled(found)
+        return Function(f"{self.name}_f_poses", self.plant.blocks, {"poses": settled})
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+    @cached_property
+    def states(self) -> list[Element]:
+        """What x holds."""
+        model, parts = self.simulation.model, self.plant.parts
+        own = [Element(x.name, x.unit, x.meaning) for x in (*model.coordinates, *model.speeds)]
+        return [*own, *(Element(s.name, s.unit, "state of a block") for s in parts.states)]
+
+    @cached_property
+    def accelerations(self) -> list[Element]:
+        speeds = self.simulation.model.speeds
+        return [Element(f"d{x.name}", f"{x.unit or '1'}/s".replace("/s/s", "/s^2"), "acceleration") for x in speeds]
+
+    @cached_property
+    def inputs(self) -> list[Element]:
+        """All inputs of the mechanism."""
+        records = self.plant.mechanism.inputs
+        return [Element(n, x.unit or "", x.description or "") for n, x in records.items()]
+
+    @cached_property
+    def free_inputs(self) -> list[int]:
+        """The inputs that no block drives: u is read."""
+        driven = self.plant.parts.inputs
+        return [k for k, x in enumerate(self.plant.system.u) if x not in driven]
+
+    @cached_property
+    def parameters(self) -> list[Element]:
+        records, names = self.plant.mechanism.parameters, self.simulation.model.free_parameters
+        return [Element(n, records[n].unit or "", records[n].description or "") for n in names]
+
+    @cached_property
+    def outputs(self) -> list[Element]:
+        """What `outputs` gives: accelerations, inputs, and all that a run records."""
+        return [
+            *self.accelerations,
+            *self.inputs,
+            *(Element(told.name, told.unit, told.meaning) for told in self.plant.recorded.items),
+        ]
+
+    @property
+    def events(self) -> list[str]:
+        return [event.name for event in self.plant.parts.events]
+
+    @property
+    def stops(self) -> list[str]:
+        """Events of stops that are only reported."""
+        return list(self.plant.switches.reports)
+
+    # -- the clock -----------------------------------------------------------------------------------------------------
+    @property
+    def step(self) -> float:
+        found = self.simulation.step
+        assert found is not None
+        return found
+
+    @cached_property
+    def breaks(self) -> list[float]:
+        """Instants at which signals are not smooth, up to the end of the study."""
+        declared = Timetable(self.simulation.plant, self.p).breaks
+        found = self.simulation.breaks(declared, self.p)
+        return sorted({b for b in found if self.study.begin < b < self.study.until})
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        samples = self.plant.parts.samples
+        if not samples or self.schedule is None:
+            return []
+        beats = evaluate(self.schedule, *([self.p] if self.schedule.inputs else []))
+        starts = np.cumsum([0, *(len(s.values) for s in samples)]).tolist()
+        found: dict[tuple[float, float], list[int]] = {}
+        for k, beat in enumerate(zip(*(np.ravel(b).tolist() for b in beats), strict=True)):
+            found.setdefault(beat, []).append(k)
+        return [
+            Group(
+                *beat,
+                tuple(i for k in members for i in samples[k].places),
+                tuple(i for k in members for i in range(starts[k], starts[k + 1])),
+                members[0],
+            )
+            for beat, members in found.items()
+        ]
+
+    @cached_property
+    def changes(self) -> list[ChangeOfParameters]:
+        """Those by time first, in order, then those by event."""
+        names, events = self.simulation.model.free_parameters, self.events
+        found = [
+            ChangeOfParameters(
+                c.at,
+                None if c.event is None else events.index(c.event),
+                tuple((names.index(n), x) for n, x in c.set.items()),
+                c.stop,
+            )
+            for c in self.study.changes
+        ]
+        return sorted(found, key=lambda c: (c.time is None, c.time or 0.0))
+
+    # -- switches ------------------------------------------------------------------------------------------------------
+    @cached_property
+    def switches(self) -> SwitchPlaces | None:
+        if not self.plant.switches:
+            return None
+        switches: Switches = self.plant.switches
+        names = [held.name for held in self.plant.parts.held]
+        rows = self.plant.bench.constraints
+        along = switches.along_ground(rows)
+        slips = tuple(
+            SlipPlaces(
+                names.index(f"{s.name}_slips"),
+                tuple(names.index(f"{s.name}_slip_{row.part}") for row in s.contact.rows),
+                names.index(c) if (c := f"{s.name}_closed") in names else None,
+                normal,
+                tuple(mine),
+            )
+            for s, (normal, mine) in zip(switches.slips, along, strict=True)
+        )
+        first = len(self.events) - len(switches.dry) - len(switches.sided) - len(slips) - len(switches.reports)
+        kinds, sided = self._rows()
+        return SwitchPlaces(
+            first,
+            tuple(names.index(f"{d.name}_slides") for d in switches.dry),
+            tuple(names.index(f"{s.name}_closed") for s in switches.sided),
+            tuple(names.index(f"{s.name}_hit") for s in switches.sided),
+            slips,
+            tuple(self._components()),
+            kinds,
+            sided,
+        )
+
+    def _rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        switches, rows = self.plant.switches, self.plant.bench.constraints
+        dry, sided = switches.places(rows)
+        loose = {*dry, *(k for _, mine in switches.along_ground(rows) for k in mine)}
+        owners = {s.owner: k for k, s in enumerate(switches.sided)}
+        kinds = [0 if k in loose else 1 if k in sided else 2 for k in range(len(rows.rows))]
+        return tuple(kinds), tuple(owners.get(row.owner, -1) for row in rows.rows)
+
+    def _atom_of(self, row: int) -> Atom | None:
+        switches, rows = self.plant.switches, self.plant.bench.constraints
+        dry, _ = switches.places(rows)
+        if row in dry:
+            return Atom(0, dry.index(row))
+        for k, (_, mine) in enumerate(switches.along_ground(rows)):
+            if row in mine:
+                return Atom(2, k)
+        owners = [s.owner for s in switches.sided]
+        owner = rows.rows[row].owner
+        return Atom(1, owners.index(owner)) if owner in owners else None
+
+    def _components(self) -> Iterator[Component]:
+        names = [held.name for held in self.plant.parts.held]
+        ranks = [names.index(name) for name in self.plant.built.rank_names]
+        components = self.plant.bench.constraints.components
+        n = len(components)
+        for c, (rows, _) in enumerate(components):
+            atoms = {row: self._atom_of(row) for row in rows}
+            own = tuple(sorted({a for a in atoms.values() if a is not None}, key=lambda a: (a.kind, a.number)))
+            places = (ranks[c], ranks[n + c], ranks[2 * n + c])
+            if len(own) > MOST_ATOMS:
+                raise ModelError(
+                    "too many switches act on coupled motions for a program",
+                    where=self.study.called,
+                    expected=f"at most {MOST_ATOMS} that share speeds",
+                    got=", ".join(sorted({self.plant.bench.constraints.rows[r].owner for r in rows})),
+                    remedy="use smooth friction, or ignore stops",
+                )
+            yield Component(own, places, tuple(self._patterns(own, atoms, places)))
+
+    def _patterns(
+        self, own: Sequence[Atom], atoms: Mapping[int, Atom | None], places: tuple[int, int, int]
+    ) -> Iterator[tuple[float, float, float, float]]:
+        """The ranks for all combinations of switches, one after the other as bits count."""
+        for pattern in range(2 ** len(own)):
+            on = {atom for k, atom in enumerate(own) if pattern >> k & 1}
+            if any(atom not in on and atom in own for atom in self._closing(on)):  # what sticks is closed
+                yield (0.0, 0.0, 0.0, UNKNOWN)
+                continue
+            every = on | self._closing(on)
+            m = self._with(every)
+            active = sum(atom is None or atom in on for atom in atoms.values())
+            t, x, held = self.study.begin, self._met(m, every), Held(self.u, m, self.p)
+            try:
+                self.simulation.ranks(t, x, held)
+                is_met = self.simulation.records.largest_gap(t, x, held)[1] <= MET
+            except TorseurError:
+                is_met = False
+            if not is_met:  # no state that has all of these
+                yield (0.0, 0.0, 0.0, UNKNOWN)
+                continue
+            yield (float(m[places[0]]), float(m[places[1]]), float(m[places[2]]), float(m[places[0]] < active))
+
+    def _closing(self, on: set[Atom]) -> set[Atom]:
+        """The contacts of all that sticks."""
+        switches = self.plant.switches
+        sided = [s.name for s in switches.sided]
+        names = [switches.slips[atom.number].name for atom in on if atom.kind == 2]
+        return {Atom(1, sided.index(name)) for name in names if name in sided}
+
+    def _met(self, m: Array, on: set[Atom]) -> Array:
+        """A state in which the active rows are met, from the start; the start itself where that is not found."""
+        constraints, x, trial = self.plant.bench.constraints, self.x, m.copy()
+        correct = self.simulation.plant.native("corrected")
+        if correct is None:
+            return x
+        names = [held.name for held in self.plant.parts.held]
+        ranks, n = [names.index(name) for name in self.plant.built.rank_names], len(constraints.components)
+        for c, (rows, _) in enumerate(constraints.components):
+            active = [row for row in rows if (atom := self._atom_of(row)) is None or atom in on]
+            trial[ranks[c]] = len(active)
+            trial[ranks[n + c]] = sum(constraints.rows[row].position is not None for row in active)
+            trial[ranks[2 * n + c]] = 0.0
+        for _ in range(30):
+            found = self.simulation.plant.evaluate(correct, self.study.begin, x, Held(self.u, trial, self.p))
+            x = np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])
+        return x if np.isfinite(x).all() else self.x
+
+    def _with(self, on: set[Atom]) -> Array:
+        """Held numbers with some switches on and all others off."""
+        switches, m = self.plant.switches, self.m.copy()
+        names = [held.name for held in self.plant.parts.held]
+        for k, d in enumerate(switches.dry):
+            m[names.index(f"{d.name}_slides")] = 0.0 if Atom(0, k) in on else 1.0
+        for k, s in enumerate(switches.sided):
+            m[names.index(f"{s.name}_closed")] = float(Atom(1, k) in on)
+        for k, slip in enumerate(switches.slips):
+            m[names.index(f"{slip.name}_slips")] = 0.0 if Atom(2, k) in on else 1.0
+        return m
+
+
+# -- what cannot leave -------------------------------------------------------------------------------------------------
+def _check(simulation: Simulation, plant: Plant, stepped: bool) -> None:
+    """Refuse what a program cannot do, by name."""
+    study, faults = simulation.study, list[ModelError]()
+    for sample in plant.parts.samples:
+        if sample.function is not None:
+            faults.append(
+                ModelError(
+                    "a block that is written in Python cannot leave it",
+                    where=sample.where,
+                    remedy="write it with formulas and sampled blocks, or make it a controller of its own in C",
+                )
+            )
+    if stepped and simulation.method.method.control is not None:
+        given = [name for name, method in METHODS.items() if method.method.control is None]
+        expected, _ = guess(study.solver.method, given)
+        faults.append(
+            ModelError(
+                f"{study.solver.method} finds its steps by itself; a program makes steps of a given length",
+                where=("solver", "method"),
+                expected=expected,
+                remedy="choose one of these and a step: --solver rk4 --step 1e-3",
+            )
+        )
+    rows = simulation.model.row_parameters if plant.bench.constraints.rows else frozenset()
+    for k, change in enumerate(study.changes):
+        moved = sorted(set(change.set) & rows)
+        if moved:
+            faults.append(
+                ModelError(
+                    "parameters of loops and constraints cannot change in a program",
+                    where=("changes", k),
+                    got=", ".join(moved),
+                    remedy="leave the change out",
+                )
+            )
+    if len(plant.switches.sided) > MOST_SIDED:
+        faults.append(
+            ModelError(
+                "too many contacts and hard stops for a program",
+                where=study.called,
+                expected=f"at most {MOST_SIDED}",
+                got=str(len(plant.switches.sided)),
+                remedy="let stops be reported, or use compliant contacts",
+            )
+        )
+    if faults:
+        raise ModelError.of(faults)
