@@ -1,0 +1,133 @@
+"""What can be wrong with a campaign, found before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from torseur.campaign.description import Campaign
+from torseur.campaign.design import correlation_matrix
+from torseur.campaign.factors import Distribution
+from torseur.campaign.measures import FormulaOfIndicators
+from torseur.campaign.targets import target_of, unknown_factor
+from torseur.describe.evaluation import topological_order
+from torseur.describe.faults import Fault, cycle_text, guess
+from torseur.errors import Location, ModelError
+
+__all__ = ["check_campaign", "faults"]
+
+TAKEN = ("run", "outcome", "reason")
+
+
+def check_campaign(campaign: Campaign) -> None:
+    """Raise all that is wrong with a campaign, at once."""
+    found = faults(campaign)
+    if found:
+        raise ModelError.of(found)
+
+
+def faults(campaign: Campaign) -> list[Fault]:
+    """All faults that the study alone decides, in the order of the fields."""
+    return [*_factors(campaign), *_sampling(campaign), *_rows(campaign), *_indicators(campaign), *_limits(campaign)]
+
+
+def _factors(campaign: Campaign) -> Iterator[Fault]:
+    if not campaign.names:
+        yield Fault(("factors",), "nothing varies", expected="factors, or rows of a table")
+    if not campaign.indicators and campaign.keep is None:
+        yield Fault(("indicators",), "nothing is measured", expected="indicators, or channels to keep")
+    seen: dict[object, str] = {}
+    for name, path in _named(campaign):
+        target = target_of(campaign.study, name)
+        if target is None:
+            yield unknown_factor(campaign.study, name, path)
+            continue
+        other = seen.setdefault((target.what, target.name), name)
+        if other is not name or (path[0] == "rows" and name in campaign.factors):
+            yield Fault(path, f"'{name}' varies twice", got=f"also '{other}'", remedy="name it once")
+
+
+def _named(campaign: Campaign) -> Iterator[tuple[str, Location]]:
+    yield from ((name, ("factors", name)) for name in campaign.factors)
+    if campaign.rows is not None:
+        yield from ((name, ("rows", "columns", k)) for k, name in enumerate(campaign.rows.columns))
+
+
+def _sampling(campaign: Campaign) -> Iterator[Fault]:
+    drawn = [name for name, factor in campaign.factors.items() if isinstance(factor, Distribution)]
+    sampling = campaign.sampling
+    if sampling is None:
+        if drawn:
+            text = "a factor with a distribution needs 'sampling'"
+            yield Fault(("factors", drawn[0]), text, remedy="sampling: {kind: random, count: 1000}")
+        return
+    if not drawn:
+        yield Fault(("sampling",), "nothing to draw samples of", expected="a factor with a distribution")
+    if sampling.kind in ("saltelli", "morris"):
+        others = [name for name in campaign.names if name not in drawn]
+        if others:
+            text = "a design for sensitivities has factors with a distribution alone"
+            yield Fault(("sampling", "kind"), text, got=", ".join(others))
+        if sampling.correlations:
+            text = "sensitivities need factors that are independent"
+            yield Fault(("sampling", "correlations"), text, remedy="leave the correlations out")
+    known = True
+    for k, one in enumerate(sampling.correlations):
+        for name in one.between:
+            if name not in drawn:
+                known = False
+                expected, remedy = guess(name, drawn)
+                text = f"no factor with a distribution '{name}'"
+                yield Fault(("sampling", "correlations", k), text, expected=expected, remedy=remedy)
+        if one.between[0] == one.between[1]:
+            known = False
+            yield Fault(("sampling", "correlations", k), "a factor goes together with itself")
+    if known and sampling.correlations:
+        least = float(np.linalg.eigvalsh(correlation_matrix(drawn, sampling))[0])
+        if not least > 1e-12:
+            text = "these correlations contradict each other"
+            got = f"a matrix with the eigenvalue {least:.3g}"
+            yield Fault(("sampling", "correlations"), text, expected="a positive definite matrix", got=got)
+
+
+def _rows(campaign: Campaign) -> Iterator[Fault]:
+    rows = campaign.rows
+    if rows is None:
+        return
+    if not rows.values:
+        yield Fault(("rows",), "no rows", expected="a file, or values, with at least one row")
+    bad = next((k for k, row in enumerate(rows.values) if len(row) != len(rows.columns)), None)
+    if bad is not None:
+        got = f"{len(rows.values[bad])} in row {bad + 1}"
+        yield Fault(("rows", "values"), "a row has a value for every column", expected=str(len(rows.columns)), got=got)
+
+
+def _indicators(campaign: Campaign) -> Iterator[Fault]:
+    formulas = dict[str, list[str]]()
+    usable = [*campaign.indicators, *(n for n in campaign.names if n.isidentifier())]
+    for name, one in campaign.indicators.items():
+        path: Location = ("indicators", name)
+        if name in (*TAKEN, *campaign.names):
+            yield Fault(path, f"the name '{name}' is taken", remedy="call the indicator otherwise")
+        if not isinstance(one, FormulaOfIndicators):
+            continue
+        try:
+            formulas[name] = sorted(one.formula.names)
+        except ModelError as error:
+            yield Fault(path, error.what, expected=error.expected, got=error.got, remedy=error.remedy)
+            continue
+        for used in formulas[name]:
+            if used not in usable:
+                expected, remedy = guess(used, usable)
+                text = f"no indicator or factor '{used}'"
+                yield Fault(path, text, expected=expected, got=one.value[:80], remedy=remedy)
+    for cycle in topological_order(formulas)[1]:
+        yield Fault(("indicators", cycle[0]), "formulas go round in a circle", got=cycle_text(cycle))
+
+
+def _limits(campaign: Campaign) -> Iterator[Fault]:
+    for name in campaign.limits:
+        if name not in campaign.indicators:
+            expected, remedy = guess(name, campaign.indicators)
+            yield Fault(("limits", name), f"no indicator '{name}'", expected=expected, remedy=remedy)

@@ -1,0 +1,182 @@
+"""The folder of a campaign: what was asked, and a file for each chunk, complete or not there.
+
+::
+
+    campaign.yaml  study.yaml  rows.csv    what was asked, on its own feet
+    manifest.json                          runs, size of a chunk, fingerprint, units
+    indicators/chunk-000000.parquet        factors, indicators, outcome and reason of every run
+    channels/chunk-000000.nc               channels that are kept
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torseur.campaign.description import Campaign
+from torseur.campaign.reader import KEY, VERSION, load_campaign
+from torseur.campaign.work import Chunk, Work
+from torseur.errors import ArgumentError, MissingExtra
+from torseur.formats import replace_file
+from torseur.formats.yaml.writer import block, plain
+from torseur.simulation.study.writer import study_text
+from torseur.version import __version__
+
+__all__ = ["Folder", "arrow", "channels_bytes", "fingerprint", "table_bytes", "texts_of"]
+
+MANIFEST, INDICATORS, CHANNELS = "manifest.json", "indicators", "channels"
+STUDY, CAMPAIGN, ROWS = "study.yaml", "campaign.yaml", "rows.csv"
+
+
+def texts_of(campaign: Campaign) -> dict[str, str]:
+    """The files that say all of a campaign, by name."""
+    fields = type(campaign).model_fields
+    given = {n: getattr(campaign, n) for n in fields if n != "study" and getattr(campaign, n) != fields[n].default}
+    data: dict[str, Any] = {KEY: VERSION, "study": STUDY}
+    texts = {STUDY: study_text(campaign.study)}
+    for name, value in given.items():
+        if name in ("factors", "indicators"):
+            data[name] = {key: {one.kind: plain(one)} for key, one in value.items()}
+        elif name == "rows":
+            data[name] = {"file": ROWS, "columns": list(value.columns)}
+            lines = [";".join(value.columns), *(";".join(map(repr, row)) for row in value.values)]
+            texts[ROWS] = "\n".join(lines) + "\n"
+        else:
+            data[name] = plain(value)
+    texts[CAMPAIGN] = "\n".join(line for key, item in data.items() for line in block({key: item})) + "\n"
+    return texts
+
+
+def fingerprint(texts: Mapping[str, str]) -> str:
+    """Of what a campaign asks."""
+    told = "\0".join(f"{name}\0{texts[name]}" for name in sorted(texts))
+    return hashlib.sha256(told.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a campaign."""
+
+    path: Path
+
+    # -- what was asked ------------------------------------------------------------------------------------------------
+    def begin(self, work: Work) -> None:
+        """Write what is asked, or see that it is what was asked before."""
+        texts = texts_of(work.campaign)
+        mark = fingerprint(texts)
+        if (self.path / MANIFEST).exists():
+            if self.manifest["fingerprint"] != mark:
+                text = "this folder holds results of another campaign"
+                remedy = "choose another folder, or remove this one"
+                raise ArgumentError(text, where=str(self.path), remedy=remedy)
+            return
+        try:
+            for name in (INDICATORS, CHANNELS) if work.campaign.keep else (INDICATORS,):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            got = error.strerror or type(error).__name__
+            raise ArgumentError("the folder cannot be written to", where=str(self.path), got=got) from error
+        for name, text in texts.items():
+            replace_file(self.path / name, text.encode("utf-8"))
+        told = {
+            "fingerprint": mark,
+            "runs": work.runs,
+            "chunk": work.chunk,
+            "factors": list(work.campaign.names),
+            "indicators": list(work.campaign.indicators),
+            "units": work.units,
+            "torseur": __version__,
+        }
+        replace_file(self.path / MANIFEST, json.dumps(told, indent=2).encode("utf-8"))
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Runs, size of a chunk, fingerprint, names and units."""
+        try:
+            found = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            expected = f"a folder that 'torseur campaign FILE -o {self.path}' made"
+            raise ArgumentError("this is no folder of a campaign", where=str(self.path), expected=expected) from error
+        assert isinstance(found, dict)
+        return found
+
+    def campaign(self) -> Campaign:
+        """What was asked."""
+        return load_campaign(self.path / CAMPAIGN)
+
+    # -- chunks --------------------------------------------------------------------------------------------------------
+    def file(self, k: int) -> Path:
+        return self.path / INDICATORS / f"chunk-{k:06d}.parquet"
+
+    def missing(self, chunks: int) -> list[int]:
+        """Chunks that are not there yet."""
+        there = {path.name for path in (self.path / INDICATORS).glob("chunk-*.parquet")}
+        return [k for k in range(chunks) if self.file(k).name not in there]
+
+    def store(self, k: int, table: bytes, channels: bytes | None) -> None:
+        """A chunk, complete; it counts once its table is there."""
+        if channels is not None:
+            replace_file(self.path / CHANNELS / f"chunk-{k:06d}.nc", channels)
+        replace_file(self.file(k), table)
+
+    # -- room ----------------------------------------------------------------------------------------------------------
+    def check_room(self, work: Work, chunks: int) -> int:
+        """Bytes that so many chunks will take, about; refused if the disk does not hold them."""
+        names = len(work.campaign.names) + len(work.campaign.indicators)
+        kept = len(work.campaign.keep.channels) * len(work.simulation.grid) if work.campaign.keep else 0
+        wanted = chunks * (min(work.chunk, work.runs) * 8 * (names + 1 + kept) + 4096)
+        there = next(p for p in (self.path, *self.path.absolute().parents) if p.exists())
+        free = shutil.disk_usage(there).free
+        if wanted > free:
+            raise ArgumentError(
+                "more runs than the disk holds",
+                where=str(self.path),
+                expected=f"at most {free / 1e9:.3g} GB",
+                got=f"about {wanted / 1e9:.3g} GB for {work.runs} runs",
+                remedy="fewer runs, fewer channels to keep, or records further apart",
+            )
+        return wanted
+
+
+def arrow() -> tuple[Any, Any]:
+    """The packages that read and write Parquet."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", extra="campaign", purpose="a campaign") from None
+    return pyarrow, parquet
+
+
+def table_bytes(chunk: Chunk) -> bytes:
+    """A chunk as a Parquet file."""
+    pyarrow, parquet = arrow()
+    columns = {"run": pyarrow.array(np.arange(chunk.first, chunk.first + len(chunk), dtype=np.int64))}
+    columns |= {n: pyarrow.array(x) for n, x in (*chunk.factors.items(), *chunk.indicators.items())}
+    columns["outcome"] = pyarrow.array(chunk.outcomes).dictionary_encode()
+    columns["reason"] = pyarrow.array(chunk.reasons).dictionary_encode()
+    stream = pyarrow.BufferOutputStream()
+    parquet.write_table(pyarrow.table(columns), stream, use_dictionary=["outcome", "reason"])
+    return bytes(stream.getvalue())
+
+
+def channels_bytes(chunk: Chunk) -> bytes | None:
+    """The channels that are kept of a chunk, as netCDF: run, time."""
+    if not chunk.kept:
+        return None
+    try:
+        import h5netcdf  # noqa: F401
+        import xarray
+    except ImportError:
+        raise MissingExtra("xarray", extra="campaign", purpose="channels of a campaign") from None
+    runs = np.arange(chunk.first, chunk.first + len(chunk))
+    variables = {name: (("run", "time"), values) for name, values in chunk.kept.items()}
+    data = xarray.Dataset(variables, {"run": runs, "time": chunk.time})
+    return bytes(data.to_netcdf(engine="h5netcdf"))

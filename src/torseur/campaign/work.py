@@ -1,0 +1,406 @@
+"""A campaign made ready: its simulation, and the numbers of any chunk of its runs.
+
+Chunks are fixed by the campaign, not by who works on them, and a run does not depend on those beside it: the same
+campaign gives the same numbers wherever it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.campaign.checks import check_campaign
+from torseur.campaign.description import Campaign, Limit
+from torseur.campaign.design import Design
+from torseur.campaign.measures import (
+    AuditError,
+    CountOfEvents,
+    FormulaOfIndicators,
+    OfChannel,
+    OfRun,
+    TimeOfEvent,
+    unit_of,
+)
+from torseur.campaign.targets import Target, What, target_of, with_parameters
+from torseur.describe.evaluation import topological_order
+from torseur.describe.faults import Fault, guess
+from torseur.describe.formulas import Formula
+from torseur.errors import ModelError, TorseurError
+from torseur.graph import Function, Graph, evaluate
+from torseur.model.checked import checked
+from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
+from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.results.result import Run
+from torseur.simulation.run.batch import Batch, Variants, batch_in_lanes
+from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.start.report import start_facts
+
+__all__ = ["FAILED", "OK", "OUTSIDE", "Chunk", "Work", "one_line"]
+
+Array = NDArray[np.float64]
+
+OK, FAILED, OUTSIDE = "ok", "failed", "limit"
+"""How a run ended: as it should, without a result, or beyond a limit of an indicator."""
+
+MEMORY = 24e6
+"""Bytes that the states of a chunk may take."""
+LARGEST_CHUNK, SMALLEST_CHUNK = 8192, 16
+CHECKED = 500
+"""Sets of parameters that are checked before the start, besides those at the ends of ranges."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What came of some runs.
+
+    Attributes:
+        first: the number of the first run.
+        factors, indicators: by name, (runs,); nan where a run has no result.
+        outcomes, reasons: of each run, in words.
+        kept: channel -> (runs, nt); nan from where a run stopped.
+        time: (nt,) of what is kept.
+    """
+
+    first: int
+    factors: Mapping[str, Array]
+    indicators: Mapping[str, Array]
+    outcomes: list[str]
+    reasons: list[str]
+    kept: Mapping[str, Array]
+    time: Array
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+
+class Work:
+    """A campaign made ready; all that is wrong with it is raised before anything runs.
+
+    Args:
+        campaign: what to run.
+        audit: whether balances are integrated along although no indicator asks for them.
+    """
+
+    def __init__(self, campaign: Campaign, *, audit: bool = False) -> None:
+        check_campaign(campaign)
+        self.campaign, self.design = campaign, Design(campaign)
+        self._last: tuple[tuple[int, int], dict[str, Array]] | None = None
+        self.targets: dict[str, Target] = {}
+        for name in campaign.names:
+            found = target_of(campaign.study, name)
+            assert found is not None  # checked above
+            self.targets[name] = found
+        first = {n: float(x[0]) for n, x in self.design.values(0, 1).items()}
+        self.study = with_parameters(campaign.study, self.targets, first)
+        needs = any(isinstance(one, AuditError) for one in campaign.indicators.values())
+        self.simulation = Simulation(self.study, audit=audit or needs)
+        self._check_indicators()
+
+    # -- before the start ----------------------------------------------------------------------------------------------
+    @cached_property
+    def example(self) -> Run:
+        """The first run that can begin, at its first instant: it has all the channels that every run has."""
+        last: TorseurError | None = None
+        for k in range(min(self.runs, 20)):
+            try:
+                return self._first_instant(k)
+            except TorseurError as error:
+                last = error
+        assert last is not None
+        raise last
+
+    def _first_instant(self, k: int) -> Run:
+        simulation, variants = self.simulation, self.variants(k, k + 1)
+        x, held, began = simulation.begun(variants.start_of(0), variants.u[0], variants.p[0])
+        time, states = np.array([self.study.begin]), x[None, :]
+        trajectory = Trajectory(time, states, (), Outcome.COMPLETE, float(time[0]), x, None, Counts())
+        log = HeldHistory()
+        log.note(float(time[0]), held)
+        log.start = start_facts(began, self.study.start_from, simulation.names, x)
+        return simulation.result(trajectory, log)
+
+    def _check_indicators(self) -> None:
+        """Refuse what no run can give."""
+        run, found = self.example, list[Fault]()
+        channels = {n: c for n, c in run.channels.items() if c.values.ndim == 1}
+        events = self.simulation.plant.facts.events
+        balances = [str(row["balance"]) for row in run.audited.table] if run.audited else []
+        wanted: list[tuple[tuple[str | int, ...], str, str, list[str]]] = []
+        for name, one in self.campaign.indicators.items():
+            if isinstance(one, OfChannel):
+                wanted.append((("indicators", name), one.channel, "channel of numbers", list(channels)))
+            elif isinstance(one, (TimeOfEvent, CountOfEvents)):
+                wanted.append((("indicators", name), one.event, "event", list(events)))
+            elif isinstance(one, AuditError) and one.balance is not None:
+                wanted.append((("indicators", name), one.balance, "balance", balances))
+        for k, name in enumerate(self.campaign.keep.channels if self.campaign.keep else ()):
+            wanted.append((("keep", "channels", k), name, "channel of numbers", list(channels)))
+        for path, name, what, known in wanted:
+            if name not in known:
+                expected, remedy = guess(name, known)
+                found.append(Fault(path, f"no run has a {what} '{name}'", expected=expected, remedy=remedy))
+        if found:
+            raise ModelError.of(found)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of factors and indicators, as far as they are known."""
+        channels = {name: channel.unit for name, channel in self.example.channels.items()}
+        found = {n: unit_of(one, channels) for n, one in self.campaign.indicators.items()}
+        for name, target in self.targets.items():
+            parameter = self.study.model.parameters.get(target.name)
+            found[name] = channels.get(target.name) or (parameter.unit if parameter else None) or ""
+        return found
+
+    @property
+    def runs(self) -> int:
+        return self.design.count
+
+    @cached_property
+    def chunk(self) -> int:
+        """Runs in a chunk: as many as some memory holds, a power of two."""
+        if self.campaign.chunk is not None:
+            return self.campaign.chunk
+        size = len(self.simulation.grid) * self.simulation.problem.size * 8
+        wanted = 1 << int(np.log2(max(MEMORY / size, 1.0)))
+        return min(max(wanted, SMALLEST_CHUNK), LARGEST_CHUNK if self._is_lean else 256)
+
+    @property
+    def chunks(self) -> int:
+        """How many."""
+        return -(-self.runs // self.chunk)
+
+    def span(self, k: int) -> tuple[int, int]:
+        """The first run of a chunk, and the first after it."""
+        return k * self.chunk, min((k + 1) * self.chunk, self.runs)
+
+    @cached_property
+    def each_checked(self) -> bool:
+        """Whether every set of parameters is to be checked by itself: a sample of them has one that makes no sense."""
+        if not any(t.what in (What.PARAMETER, What.FIELD) for t in self.targets.values()):
+            return False
+        few = np.unique(np.linspace(0, self.runs - 1, min(self.runs, CHECKED)).astype(np.int64))
+        return any(self._wrong(self.design.values(int(k), int(k) + 1)) for k in few) or self._wrong_ends()
+
+    def _wrong_ends(self) -> bool:
+        """Of ranges: those of every factor, with the others as they are in the first run."""
+        first = self.design.values(0, 1)
+        for name in self.targets:
+            levels = self.design.axes.get(name)
+            ends = [] if levels is None else [levels.min(), levels.max()]
+            if any(self._wrong({**first, name: np.array([end])}) for end in ends):
+                return True
+        return False
+
+    def _wrong(self, values: Mapping[str, Array]) -> str | None:
+        """What makes no sense about the parameters of one run."""
+        given = {t.name: float(values[n][0]) for n, t in self.targets.items() if t.what in (What.PARAMETER, What.FIELD)}
+        try:
+            checked(self.study.model, {**self.study.parameters, **given}, of_numbers=True)
+        except ModelError as error:
+            return one_line(error.faults[0] if error.faults else error)
+        return None
+
+    # -- runs ----------------------------------------------------------------------------------------------------------
+    def variants(self, first: int, last: int) -> Variants:
+        """The arrays of runs first to last, without last."""
+        values = self.values(first, last)
+
+        def of(*kinds: What) -> dict[str, Array]:
+            return {t.name: values[n] for n, t in self.targets.items() if t.what in kinds}
+
+        parameters = of(What.PARAMETER, What.FIELD)
+        return Variants(self.simulation, of(What.START), parameters, of(What.INPUT), checked=False)
+
+    def values(self, first: int, last: int) -> dict[str, Array]:
+        """Of factors; those of the last chunk are remembered, since they are asked for twice."""
+        if self._last is None or self._last[0] != (first, last):
+            self._last = (first, last), self.design.values(first, last)
+        return self._last[1]
+
+    @cached_property
+    def _is_lean(self) -> bool:
+        """Whether states alone say all that is asked."""
+        asked = [one for one in self.campaign.indicators.values() if not isinstance(one, FormulaOfIndicators)]
+        kept = self.campaign.keep.channels if self.campaign.keep else ()
+        states = set(self.simulation.state_names)
+        names = [one.channel if isinstance(one, OfChannel) else "" for one in asked]
+        return all(name in states for name in (*names, *kept))
+
+    def run(self, k: int) -> Run:
+        """One run with all its channels, and its audit if the work was made with it."""
+        variants = self.variants(k, k + 1)
+        batch = batch_in_lanes(self.simulation, variants)
+        if batch is not None:
+            return batch.run(0)
+        found = self.simulation.trajectory(start=variants.start_of(0), u=variants.u[0], p=variants.p[0])
+        return self.simulation.result(*found)
+
+    def results(self, k: int, threads: int = 1) -> Chunk:
+        """The results of a chunk; a run that fails is among them, with its reason."""
+        first, last = self.span(k)
+        return self.results_between(first, last, threads)
+
+    def results_between(self, first: int, last: int, threads: int = 1) -> Chunk:
+        """The results of runs first to last, without last."""
+        rows = _Rows(self, first, last)
+        if self.each_checked:
+            for k in range(first, last):
+                wrong = self._wrong(self.design.values(k, k + 1))
+                if wrong is not None:
+                    rows.fail(k, wrong)
+        for begin, end in rows.open_spans():
+            self._compute(rows, begin, end, threads)
+        return rows.finished()
+
+    def _compute(self, rows: _Rows, first: int, last: int, threads: int) -> None:
+        """Runs in lanes where they can be, and in halves where one of them stops the others."""
+        try:
+            batch = batch_in_lanes(self.simulation, self.variants(first, last), threads)
+        except Exception as error:
+            if last - first == 1:
+                rows.fail(first, one_line(error))
+            else:
+                middle = (first + last) // 2
+                self._compute(rows, first, middle, threads)
+                self._compute(rows, middle, last, threads)
+            return
+        if batch is None:
+            self._one_by_one(rows, first, last, threads)
+        else:
+            self._from_lanes(rows, batch, first)
+
+    def _from_lanes(self, rows: _Rows, batch: Batch, first: int) -> None:
+        # A sum that is finite has finite terms; one that overflows is looked at as a whole run, which is right too.
+        with np.errstate(over="ignore", invalid="ignore"):
+            good = np.isfinite(batch.states.reshape(len(batch), -1).sum(axis=1))
+        if self._is_lean:
+            rows.take_states(
+                np.arange(first, first + len(batch))[good],
+                batch.time,
+                batch.states if good.all() else batch.states[good],
+            )
+            for bad in np.flatnonzero(~good).tolist():
+                self._attempt(rows, first + bad, partial(batch.run, bad))
+            return
+        for k in range(len(batch)):
+            self._attempt(rows, first + k, partial(batch.run, k))
+
+    def _one_by_one(self, rows: _Rows, first: int, last: int, threads: int) -> None:
+        self._attempt(rows, first, partial(self.run, first))  # what is compiled on the way is compiled once
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda k: self._attempt(rows, k, partial(self.run, k)), range(first + 1, last)))
+
+    def _attempt(self, rows: _Rows, k: int, act: Callable[[], Run]) -> None:
+        """Take a run as a whole; whatever is raised on the way is its reason."""
+        try:
+            rows.take_run(k, act())
+        except Exception as error:
+            rows.fail(k, one_line(error))
+
+
+class _Rows:
+    """The rows of a chunk while they fill."""
+
+    def __init__(self, work: Work, first: int, last: int) -> None:
+        self.work, self.first, count = work, first, last - first
+        self.factors = work.values(first, last)
+        self.asked = work.campaign.indicators
+        measured = [n for n, one in self.asked.items() if not isinstance(one, FormulaOfIndicators)]
+        self.values = {name: np.full(count, np.nan) for name in measured}
+        self.outcomes, self.reasons = [""] * count, [""] * count
+        keep = work.campaign.keep
+        self.time = work.simulation.grid
+        self.kept = {n: np.full((count, len(self.time)), np.nan) for n in (keep.channels if keep else ())}
+
+    def open_spans(self) -> Iterator[tuple[int, int]]:
+        """Runs without an outcome, as spans."""
+        todo = np.array([not outcome for outcome in self.outcomes])
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], todo, [False]]).astype(int)))
+        return ((self.first + int(a), self.first + int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
+
+    def fail(self, k: int, reason: str) -> None:
+        place = k - self.first
+        self.outcomes[place], self.reasons[place] = FAILED, reason
+        for column in self.values.values():
+            column[place] = np.nan
+
+    def take_states(self, runs: NDArray[np.int64], time: Array, states: Array) -> None:
+        """What states say, of many complete runs."""
+        places, names = runs - self.first, self.work.simulation.state_names
+        for name, one in self.asked.items():
+            if isinstance(one, OfChannel):
+                values = np.ascontiguousarray(states[:, :, names.index(one.channel)])
+                self.values[name][places] = one.reduced(time, values) if len(values) else 0.0
+        for name, column in self.kept.items():
+            column[places] = states[:, :, names.index(name)]
+        for place in places.tolist():
+            self.outcomes[place] = OK
+
+    def take_run(self, k: int, run: Run) -> None:
+        """What a whole run says; what is kept of one that stopped ends there."""
+        place = k - self.first
+        for name, column in self.kept.items():
+            last = np.searchsorted(run.time, self.time, side="right") - 1
+            there = self.time <= run.time[-1] + 1e-12 * max(1.0, abs(float(run.time[-1])))
+            column[place] = np.where(there, run[name][last], np.nan)
+        if run.reason is not None:
+            self.fail(k, " ".join(run.reason.split()))
+            return
+        for name, one in self.asked.items():
+            if isinstance(one, OfChannel):
+                self.values[name][place] = one.reduced(run.time, run[one.channel][None, :])[0]
+            elif isinstance(one, OfRun):
+                self.values[name][place] = one.measured(run)
+        self.outcomes[place] = OK
+
+    def finished(self) -> Chunk:
+        """With formulas and limits."""
+        self._formulas()
+        for name, limit in self.work.campaign.limits.items():
+            for place in np.flatnonzero(_beyond(limit, self.values[name])):
+                if self.outcomes[place] == OK:
+                    said = f"{name} = {self.values[name][place]:.6g}, {_said(limit)}"
+                    self.outcomes[place], self.reasons[place] = OUTSIDE, said
+        ordered = {name: self.values[name] for name in self.asked}
+        return Chunk(self.first, self.factors, ordered, self.outcomes, self.reasons, self.kept, self.time)
+
+    def _formulas(self) -> None:
+        formulas = {n: one.formula for n, one in self.asked.items() if isinstance(one, FormulaOfIndicators)}
+        for name in topological_order({n: f.names for n, f in formulas.items()})[0]:
+            known = {n: self.values[n] if n in self.values else self.factors[n] for n in sorted(formulas[name].names)}
+            self.values[name] = _worked_out(formulas[name], known, len(self.outcomes))
+
+
+def _worked_out(formula: Formula, known: Mapping[str, Array], count: int) -> Array:
+    """A formula of columns; nan where it has no value."""
+    graph = Graph()
+    blocks = [graph.block(name) for name in known]
+    scope = {block.name: block.symbols[0] for block in blocks}
+    function = Function("indicator", blocks, {"value": formula.expr(graph, scope)})
+    with np.errstate(all="ignore"):
+        return np.array(np.broadcast_to(evaluate(function, *known.values())[0], count))
+
+
+def _beyond(limit: Limit, values: Array) -> NDArray[np.bool_]:
+    low = -np.inf if limit.at_least is None else limit.at_least
+    high = np.inf if limit.at_most is None else limit.at_most
+    return ~((values >= low) & (values <= high))
+
+
+def _said(limit: Limit) -> str:
+    parts = [] if limit.at_least is None else [f"at least {limit.at_least:g}"]
+    return " and ".join(parts + ([] if limit.at_most is None else [f"at most {limit.at_most:g}"]))
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, on one line; of one that is not ours also its kind."""
+    if not isinstance(error, TorseurError):
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    parts = [part for part in (error.got, error.remedy) if part]
+    return " ".join((f"{error.what} ({'; '.join(parts)})" if parts else error.what).split())

@@ -1,0 +1,59 @@
+"""Answers of a campaign: sensitivities and fronts that are known beforehand, and figures."""
+
+import numpy as np
+import pytest
+
+import torseur as ts
+from torseur.views import campaign as views
+
+CART = ts.Study(
+    model={
+        "name": "cart",
+        "gravity": (0.0, 0.0, 0.0),
+        "bodies": {"cart": {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}},
+    },
+    until=1.0,
+    every=0.1,
+    solver={"method": "rk4", "step": 0.05},
+)
+
+
+def run(tmp_path, kind, count):
+    factors = {"x": {"uniform": {"low": 0, "high": 1}}, "dx": {"uniform": {"low": 0, "high": 2}}}
+    asked = {"end": {"final": "x"}, "away": "-end"}
+    sampling = {"kind": kind, "count": count, "seed": 5}
+    campaign = ts.Campaign(study=CART, factors=factors, sampling=sampling, indicators=asked)
+    return ts.run_campaign(campaign, tmp_path / kind, threads=1)
+
+
+def test_sobol_indices_of_a_sum_are_the_shares_of_the_variances(tmp_path):
+    found = run(tmp_path, "saltelli", 256).sensitivities("end")  # end = x + dx: variances 1/12 and 4/12
+    np.testing.assert_allclose(found["S1"], [0.2, 0.8], atol=0.05)
+    np.testing.assert_allclose(found["ST"], [0.2, 0.8], atol=0.05)
+
+
+def test_morris_means_of_a_sum_are_its_slopes_over_the_ranges(tmp_path):
+    found = run(tmp_path, "morris", 8).sensitivities("end")
+    np.testing.assert_allclose(found["mu_star"], [1.0, 2.0], rtol=1e-9)
+    np.testing.assert_allclose(found["sigma"], 0.0, atol=1e-9)
+
+
+def test_a_front_holds_what_nothing_beats(tmp_path):
+    answers = run(tmp_path, "random", 50)
+    assert answers.pareto(end="least").tolist() == [int(np.argmin(answers["end"]))]
+    assert len(answers.pareto(end="least", away="least")) == 50  # each is better in one and worse in the other
+    with pytest.raises(ts.ArgumentError, match="not a design"):
+        answers.sensitivities("end")
+
+
+def test_every_figure_is_drawn(tmp_path):
+    answers = run(tmp_path, "random", 30)
+    assert list(views.figures_of_campaign(answers)) == ["histogram_end", "histogram_away"]
+    drawn = [
+        views.histogram(answers, "end"),
+        views.response_curve(answers, "end", "x"),
+        views.parallel_coordinates(answers, "end"),
+        views.pareto_front(answers, end="least", x="most"),
+        views.sensitivity_bars(run(tmp_path, "morris", 4), "end"),
+    ]
+    assert all(figure.axes for figure in drawn)

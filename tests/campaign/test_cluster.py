@@ -1,0 +1,93 @@
+"""Workers of dask.distributed on this machine: whatever happens to them, the same bits, and every run once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import torseur as ts
+from torseur.campaign.cluster import Cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+ROOT = Path(__file__).resolve().parents[2]
+CAMPAIGN = f"""
+torseur_campaign: 1
+study: {ROOT}/examples/planar_2r/pd_control.yaml
+factors:
+  law.kp.theta1: {{grid: {{low: 10, high: 80, count: 20}}}}
+  m2: {{grid: {{low: 1, high: 4, count: 12}}}}
+indicators: {{peak: {{maximum: theta1}}, effort: {{rms: Gamma1}}}}
+chunk: 8
+"""
+SCHEDULED = """
+import sys
+import torseur as ts
+from torseur.campaign.cluster import Cluster
+if __name__ == "__main__":
+    ts.run_campaign(sys.argv[1], sys.argv[2], cluster=Cluster(workers=2))
+"""
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The campaign, and its files as one process makes them."""
+    folder = tmp_path_factory.mktemp("alone")
+    file = folder / "campaign.yaml"
+    file.write_text(CAMPAIGN)
+    ts.run_campaign(file, folder / "out", threads=1)
+    return file, bytes_in(folder / "out")
+
+
+def bytes_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "indicators").glob("chunk-*"))}
+
+
+def workers_of(parent: int) -> list[int]:
+    """Worker processes below a process: those that dask's nannies started."""
+    found, todo = [], [parent]
+    while todo:
+        pid = todo.pop()
+        tasks = Path(f"/proc/{pid}/task").glob("*/children")
+        children = [child for task in tasks for child in task.read_text().split()]
+        todo += map(int, children)
+        found += [int(c) for c in children if "spawn_main" in Path(f"/proc/{c}/cmdline").read_text()]
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are found in /proc")
+def test_a_worker_that_is_killed_costs_nothing(alone, tmp_path):
+    file, expected = alone
+    killed = []
+
+    def kill(now):
+        if now.done and not killed:
+            pid = workers_of(os.getpid())[0]
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+    answers = ts.run_campaign(file, tmp_path / "out", cluster=Cluster(workers=2), progress=kill)
+    assert killed
+    assert bytes_in(tmp_path / "out") == expected
+    assert answers.table["run"].to_pylist() == list(range(240))
+
+
+def test_a_scheduler_that_is_killed_and_the_campaign_resumed_with_another_one(alone, tmp_path):
+    file, expected = alone
+    script, out = tmp_path / "scheduled.py", tmp_path / "out"
+    script.write_text(SCHEDULED)
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    process = subprocess.Popen([sys.executable, str(script), str(file), str(out)], env=environment)
+    while process.poll() is None and not list(out.glob("indicators/chunk-*")):
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    before = bytes_in(out)
+    assert 0 < len(before) < len(expected)
+    answers = ts.run_campaign(file, out, threads=1)
+    assert bytes_in(out) == expected
+    assert answers.table["run"].to_pylist() == list(range(240))
