@@ -76,13 +76,15 @@ def test_named_channels_are_drawn_alone_and_vectors_by_components():
     assert [line[-1] for line in drawn(figure.axes[0])] == [2.0, 4.0, 6.0]
 
 
-def test_what_is_zero_all_the_time_is_left_out_of_the_overview_only():
+def test_what_is_zero_all_the_time_is_not_drawn_unless_it_is_named():
     run = crane_run()
     still = dataclasses.replace(
         run, channels={**run.channels, "winch": Channel("winch", "N m", "", 0 * TIME, Role.INPUT)}
     )
     assert "torque (N·m)" not in [axes.get_ylabel() for axes in plot(still).axes]
-    assert "inputs" in usual_figures(still)
+    assert "inputs" in usual_figures(run)
+    assert not any(ax.get_ylabel() == "torque (N·m)" for f in usual_figures(still).values() for ax in f.axes)
+    assert plot(still, "winch").axes[0].get_ylabel() == "torque (N·m)"
 
 
 def test_many_lines_of_one_unit_are_shared_out():
@@ -212,3 +214,20 @@ def test_no_piece_of_a_curve_is_missing_in_the_picture(k, tmp_path):
     pixels = pyplot.imread(tmp_path / "line.png")[:, :, :3]
     blue = (np.abs(pixels - to_rgb(COLOURS[0])) < 0.02).all(axis=2).any(axis=0)
     assert blue[len(blue) // 5 : 4 * len(blue) // 5].all()
+
+
+def test_a_line_along_another_is_dashed_and_one_apart_is_not():
+    run = crane_run()
+    one, far = np.sin(TIME), np.cos(TIME)
+    channels = [Channel(n, "A", "", x, Role.OUTPUT) for n, x in (("a", one), ("b", one + 1e-6), ("c", far))]
+    [panel] = panels_by_unit(lines_of(run, channels))
+    assert [line.dashes == "-" for line in panel.lines] == [True, False, True]
+
+
+def test_an_angle_is_drawn_without_jumps_by_a_turn():
+    run, course = crane_run(), 9.0 * TIME
+    wrapped = Channel("heading", "rad", "", np.arctan2(np.sin(course), np.cos(course)), Role.OUTPUT)
+    [line] = lines_of(run, [wrapped])
+    np.testing.assert_allclose(line.values, course, atol=1e-9)
+    [same] = lines_of(run, [Channel("turns", "rad", "", 20.0 * TIME, Role.COORDINATE)])
+    np.testing.assert_array_equal(same.values, 20.0 * TIME)

@@ -1,7 +1,10 @@
 """Mechanisms in space: solids are closed and the right way out, parts ride on their bodies, pictures show them."""
 
 import dataclasses
+import json
 import math
+import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from torseur.views.run_poses import frame_poses
 from torseur.views.scene import Arrow, snapshot
 from torseur.views.scene.animation import Camera, animation_of, camera_of, scene_of
 from torseur.views.scene.drawing import drawing_of, start_of
+from torseur.views.scene.page import page_with_curves
 from torseur.views.scene.snapshot import Canvas, picture
 from torseur.views.scene.solids import arrow, ball, box, cone, cylinder, joined, pointing, tyre
 from torseur.views.scene.viser_stage import round_length
@@ -258,7 +262,8 @@ def test_traces_and_forces_are_in_the_picture():
     ("act", "message"),
     [
         (lambda: snapshot(pendulum_run(), "a.jpg"), "PNG"),
-        (lambda: pendulum_run().animate("a.gif"), r"\.html"),
+        (lambda: pendulum_run().animate("a.avi"), r"\.html, \.gif or \.mp4"),
+        (lambda: pendulum_run().animate("a.mp4", size=(101, 80)), "even numbers"),
         (lambda: scene_of(pendulum_run(), fps=0.0), "pictures per second"),
         (lambda: scene_of(pendulum_run(np.array([0.0, 1e4]))), "too long"),
         (lambda: scene_of(pendulum_run(), arrows=[Arrow("lower", "q1")]), "three components"),
@@ -269,6 +274,85 @@ def test_traces_and_forces_are_in_the_picture():
 def test_what_cannot_be_shown_is_refused(act, message):
     with pytest.raises(ArgumentError, match=message):
         act()
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("follow", [None, "lower"])
+def test_the_camera_frames_a_motion_in_any_plane(axis, follow):
+    run = pendulum_run()
+    up = np.roll([0.0, 0.0, -9.81], axis)
+    run = dataclasses.replace(run, mechanism=run.mechanism.model_copy(update={"gravity": tuple(up)}))
+    scene = scene_of(run, follow=follow)
+    camera = camera_of(scene.animation, scene.drawing, scene.follow)
+    moved = 0.0 if scene.follow is None else (scene.follow - scene.follow[0])[:, None]
+    corners = [
+        [part.triangles.moved(scene.animation.pose(part.body, k)).corners for k in range(61)]
+        for part in scene.drawing.parts
+        if part.body != "world"
+    ]
+    shown = np.concatenate([(np.array(c) - moved).reshape(-1, 3) for c in corners])
+    screen, ahead = Canvas(camera, (480, 400), 0.75).on_screen(shown)
+    assert ahead.all()
+    assert (screen[:, :2] > 0.0).all()
+    assert (screen[:, :2] < [960.0, 800.0]).all()
+    assert np.ptp(screen[:, :2], axis=0).max() > 0.55 * 800.0  # and not from far away
+
+
+def test_up_is_known_where_gravity_is_a_formula():
+    mechanism = Mechanism(
+        name="m",
+        parameters={"g": {"value": 9.81}},
+        gravity=(0.0, "-g", 0.0),
+        bodies={"a": {"joint": {"kind": "revolute"}}},
+    )
+    assert scene_of(still_run(mechanism)).animation.up.tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("ending", ["gif", "mp4"])
+def test_a_film_shows_the_run_at_its_pace(tmp_path, ending):
+    imageio = pytest.importorskip("imageio_ffmpeg" if ending == "mp4" else "PIL.Image")
+    file = tmp_path / f"swing.{ending}"
+    pendulum_run().animate(file, fps=4.0, size=(96, 64))
+    if ending == "gif":
+        with imageio.open(file) as film:
+            lengths, frames = [], []
+            for k in range(film.n_frames):
+                film.seek(k)
+                lengths.append(film.info["duration"])
+                frames.append(np.asarray(film.convert("RGB"), dtype=float))
+        assert sum(lengths) == 2250  # nine pictures of a quarter of a second, ms
+    else:
+        raw = [imageio.get_ffmpeg_exe(), "-i", str(file), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+        done = subprocess.run(raw, capture_output=True, check=True)
+        assert b" 4 fps" in done.stderr
+        frames = [*np.frombuffer(done.stdout, np.uint8).reshape(-1, 64, 96, 3).astype(float)]
+    assert len(frames) == 9
+    assert frames[0].shape == (64, 96, 3)
+    assert np.abs(frames[0][20:] - frames[4][20:]).max() > 60.0  # it moves, below the time
+
+
+def test_a_page_holds_the_curves_of_its_run(tmp_path):
+    pytest.importorskip("viser")
+    run = pendulum_run()
+    run.animate(tmp_path / "run.html", fps=2.0, arrows=[Arrow("lower", "pull")])
+    text = (tmp_path / "run.html").read_text()
+    data = json.loads(re.search(r'id="run-data">(.*?)</script>', text)[1])
+    assert [line["label"] for line in data["panels"][0]["lines"]] == ["q₁", "q₂₁"]
+    assert data["panels"][0]["label"] == "angle (rad)"
+    np.testing.assert_allclose(data["panels"][0]["lines"][0]["values"], run["q1"], rtol=1e-5)
+    np.testing.assert_allclose(data["time"], run.time, rtol=1e-8)
+    assert {"label": "pull", "colour": "#C0392B"} in data["legend"]
+    assert data["legend"][0]["label"].startswith("path of ")
+
+
+def test_text_of_a_model_cannot_leave_the_data_of_a_page():
+    run = pendulum_run()
+    evil = run.mechanism.model_copy(update={"title": "</script><script>alert(1)</script>"})
+    scene = scene_of(run, fps=1.0)
+    page = page_with_curves(
+        "<head><title>Viser</title></head><body></body>", dataclasses.replace(run, mechanism=evil), scene
+    )
+    assert "<script>alert" not in page
 
 
 def test_values_that_are_no_numbers_are_refused():

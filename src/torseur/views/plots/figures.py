@@ -15,9 +15,10 @@ from torseur.simulation.results.result import Run
 from torseur.views.plots.panels import Panel, draw_panels, lines_of, panels_by_unit
 from torseur.views.plots.paths import default_frames, plot_paths
 from torseur.views.plots.style import save_figure, styled
+from torseur.views.plots.vehicle import is_vehicle, plot_vehicle
 from torseur.views.plots.words import axis_label
 
-__all__ = ["Beside", "figures_to_draw", "plot", "save_figures", "usual_figures"]
+__all__ = ["Beside", "figures_to_draw", "overview_channels", "plot", "save_figures", "usual_figures"]
 
 GROUPS: dict[str, tuple[Role, ...]] = {
     "coordinates": (Role.COORDINATE,),
@@ -29,6 +30,7 @@ GROUPS: dict[str, tuple[Role, ...]] = {
     "states": (Role.STATE,),
     "energies": (Role.ENERGY,),
 }
+VEHICLE = "vehicle"
 OVERVIEW = ("coordinates", "speeds", "inputs", "energies")
 
 
@@ -49,11 +51,11 @@ def plot(
 ) -> Any:
     """One figure of a run, panels by unit: coordinates, speeds, inputs and energies, or the named channels.
 
-    The overview leaves out what is zero all the time.
+    The overview leaves out what is zero all the time. ``plot(run, "vehicle")`` is the usual figure of a vehicle.
 
     Args:
         run: what to draw.
-        channels: names of channels; none means the overview.
+        channels: names of channels; none means the overview, `vehicle` that of a vehicle.
         beside: other runs, drawn dashed in the same colours.
         title: above the figure; by default the name of the run.
         path: where to save it too: .png, .pdf or .svg.
@@ -61,20 +63,28 @@ def plot(
     Returns:
         A matplotlib figure, which belongs to no window.
     """
-    chosen = [run.channel(n) for n in channels] or _overview(run)
-    figure = _drawn(run, chosen, beside, title or _title(run))
+    if channels == (VEHICLE,) and VEHICLE not in run.channels:
+        figure = plot_vehicle(run, beside=[other.run for other in beside], title=title or _title(run))
+    else:
+        chosen = [run.channel(n) for n in channels] or overview_channels(run)
+        if not chosen:
+            raise ArgumentError("there is nothing to draw in this run", where=str(run), expected="names of channels")
+        figure = _drawn(run, chosen, beside, title or _title(run))
     if path is not None:
         save_figure(figure, path)
     return figure
 
 
-def _overview(run: Run) -> list[Channel]:
+def overview_channels(run: Run) -> list[Channel]:
     """The channels of the overview; those of a unit that are zero all the time are left out."""
     chosen = [channel for group in OVERVIEW for role in GROUPS[group] for channel in run.of(role)]
-    alive = {channel.unit for channel in chosen if channel.values.any()}
-    if not chosen:
-        raise ArgumentError("there is nothing to draw in this run", where=str(run), expected="names of channels")
-    return [channel for channel in chosen if channel.unit in alive] or chosen
+    return _alive(chosen) or chosen
+
+
+def _alive(channels: Sequence[Channel]) -> list[Channel]:
+    """Those of the units in which something differs from zero."""
+    units = {channel.unit for channel in channels if channel.values.any()}
+    return [channel for channel in channels if channel.unit in units]
 
 
 def _drawn(run: Run, channels: Sequence[Channel], beside: Sequence[Beside], title: str) -> Any:
@@ -105,7 +115,8 @@ def _title(run: Run, what: str | None = None) -> str:
 
 
 def usual_figures(run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[str] | None = None) -> dict[str, Any]:
-    """The figures one wants to see of a run: every group of channels it has, the audit, and the paths of frames.
+    """The figures one wants to see of a run: every group of channels that is not zero throughout, the audit, and the
+    paths of frames; of a vehicle its usual figure first.
 
     Args:
         run: what to draw.
@@ -120,8 +131,10 @@ def figures_to_draw(
 ) -> dict[str, Callable[[], Any]]:
     """The `usual_figures` by name, each drawn when it is called: one that fails leaves the others."""
     found: dict[str, Callable[[], Any]] = {}
+    if is_vehicle(run):
+        found[VEHICLE] = partial(plot_vehicle, run, beside=[other.run for other in beside], title=_title(run))
     for group, roles in GROUPS.items():
-        channels = [channel for role in roles for channel in run.of(role)]
+        channels = _alive([channel for role in roles for channel in run.of(role)])
         if channels:
             found[group] = partial(_drawn, run, channels, beside, _title(run, group))
     if run.audited is not None and run.audited.channels:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ MOST_LINES = 8
 MOST_EVENTS = 6
 """That are named on a figure; more are marked only."""
 PANEL_HEIGHT, MARGIN = 1.75, 0.75
+COINCIDING = 4e-3
+"""Lines nearer to each other than this share of their panel are drawn as one: less than the width of a line."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Line:
     values: Array
     colour: str = INK
     dashes: Any = "-"
+    meaning: str = ""
     is_copy: bool = False
     """It belongs to another run that is compared, and shares its label with the first."""
 
@@ -47,31 +50,59 @@ class Panel:
     label: str
 
 
-def lines_of(run: Run, channels: Iterable[Channel], others: Sequence[Run] = ()) -> list[Line]:
-    """The lines of channels, vectors by components; those of the other runs follow, dashed, in the same colours."""
+def lines_of(
+    run: Run,
+    channels: Iterable[Channel],
+    others: Sequence[Run] = (),
+    *,
+    label: Callable[[Run, str], str] = name_label,
+) -> list[Line]:
+    """The lines of channels, vectors by components; those of the other runs follow, dashed, in the same colours.
+
+    Args:
+        run: of the channels.
+        channels: in their order.
+        others: runs that are compared with it.
+        label: what a channel is called.
+    """
     found: list[Line] = []
     count = 0
     for channel in channels:
         for column, values in channel.columns.items():
-            label = _label(run, channel, column)
+            name = _label(run, channel, column, label)
             colour, dashes = COLOURS[count % len(COLOURS)], DASHES[0]
-            found.append(Line(label, channel.unit, run.time, values, colour, dashes))
+            found.append(
+                Line(name, channel.unit, run.time, _unwrapped(values, channel), colour, dashes, channel.meaning)
+            )
             for k, other in enumerate(others, 1):
                 there = other.channels.get(channel.name)
                 if there is not None and column in there.columns and there.unit == channel.unit:
                     style = DASHES[k % len(DASHES)]
-                    found.append(Line(label, channel.unit, other.time, there.columns[column], colour, style, True))
+                    there_values = _unwrapped(there.columns[column], channel)
+                    found.append(Line(name, channel.unit, other.time, there_values, colour, style, is_copy=True))
             count += 1
     return found
 
 
-def _label(run: Run, channel: Channel, column: str) -> str:
+def _unwrapped(values: Array, channel: Channel) -> Array:
+    """An angle that jumps by a turn, as the arc tangent of an output does, without its jumps.
+
+    Only what stays within one turn is taken for such an angle: a coordinate counts its turns by itself.
+    """
+    turn = {"rad": 2.0 * np.pi, "deg": 360.0}.get(channel.unit)
+    if turn is None or not np.isfinite(values).all() or np.ptp(values) > turn * (1.0 + 1e-9):
+        return values
+    jumps = np.abs(np.diff(values)) > 0.75 * turn
+    return np.unwrap(values, period=turn) if jumps.any() else values
+
+
+def _label(run: Run, channel: Channel, column: str, label: Callable[[Run, str], str]) -> str:
     if column == channel.name:
-        return name_label(run, channel.name)
+        return label(run, channel.name)
     place = column.removeprefix(channel.name)
     if channel.values.shape[1:] == (3,):
         place = f" {'xyz'[int(place[1:-1])]}"
-    return name_label(run, channel.name) + place
+    return label(run, channel.name) + place
 
 
 def panels_by_unit(lines: Iterable[Line]) -> list[Panel]:
@@ -85,17 +116,29 @@ def panels_by_unit(lines: Iterable[Line]) -> list[Panel]:
         parts = -(-len(labels) // MOST_LINES)
         for some in np.array_split(np.array(labels, dtype=object), parts):
             chosen = tuple(line for line in group if line.label in set(some))
-            panels.append(Panel(_recoloured(chosen), axis_label(unit)))
+            panels.append(Panel(_told_apart(_recoloured(chosen)), axis_label(unit)))
     return panels
 
 
 def _recoloured(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Colours from the first one on, by label: a panel never begins in the middle of the palette."""
     order = {label: k for k, label in enumerate(dict.fromkeys(line.label for line in lines))}
-    colours = [COLOURS[order[line.label] % len(COLOURS)] for line in lines]
-    return tuple(
-        Line(x.label, x.unit, x.time, x.values, c, x.dashes, x.is_copy) for x, c in zip(lines, colours, strict=True)
-    )
+    return tuple(replace(line, colour=COLOURS[order[line.label] % len(COLOURS)]) for line in lines)
+
+
+def _told_apart(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Lines of one run; one that runs along an earlier one is dashed, so that both are seen."""
+    if any(line.is_copy for line in lines):
+        return tuple(lines)
+    values = np.array([line.values for line in lines])
+    finite = values[np.isfinite(values)]
+    close = COINCIDING * float(np.ptp(finite)) if finite.size else 0.0
+    found: list[Line] = []
+    for k, line in enumerate(lines):
+        gaps = [np.nanmax(np.abs(values[k] - other), initial=0.0) for other in values[:k]]
+        along = sum(gap <= close for gap in gaps)
+        found.append(replace(line, dashes=DASHES[min(along, len(DASHES) - 1)]))
+    return tuple(found)
 
 
 def draw_panels(run: Run, panels: Sequence[Panel], title: str, keys: Sequence[str] = ()) -> Any:

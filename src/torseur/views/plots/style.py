@@ -16,7 +16,19 @@ from numpy.typing import NDArray
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 
-__all__ = ["COLOURS", "DASHES", "FAINT", "INK", "WIDTH", "draw_line", "new_figure", "save_figure", "styled", "title_of"]
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "FAINT",
+    "INK",
+    "METADATA",
+    "WIDTH",
+    "draw_line",
+    "new_figure",
+    "save_figure",
+    "styled",
+    "title_of",
+]
 
 Array = NDArray[np.float64]
 
@@ -65,7 +77,7 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "torseur",
 }
 # Without a date in it, the same run gives the same file.
-_METADATA: dict[str, dict[str, Any]] = {
+METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Producer": None},
     ".svg": {"Date": None},
@@ -111,13 +123,13 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     """Save a figure as .png, .pdf or .svg, all of it or nothing."""
     file = Path(path)
     ending = file.suffix.lower()
-    if ending not in _METADATA:
+    if ending not in METADATA:
         raise ArgumentError(
             "figures are not written in this format",
             where=str(file),
-            expected=f"a name that ends in {' or '.join(_METADATA)}",
+            expected=f"a name that ends in {' or '.join(METADATA)}",
             got=ending or "no ending",
         )
     with styled(), io.BytesIO() as stream:
-        figure.savefig(stream, format=ending[1:], metadata=_METADATA[ending])
+        figure.savefig(stream, format=ending[1:], metadata=METADATA[ending])
         replace_file(file, stream.getvalue())

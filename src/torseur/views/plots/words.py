@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from torseur.emit.text.latex_names import symbol
+from torseur.emit.text.latex import symbol
+from torseur.emit.text.unicode_names import unicode_symbol
 from torseur.simulation.results.channels import Role
 from torseur.simulation.results.result import Run
 
-__all__ = ["axis_label", "name_label", "spelled_unit"]
+__all__ = ["axis_label", "name_label", "spelled_unit", "text_label"]
 
 QUANTITIES = {
     "rad": "angle",
@@ -61,7 +62,19 @@ def name_label(run: Run, name: str) -> str:
         dotted = ("%s", r"\dot{%s}", r"\ddot{%s}")[dots] % stem
         return f"${dotted}{mark}{rest}$"
     words = base.replace("_", " ")
-    return (words, f"rate of {words}", f"second rate of {words}")[dots]
+    return (words, rf"$\mathrm{{d}}${words}$/\mathrm{{d}}t$", rf"$\mathrm{{d}}^2${words}$/\mathrm{{d}}t^2$")[dots]
+
+
+def text_label(run: Run, name: str) -> str:
+    """The name of a channel in plain text: Greek letters, indices below, dots above rates."""
+    base, dots = _rate_of(run, name)
+    component = re.fullmatch(r"([vw])([xyz])|(q)([wxyz])", base)
+    if component is not None:
+        return unicode_symbol(component[1] or component[3], dots) + "_" + (component[2] or component[4])
+    found = unicode_symbol(base, dots)
+    if dots and found == f"{'d' * dots}{base}":
+        return f"d{base.replace('_', ' ')}/dt" if dots == 1 else f"d²{base.replace('_', ' ')}/dt²"
+    return found.replace("_", " ")
 
 
 def _rate_of(run: Run, name: str) -> tuple[str, int]:

@@ -11,18 +11,27 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from torseur.describe import BASE, WORLD
+from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError
 from torseur.simulation.results.result import Run
 from torseur.views.run_poses import frame_poses, mechanism_of
 from torseur.views.scene.drawing import drawing_of
-from torseur.views.scene.parts import Drawing, Point, Rod
+from torseur.views.scene.parts import Drawing, ForceArrow, Part, Point, Rod
+from torseur.views.scene.wheels_on_roads import road_parts, tyre_arrows
+from torseur.views.values import values_for
 
-__all__ = ["Animation", "Arrow", "Camera", "ForceArrow", "Scene", "animation_of", "camera_of", "scene_of"]
+__all__ = ["FIELD_OF_VIEW", "Animation", "Arrow", "Camera", "Scene", "animation_of", "camera_of", "scene_of"]
 
 Array = NDArray[np.float64]
 
 LONGEST = 20_000
 """Pictures in one animation."""
+FIELD_OF_VIEW = 0.75
+"""Angle of the picture from top to bottom, rad."""
+ASPECT = 1.2
+"""Width over height of a picture in which everything must be in view; wider ones show more."""
+MARGIN = 1.12
+"""Of the distance from which everything would just be in view."""
 FAR = 4.0
 """A base that travels more than so many times the size of the mechanism is followed."""
 
@@ -40,15 +49,6 @@ class Arrow:
     frame: str
     channel: str
     scale: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ForceArrow:
-    """An arrow in every picture: foot and tip (n, 3)."""
-
-    name: str
-    feet: Array
-    tips: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +107,12 @@ class Camera:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is drawn, where it is in every picture, and the path (n, 3) that stays in the middle, if any."""
+    """What is drawn, where it is in every picture, the path (n, 3) that stays in the middle, if any, and the road."""
 
     drawing: Drawing
     animation: Animation
     follow: Array | None
+    road: tuple[Part, ...] = ()
 
 
 def scene_of(
@@ -134,8 +135,9 @@ def scene_of(
         journey = frame_poses(run, BASE)[:, :3, 3]
         frame = BASE if np.ptp(journey, axis=0).max() > FAR * drawing.size else None
     if frame is None:
-        return Scene(drawing, animation, None)
-    return Scene(drawing, animation, frame_poses(run.resampled(animation.times + run.time[0]), frame)[:, :3, 3])
+        return Scene(drawing, animation, None, road_parts(run))
+    middle = frame_poses(run.resampled(animation.times + run.time[0]), frame)[:, :3, 3]
+    return Scene(drawing, animation, middle, road_parts(run))
 
 
 def animation_of(
@@ -165,7 +167,7 @@ def animation_of(
     fine = run.resampled(np.linspace(run.time[0], run.time[-1], min(4 * count, LONGEST)))
     paths = {frame: frame_poses(fine, frame)[:, :3, 3].copy() for frame in traces}
     forces = tuple(_force_arrow(seen, arrow, drawing.size) for arrow in arrows)
-    return Animation(times - times[0], positions, turns, paths, forces, _up(run))
+    return Animation(times - times[0], positions, turns, paths, forces + tyre_arrows(seen, drawing.size), _up(run))
 
 
 def _check_finite(poses: Array, body: str) -> None:
@@ -178,10 +180,12 @@ def _check_finite(poses: Array, body: str) -> None:
 
 
 def _up(run: Run) -> Array:
-    """Away from gravity if that is a number, else z."""
-    gravity = np.array([x if isinstance(x, float) else np.nan for x in mechanism_of(run).gravity])
-    size = np.linalg.norm(gravity)
-    return np.array([0.0, 0.0, 1.0]) if not size > 0.0 else -gravity / size
+    """Away from gravity; z where there is none."""
+    system = System(mechanism_of(run))
+    values = values_for(system, {}, run.parameters)
+    gravity = np.array(values.numbers({"g": [system.scalar(x) for x in system.mechanism.gravity]})["g"], dtype=float)
+    size = float(np.linalg.norm(gravity))
+    return -gravity / size + 0.0 if 0.0 < size < np.inf else np.array([0.0, 0.0, 1.0])
 
 
 def _force_arrow(run: Run, arrow: Arrow, size: float) -> ForceArrow:
@@ -207,36 +211,67 @@ def _matrix(quaternion: Array) -> Array:
     return np.asarray(Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix())
 
 
-def camera_of(animation: Animation, drawing: Drawing) -> Camera:
-    """A look from a little above that has the whole motion in view; the ground is under all of it."""
-    points = np.concatenate([np.zeros((0, 3)), *(_corners(animation, drawing))])
-    low, high = points.min(axis=0), points.max(axis=0)
-    centre, reach = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
-    up = animation.up
+def camera_of(animation: Animation, drawing: Drawing, follow: Array | None = None) -> Camera:
+    """A look that has the whole motion in view and is as near as that allows; the ground is under all of it.
+
+    Args:
+        animation: the motion.
+        drawing: what is drawn.
+        follow: the path (n, 3) that stays in the middle, if any.
+    """
+    every = [*_corners(animation, drawing)]
+    some = [k for k, _ in every]
+    world = np.concatenate([points for _, points in every])
+    shift = np.zeros((1, 3)) if follow is None else (follow - follow[0])[np.concatenate(some)]
+    points, up = world - shift, animation.up
     ahead = np.eye(3)[0] - up[0] * up if abs(up[0]) < 0.9 else np.eye(3)[1] - up[1] * up
     ahead /= np.linalg.norm(ahead)
-    left = np.cross(up, ahead)
-    # More from the side on which there is less to see: a planar mechanism is not looked at on its edge.
-    flat = np.ptp(points @ ahead) < 0.5 * np.ptp(points @ left)
-    away = (0.85 * ahead - 0.35 * left if flat else 0.4 * ahead - 0.85 * left) + 0.35 * up
-    ground = min(float((points @ up).min()), 0.0)
-    position = centre + 1.2 * reach * away / np.linalg.norm(away)
-    return Camera(position, centre, np.stack([ahead, left, up]), ground, reach)
+    basis = np.stack([ahead, np.cross(up, ahead), up])
+    away = _direction(*np.ptp(points @ basis.T, axis=0)) @ basis
+    low, high = points.min(axis=0), points.max(axis=0)
+    reach = max(float(np.linalg.norm(high - low)), 1e-6)
+    position, look_at = _framed(points, away, up, (low + high) / 2, reach)
+    return Camera(position, look_at, basis, min(float((world @ up).min()), 0.0), reach)
 
 
-def _corners(animation: Animation, drawing: Drawing) -> Iterable[Array]:
-    """The corners of the box around each part, in a few pictures spread over the animation."""
+def _direction(length: float, width: float, height: float) -> Array:
+    """From where to look at a box, along ahead, left, up: on the broad side of what is flat, else on a corner."""
+    if height < 0.15 * min(length, width):
+        away = np.array([-0.35, -0.6, 0.9])
+    elif length < 0.5 * width:
+        away = np.array([0.85, -0.35, 0.35])
+    else:
+        away = np.array([0.4, -0.85, 0.35])
+    return np.asarray(away / np.linalg.norm(away))
+
+
+def _framed(points: Array, away: Array, up: Array, centre: Array, reach: float) -> tuple[Array, Array]:
+    """Position and look-at of a camera that looks against a direction and has points (n, 3) in view with a margin."""
+    right = np.cross(up, away)
+    right /= np.linalg.norm(right)
+    above = np.cross(away, right)
+    x, y, z = ((points - centre) @ axis for axis in (right, above, away))
+    middle = centre + (x.max() + x.min()) / 2 * right + (y.max() + y.min()) / 2 * above
+    x, y = x - (x.max() + x.min()) / 2, y - (y.max() + y.min()) / 2
+    tall = np.tan(0.5 * FIELD_OF_VIEW)
+    distance = MARGIN * float(np.max(np.maximum(np.abs(y) / tall, np.abs(x) / (ASPECT * tall)) + z))
+    return middle + max(distance, 0.3 * reach) * away, middle
+
+
+def _corners(animation: Animation, drawing: Drawing) -> Iterable[tuple[NDArray[np.int64], Array]]:
+    """The corners of the box around each part in a few pictures spread over the animation, and the picture of each."""
     some = np.unique(np.linspace(0, len(animation.times) - 1, 60).astype(int))
     for part in drawing.parts:
         low, high = part.triangles.corners.min(axis=0), part.triangles.corners.max(axis=0)
         corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         if part.body == WORLD:
-            yield corners
+            yield np.zeros(len(corners), dtype=np.int64), corners
             continue
         for k in some:
             pose = animation.pose(part.body, int(k))
-            yield corners @ pose[:3, :3].T + pose[:3, 3]
+            yield np.full(len(corners), k), corners @ pose[:3, :3].T + pose[:3, 3]
     for rod in drawing.rods:
-        yield np.array([point for k in some for point in animation.span(rod, int(k))])
+        for k in some:
+            yield np.full(2, k), np.array(animation.span(rod, int(k)))
     for force in animation.arrows:
-        yield force.tips
+        yield np.arange(len(force.tips)), force.tips

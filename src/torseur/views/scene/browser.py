@@ -1,5 +1,7 @@
 """Runs and mechanisms in a browser: a file that plays by itself, or live.
 
+Films and GIFs are drawn without a browser (`film.py`).
+
 viser draws. Its client is a single page of 0.8 MB; an animation adds some 10 kB a second for an arm of six joints. The
 file asks for nothing from a network.
 """
@@ -7,12 +9,12 @@ file asks for nothing from a network.
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,11 @@ from torseur.errors import ArgumentError
 from torseur.formats import replace_file
 from torseur.simulation.results.result import Run
 from torseur.spatial.joints import Quantity
+from torseur.views.plots.paths import default_frames
 from torseur.views.scene.animation import Arrow, scene_of
 from torseur.views.scene.drawing import start_of
+from torseur.views.scene.film import FILMS, film
+from torseur.views.scene.page import page_with_curves, title_of
 from torseur.views.scene.viser_stage import Stage, server_on
 
 __all__ = ["animate", "view"]
@@ -37,39 +42,54 @@ def animate(
     run: Run,
     path: str | os.PathLike[str],
     *,
-    fps: float = 30.0,
-    traces: Iterable[str] = (),
+    fps: float | None = None,
+    traces: Iterable[str] | None = None,
     arrows: Sequence[Arrow] = (),
     follow: str | None = None,
     folder: str | os.PathLike[str] = ".",
     sticks: bool | None = None,
+    size: tuple[int, int] = (640, 480),
 ) -> None:
-    """Write one HTML file that plays a run: play and pause, speed, time slider, a camera to move with the mouse.
+    """Write a file that plays a run: a page for the browser, a GIF, or an MP4 film.
+
+    The page (.html) is one file that needs no network: play and pause, speed, time slider, a camera to move with the
+    mouse, and the curves of the run beside it, with a cursor at the time that is shown.
 
     Args:
         run: with its mechanism.
-        path: a name that ends in .html.
-        fps: pictures per second of the run's time.
-        traces: frames whose paths are drawn.
+        path: a name that ends in .html, .gif or .mp4.
+        fps: pictures per second of the run's time; by default 30, of a GIF 20.
+        traces: frames whose paths are drawn; by default named frames, or the ends of chains.
         arrows: forces to show.
         follow: a frame that stays in the middle; a base that travels far does by itself.
         folder: where files of triangles are looked for.
         sticks: bars and joints in place of shapes; by default only where there are no shapes.
+        size: width and height of a GIF or film, pixels.
     """
     file = Path(path)
-    if file.suffix.lower() not in (".html", ".htm"):
-        raise ArgumentError("an animation is an HTML file", where=str(file), expected="a name that ends in .html")
-    scene = scene_of(run, fps=fps, traces=traces, arrows=arrows, follow=follow, folder=folder, sticks=sticks)
+    ending = file.suffix.lower()
+    if ending not in (".html", ".htm", *FILMS):
+        raise ArgumentError(
+            "animations are not written in this format",
+            where=str(file),
+            expected="a name that ends in .html, .gif or .mp4",
+            got=ending or "no ending",
+        )
+    options: dict[str, Any] = {"arrows": arrows, "follow": follow, "folder": folder, "sticks": sticks}
+    options |= {"fps": fps or FILMS.get(ending, 30.0), "traces": default_frames(run) if traces is None else traces}
+    if ending in FILMS:
+        film(scene_of(run, **options), file, title=title_of(run), begin=float(run.time[0]), size=size)
+        return
+    scene = scene_of(run, **options)
     with server_on("127.0.0.1") as server:
-        stage = Stage(server, scene.drawing, scene.animation, scene.follow)
+        stage = Stage(server, scene)
         recorder = server.get_scene_serializer()
         pauses = np.diff(scene.animation.times, append=scene.animation.times[-1])
         for k, pause in enumerate(pauses):
             stage.show(k)
             recorder.insert_sleep(float(pause))
         page = recorder.as_html()
-    title = f"<title>{html.escape(run.name.replace('_', ' '))}</title>"
-    replace_file(file, page.replace("<title>Viser</title>", title, 1).encode("utf-8"))
+    replace_file(file, page_with_curves(page, run, scene).encode("utf-8"))
 
 
 # -- live --------------------------------------------------------------------------------------------------------------
@@ -115,7 +135,7 @@ def view(
 def _player(server: Any, run: Run, options: Any) -> Callable[[], None]:
     """Controls of a run; what is called in between moves it on with the clock."""
     scene = scene_of(run, **options)
-    stage, animation = Stage(server, scene.drawing, scene.animation, scene.follow), scene.animation
+    stage, animation = Stage(server, scene), scene.animation
     end = float(animation.times[-1])
     slider = server.gui.add_slider(
         "time (s)", min=0.0, max=max(end, 1e-6), step=max(end / 2000.0, 1e-9), initial_value=0.0
@@ -149,7 +169,7 @@ def _poser(
         return Run.from_arrays(mechanism, [0.0], q[None], np.zeros((1, len(mechanism.v))), parameters=parameters)
 
     scene = scene_of(still(q), **options)
-    stage = Stage(server, scene.drawing, scene.animation)
+    stage = Stage(server, replace(scene, follow=None))
     reach = {Quantity.ANGLE: np.pi, Quantity.LENGTH: scene.drawing.size, Quantity.NUMBER: 1.0}
     sliders = []
     for x, q0 in zip(mechanism.q, q.tolist(), strict=True):

@@ -20,7 +20,19 @@ from torseur.errors import ArgumentError, MissingExtra, TorseurWarning
 from torseur.views.scene.solids import Triangles, ball, box, cone, cylinder, polyline, tyre
 from torseur.views.values import Values
 
-__all__ = ["ACCENT", "ARROW", "COLOURS", "GREY", "Drawing", "Part", "Point", "Rod", "has_shapes", "shape_parts"]
+__all__ = [
+    "ACCENT",
+    "ARROW",
+    "COLOURS",
+    "GREY",
+    "Drawing",
+    "ForceArrow",
+    "Part",
+    "Point",
+    "Rod",
+    "has_shapes",
+    "shape_parts",
+]
 
 Array = NDArray[np.float64]
 
@@ -58,6 +70,20 @@ class Rod:
     end: Point
     radius: float
     colour: str
+
+
+@dataclass(frozen=True, eq=False)
+class ForceArrow:
+    """An arrow in every picture: foot and tip (n, 3)."""
+
+    name: str
+    feet: Array
+    tips: Array
+    colour: str = ACCENT
+    thickness: float = 1.0
+    """In units of that of other arrows."""
+    legend: str = ""
+    """What all arrows of its kind are; its name by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +125,18 @@ def shape_parts(values: Values, folder: Path, line_radius: float) -> Iterator[Pa
             chosen = shape.colour or colour
             yield Part(body_name, _triangles(values, shape, folder, line_radius).moved(pose), chosen)
             if shape.tyre is not None:
-                # Without it one could not see a wheel turn.
-                radius, width = _numbers(values, shape.tyre.radius, shape.tyre.width)
-                bar = box((1.1 * radius, 0.14 * radius, 0.78 * width))
-                yield Part(body_name, bar.moved(pose), "#C9CDD1")
+                for solid, look in _rim(*_numbers(values, shape.tyre.radius, shape.tyre.width)):
+                    yield Part(body_name, solid.moved(pose), look)
+
+
+def _rim(radius: float, width: float) -> Iterator[tuple[Triangles, str]]:
+    """What shows that a wheel turns, and which way: a light rim with two bars, one end of which is marked."""
+    yield cylinder(0.58 * radius, 0.74 * width), "#C9CDD1"
+    for bar in (box((1.1 * radius, 0.14 * radius, 0.8 * width)), box((0.14 * radius, 1.1 * radius, 0.8 * width))):
+        yield bar, "#5B6167"
+    mark = np.eye(4)
+    mark[0, 3] = 0.42 * radius
+    yield box((0.2 * radius, 0.16 * radius, 0.84 * width)).moved(mark), "#D98C2B"
 
 
 def _numbers(values: Values, *scalars: Any) -> Array:

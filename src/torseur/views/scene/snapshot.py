@@ -20,12 +20,12 @@ from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS
-from torseur.views.scene.animation import Animation, Camera, animation_of, camera_of, scene_of
-from torseur.views.scene.parts import ACCENT, ARROW, Array, Drawing
+from torseur.views.scene.animation import FIELD_OF_VIEW, Animation, Camera, Scene, animation_of, camera_of, scene_of
+from torseur.views.scene.parts import ARROW, Array, Drawing
 from torseur.views.scene.solids import Triangles, arrow, cylinder, pointing
-from torseur.views.scene.viser_stage import FIELD_OF_VIEW, rgb, round_length
+from torseur.views.scene.viser_stage import rgb, round_length
 
-__all__ = ["Canvas", "picture", "snapshot"]
+__all__ = ["Canvas", "painted", "picture", "snapshot"]
 
 CELLS = 10
 """Of the ground, to each side."""
@@ -72,33 +72,51 @@ def picture(run: Run, *, at: float | None = None, size: tuple[int, int] = (1200,
     scene = scene_of(run, **options)
     still = animation_of(run.resampled([moment]), scene.drawing, arrows=options.get("arrows", ()))
     camera = camera_of(still if scene.follow is not None else scene.animation, scene.drawing)
+    share = (moment - run.time[0]) / max(float(scene.animation.times[-1]), 1e-300)
+    return painted(scene, still, 0, camera, share, size)
+
+
+def painted(scene: Scene, animation: Animation, k: int, camera: Camera, share: float, size: tuple[int, int]) -> Array:
+    """Picture k of an animation as pixels (height, width, 3), from 0 to 1.
+
+    Args:
+        scene: what is drawn.
+        animation: where it is.
+        k: which picture.
+        camera: from where one looks.
+        share: of the traces that is drawn, from 0 to 1.
+        size: width and height, pixels.
+    """
     canvas = Canvas(camera, size, FIELD_OF_VIEW)
-    solids = list(_in_world(scene.drawing, still))
+    solids = list(_in_world(scene.drawing, animation, k))
     for triangles, colour in solids:
         canvas.solid(triangles, np.array(rgb(colour)) / 255.0)
-    share = (moment - run.time[0]) / max(float(scene.animation.times[-1]), 1e-300)
-    for k, trace in enumerate(scene.animation.traces.values()):
+    for n, trace in enumerate(scene.animation.traces.values()):
         past = trace[: round(share * (len(trace) - 1)) + 1]
-        canvas.line(past, np.array(rgb(COLOURS[k % len(COLOURS)])) / 255.0, 2.0)
-    _ground(canvas, camera)
+        canvas.line(past, np.array(rgb(COLOURS[n % len(COLOURS)])) / 255.0, 2.0)
+    for part in scene.road:
+        canvas.solid(part.triangles, np.array(rgb(part.colour)) / 255.0)
+    if not scene.road:
+        _ground(canvas, camera)
     for triangles, _ in solids:
         canvas.shadow(triangles, camera.basis[2], camera.ground, np.full(3, 0.93))
     return np.asarray(canvas.pixels())
 
 
-def _in_world(drawing: Drawing, animation: Animation) -> Iterator[tuple[Triangles, str]]:
-    """Everything in the one picture of an animation, with its colour."""
+def _in_world(drawing: Drawing, animation: Animation, k: int) -> Iterator[tuple[Triangles, str]]:
+    """Everything in picture k of an animation, with its colour."""
     for part in drawing.parts:
-        yield part.triangles.moved(animation.pose(part.body, 0)), part.colour
+        yield part.triangles.moved(animation.pose(part.body, k)), part.colour
     for rod in drawing.rods:
-        start, end = animation.span(rod, 0)
+        start, end = animation.span(rod, k)
         length = float(np.linalg.norm(end - start))
         if length > 0.0:
             yield cylinder(rod.radius, length).moved(pointing((start + end) / 2, end)), rod.colour
     for force in animation.arrows:
-        length = float(np.linalg.norm(force.tips[0] - force.feet[0]))
+        length = float(np.linalg.norm(force.tips[k] - force.feet[k]))
         if length > 0.0:
-            yield arrow(length, ARROW * drawing.size).moved(pointing(force.feet[0], force.tips[0])), ACCENT
+            thick = ARROW * drawing.size * force.thickness
+            yield arrow(length, thick).moved(pointing(force.feet[k], force.tips[k])), force.colour
 
 
 def _ground(canvas: Canvas, camera: Camera) -> None:

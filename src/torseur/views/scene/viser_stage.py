@@ -14,15 +14,13 @@ from scipy.spatial.transform import Rotation
 
 from torseur.errors import MissingExtra
 from torseur.views.plots.style import COLOURS as LINE_COLOURS
-from torseur.views.scene.animation import Animation, Camera, camera_of
-from torseur.views.scene.parts import ACCENT, ARROW, Array, Drawing
+from torseur.views.scene.animation import FIELD_OF_VIEW, Scene, camera_of
+from torseur.views.scene.parts import ARROW, Array, Part
 from torseur.views.scene.solids import cylinder, pointing
 
 __all__ = ["Stage", "rgb", "round_length", "server_on"]
 
 ROOT = "/world"
-FIELD_OF_VIEW = 0.75
-"""Angle of the picture from top to bottom, rad."""
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -53,17 +51,11 @@ def server_on(host: str, port: int | None = None) -> Iterator[Any]:
 class Stage:
     """Everything set up on a server; `show` moves it to another picture of the animation."""
 
-    def __init__(self, server: Any, drawing: Drawing, animation: Animation, follow: Array | None = None) -> None:
-        """Set up the stage.
-
-        Args:
-            server: of viser.
-            drawing: what to draw.
-            animation: where it is.
-            follow: (n, 3): a path that stays in the middle of the picture, m.
-        """
-        self.animation, self.drawing, self.follow = animation, drawing, follow
-        self.camera = _following(camera_of(animation, drawing), drawing, follow)
+    def __init__(self, server: Any, scene: Scene) -> None:
+        """Set up the stage on a server of viser."""
+        self.animation, self.drawing, self.follow = scene.animation, scene.drawing, scene.follow
+        animation, drawing, follow = scene.animation, scene.drawing, scene.follow
+        self.camera = camera_of(animation, drawing, follow)
         self._scene = server.scene
         self._last: dict[str, tuple[float, ...]] = {}
         self._scene.set_up_direction(tuple(animation.up))
@@ -71,7 +63,10 @@ class Stage:
         server.initial_camera.look_at = tuple(self.camera.look_at)
         server.initial_camera.fov = FIELD_OF_VIEW
         self._root = self._scene.add_frame(ROOT, show_axes=False)
-        self._ground()
+        for k, part in enumerate(scene.road):
+            self._mesh(f"{ROOT}/road/{k}", part)
+        if not scene.road:
+            self._ground()
         self._bodies = {body: self._body(body) for body in drawing.bodies}
         self._rods = [self._rod(k) for k in range(len(drawing.rods))]
         self._traces()
@@ -116,14 +111,17 @@ class Stage:
     def _body(self, body: str) -> Any:
         frame = self._scene.add_frame(f"{ROOT}/{body}", show_axes=False)
         for k, part in enumerate(p for p in self.drawing.parts if p.body == body):
-            self._scene.add_mesh_simple(
-                f"{ROOT}/{body}/part{k}",
-                part.triangles.corners.astype(np.float32),
-                part.triangles.faces.astype(np.uint32),
-                color=rgb(part.colour),
-                side="double",
-            )
+            self._mesh(f"{ROOT}/{body}/part{k}", part)
         return frame
+
+    def _mesh(self, name: str, part: Part) -> None:
+        self._scene.add_mesh_simple(
+            name,
+            part.triangles.corners.astype(np.float32),
+            part.triangles.faces.astype(np.uint32),
+            color=rgb(part.colour),
+            side="double",
+        )
 
     def _rod(self, k: int) -> Any:
         rod = self.drawing.rods[k]
@@ -133,19 +131,20 @@ class Stage:
         return self._scene.add_mesh_simple(f"{ROOT}/rods/{k}", corners, faces, color=rgb(rod.colour), side="double")
 
     def _arrow(self, k: int) -> Any:
-        size = ARROW * self.drawing.size
+        size = ARROW * self.drawing.size * self.animation.arrows[k].thickness
         return self._scene.add_arrows(
             f"{ROOT}/arrows/{k}_{self.animation.arrows[k].name}",
             self._shaft(k, 0),
-            rgb(ACCENT),
+            rgb(self.animation.arrows[k].colour),
             shaft_radius=size,
             head_radius=2.4 * size,
             head_length=6.0 * size,
         )
 
     def _shaft(self, k: int, picture: int) -> Any:
+        """From the foot, which is the place of the arrow: it moves as bodies do."""
         force = self.animation.arrows[k]
-        return np.stack([force.feet[picture], force.tips[picture]])[None].astype(np.float32)
+        return np.stack([np.zeros(3), force.tips[picture] - force.feet[picture]])[None].astype(np.float32)
 
     def show(self, picture: int) -> None:
         """Move everything to a picture; what has not moved since the last one is not sent again."""
@@ -161,6 +160,7 @@ class Stage:
             if self._changed(f"length {k}", np.array([length])):
                 handle.scale = (1.0, 1.0, length)
         for k, handle in enumerate(self._arrows):
+            self._place(f"foot {k}", handle, animation.arrows[k].feet[picture], np.array([1.0, 0.0, 0.0, 0.0]))
             points = self._shaft(k, picture)
             if self._changed(f"arrow {k}", points.ravel()):
                 handle.points = points
@@ -178,15 +178,6 @@ class Stage:
             return False
         self._last[name] = rounded
         return True
-
-
-def _following(camera: Camera, drawing: Drawing, follow: Array | None) -> Camera:
-    """A camera near the mechanism instead of one that has its whole journey in view."""
-    if follow is None:
-        return camera
-    away = (camera.position - camera.look_at) / np.linalg.norm(camera.position - camera.look_at)
-    reach = 1.5 * drawing.size
-    return Camera(follow[0] + 1.2 * reach * away, follow[0], camera.basis, camera.ground, reach)
 
 
 def round_length(length: float) -> float:

@@ -16,7 +16,7 @@ from torseur.spatial.joints import Quantity
 from torseur.views.scheme.labels import Label, Placed, place_labels, width_of
 from torseur.views.scheme.projection import TITLE, Layout, best_view, laid_out
 from torseur.views.scheme.routes import Route, routed
-from torseur.views.scheme.svg import Sheet, Style
+from torseur.views.scheme.svg import Shape, Sheet, Style
 from torseur.views.scheme.symbols import (
     GROUND,
     INK,
@@ -47,15 +47,21 @@ MOST_CORNERS = 5
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing, what was assumed to make it, and where its labels are."""
+    """A drawing, what was assumed to make it, where its labels are, and the shapes and size of its sheet."""
 
     svg: str
     notes: tuple[str, ...]
     labels: tuple[Placed, ...]
+    shapes: tuple[Shape, ...] = ()
+    size: tuple[float, float] = (0.0, 0.0)
 
 
 def draw_scheme(
-    mechanism: Mechanism, *, pose: Mapping[str, float] | None = None, parameters: Mapping[str, float] | None = None
+    mechanism: Mechanism,
+    *,
+    pose: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    titled: bool = True,
 ) -> Picture:
     """The kinematic scheme of a mechanism: links as lines, joints as symbols, coordinates with their positive sense.
 
@@ -63,6 +69,7 @@ def draw_scheme(
         mechanism: what to draw.
         pose: coordinates, by name, rad and m; the others are where they start, or where loops close.
         parameters: values of parameters, by name; they come before those of the description.
+        titled: with title and notes on the picture; without, for a page that has a caption.
 
     >>> from torseur.describe import Body, Joint, Mechanism
     >>> pendulum = Mechanism(name="pendulum", bodies={"bob": Body(joint=Joint(kind="revolute"))})
@@ -77,11 +84,12 @@ def draw_scheme(
     view = best_view(skeleton, mechanism)
     title = mechanism.name if mechanism.title in (None, mechanism.name) else f"{mechanism.name}: {mechanism.title}"
     notes = [*values.notes, *_posture(values), *_idle(mechanism, skeleton)]
-    layout = laid_out(skeleton, view, title, notes)
+    layout = laid_out(skeleton, view, title if titled else "", notes if titled else [])
     drawing = Composition(skeleton, layout)
-    drawing.draw(title)
+    drawing.draw(title if titled else "")
     svg = drawing.sheet.document(layout.width, layout.height, title, "\n".join(["kinematic scheme", *notes]))
-    return Picture(svg, tuple(notes), tuple(drawing.placed))
+    size = (layout.width, layout.height)
+    return Picture(svg, tuple(notes), tuple(drawing.placed), tuple(drawing.sheet.shapes), size)
 
 
 def _idle(mechanism: Mechanism, skeleton: Skeleton) -> list[str]:
@@ -283,8 +291,9 @@ class Composition:
     # -- surroundings --------------------------------------------------------------------------------------------------
     def _surroundings(self, title: str) -> None:
         """Title, directions of the world, scale, notes."""
-        size = min(TITLE, TITLE * (self.layout.width - 40.0) / max(width_of(title, TITLE), 1.0))
-        self.sheet.text((20.0, 24.0), title, INK, size=size, bold=True)
+        if title:
+            size = min(TITLE, TITLE * (self.layout.width - 40.0) / max(width_of(title, TITLE), 1.0))
+            self.sheet.text((20.0, 24.0), title, INK, size=size, bold=True)
         foot = self.layout.foot
         draw_triad(self.sheet, self.pen, np.array([42.0, foot + 22.0]), np.eye(3), 24.0, named=True)
         metres = nice_length(110.0 / self.pen.scale * self.skeleton.size)

@@ -195,8 +195,9 @@ def laid_out(skeleton: Skeleton, view: View, title: str, notes: list[str]) -> La
     drawn = np.maximum((high - low) * scale, [240.0, 120.0])
     width = max(drawn[0] + 2 * MARGIN, min(40.0 + width_of(title, TITLE), WIDEST_TITLE))
     lines = [line for note in notes for line in textwrap.wrap(note, max(30, int(width / (0.55 * NOTE))))]
-    foot = HEAD + drawn[1] + 2 * MARGIN
-    centre = np.array([width / 2, HEAD + MARGIN + drawn[1] / 2])
+    head = HEAD if title else 0.0
+    foot = head + drawn[1] + 2 * MARGIN
+    centre = np.array([width / 2, head + MARGIN + drawn[1] / 2])
     middle = 0.5 * (low + high) * np.array([1.0, -1.0]) * scale
     pen = Pen(view, centre - middle, scale, UNIT)
     return Layout(width, foot + 62.0 + 15.0 * len(lines), pen, foot, lines)

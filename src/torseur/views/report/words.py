@@ -1,0 +1,85 @@
+"""Sentences of a report in its language, made of terms and of what is put into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from torseur.views.report.document import Code, Formula, Inline, Language, Line, Paragraph, Table, Text
+from torseur.views.report.kinds import KINDS
+from torseur.views.report.math import parsed
+from torseur.views.report.phrases import translated
+from torseur.views.report.terms import TERMS
+from torseur.views.report.typography import set_words
+
+__all__ = ["Words"]
+
+_PIECES = re.compile(r"(\{\w+\}|\$[^$]+\$)")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of one language."""
+
+    language: Language
+
+    def say(self, key: str, **given: Inline | Line | str) -> Line:
+        """A term as a line; what is given stands where the term names it, and is never read as markup."""
+        return self._line(getattr(TERMS[key], self.language.value), given)
+
+    def paragraph(self, key: str, **given: Inline | Line | str) -> Paragraph:
+        return Paragraph(self.say(key, **given))
+
+    def table(
+        self, caption: str | Line, heads: Sequence[str], rows: Iterable[tuple[Line, ...]], numeric: Iterable[int] = ()
+    ) -> Table:
+        """A table of terms and rows, without columns in which no row has anything."""
+        head, cells = [self.say(key) if key else (Text(""),) for key in heads], list(rows)
+        kept = [k for k in range(len(head)) if any(row[k] not in ((), (Text(""),)) for row in cells)]
+        return Table(
+            self.say(caption) if isinstance(caption, str) else caption,
+            tuple(head[k] for k in kept),
+            tuple(tuple(row[k] for k in kept) for row in cells),
+            frozenset(kept.index(k) for k in numeric if k in kept),
+        )
+
+    def count(self, key: str, n: int) -> Line:
+        """'3 bodies' or '1 body': the term has the plural, a bar, and the singular."""
+        many, _, one = getattr(TERMS[key], self.language.value).partition("|")
+        is_one = n == 1 or (n == 0 and self.language is Language.FRENCH)
+        return self._line(one if is_one else many, {"n": str(n)})
+
+    def phrase(self, text: str) -> Text:
+        """What another module says."""
+        return Text(set_words(translated(text, self.language), self.language))
+
+    def kind(self, family: str, kind: str) -> Inline:
+        """The name of a kind; one of another package is shown as files write it."""
+        term = KINDS[family].get(kind)
+        return Code(kind) if term is None else Text(getattr(term, self.language.value))
+
+    def listed(self, items: Sequence[Inline | Line]) -> Line:
+        """a, b and c."""
+        lines = [item if isinstance(item, tuple) else (item,) for item in items]
+        if len(lines) < 2:
+            return lines[0] if lines else (Text("–"),)
+        found: list[Inline] = []
+        for k, line in enumerate(lines):
+            if k:
+                last = k == len(lines) - 1
+                found += [Text(" "), *self.say("word.and"), Text(" ")] if last else [Text(", ")]
+            found += line
+        return tuple(found)
+
+    def _line(self, text: str, given: dict[str, Inline | Line | str]) -> Line:
+        found: list[Inline] = []
+        for piece in _PIECES.split(set_words(text, self.language)):
+            if piece.startswith("{"):
+                value = given[piece[1:-1]]
+                found += [Text(value)] if isinstance(value, str) else value if isinstance(value, tuple) else [value]
+            elif piece.startswith("$"):
+                found.append(Formula(parsed(piece[1:-1])))
+            elif piece:
+                found.append(Text(piece))
+        return tuple(found)
