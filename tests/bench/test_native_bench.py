@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from torseur.bench import timing, workloads
-from torseur.bench.instruction_mix import Core, Kernel, Mix, compared, instructions_of, is_known
-from torseur.bench.native import Effort, measure
+from torseur.bench.native import Core, Effort, Kernel, Mix, compared, instructions_of, is_known, measure
 from torseur.bench.timing import best, best_of_each, cycles_per_second, own_cache
 from torseur.dynamics.quantities import function_of
 from torseur.emit import compile

@@ -4,11 +4,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from torseur.bench import peers, simulation, workloads
-from torseur.bench.report import Report, Section
 from torseur.bench.simulation import Effort, measure
+from torseur.bench.timing import Report, Section
 from torseur.cli.machine import bench as command
 from torseur.formats import load
 from torseur.model import build
@@ -16,6 +17,7 @@ from torseur.model import build
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_report_has_its_lines():
     told = []
     tiny = Effort(arms=("ur5",), methods=("dopri5",), until=0.05, runs=20, steps=2, budget=1e-3)

@@ -256,6 +256,7 @@ def test_kanes_steps_of_a_differential_drive_are_those_of_the_textbook(capsys, t
     assert "\n   g_w = D^-1\n" in text
 
 
+@pytest.mark.slow
 def test_kanes_steps_of_a_rolling_disc_are_those_of_the_textbook(capsys, tmp_path):
     """Rates of its angles are independent: the other speeds follow with nothing below a fraction line."""
     pytest.importorskip("sympy")
@@ -269,6 +270,7 @@ def test_kanes_steps_of_a_rolling_disc_are_those_of_the_textbook(capsys, tmp_pat
     assert "tau = [0                   ]\n         [-9.81*m*r*cos(theta)]" in text
 
 
+@pytest.mark.slow
 def test_steps_and_the_numbers_of_kane_agree_on_the_disc(tmp_path):
     """D, C alpha and tau as printed are those that are computed, which take the rows as they are."""
     file = tmp_path / "disc.yaml"
@@ -296,6 +298,7 @@ def test_steps_and_the_numbers_of_kane_agree_on_the_disc(tmp_path):
     np.testing.assert_allclose(shown[2], computed["tau"], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_operational_space_of_a_small_arm_prints_in_closed_form(capsys):
     pytest.importorskip("sympy")
     text = printed(

@@ -1,8 +1,9 @@
 """What a first result costs: processor time from a model file to a simulated motion, with an empty and a full cache.
 
-Each figure is that of a process of its own, interpreter and imports included. The plates on parallel cranks have two
-equations for each crank beyond the first, all but one of each pair redundant: how the cost grows with redundant rows.
-The stacks of Sarrus linkages have five rows for each linkage, one of them redundant, on a chain that is as long.
+Each figure is that of a process of its own, interpreter and imports included. Python's own bytecode is there, as it is
+where the package is installed. The plates on parallel cranks have two equations for each crank beyond the first, all
+but one of each pair redundant: how the cost grows with redundant rows. The stacks of Sarrus linkages have five rows for
+each linkage, one of them redundant, on a chain that is as long.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from torseur.bench.peers import machine
-from torseur.bench.report import Report, Rows, Section
+from torseur.bench.timing import Report, Rows, Section
 from torseur.errors import ArgumentError
 
-__all__ = ["measure", "plate", "stack"]
+__all__ = ["first_motion", "measure", "plate", "stack"]
 
 ROWS = (20, 40, 80)
 """Redundant constraint rows of the plates."""
@@ -116,27 +117,41 @@ def measure(
             path = Path(folder) / f"{name}.yaml"
             path.write_text(json.dumps(model), encoding="utf-8")
             paths.append(path)
-        found = tuple(_figures(paths, Path(folder), tell))
+        found = tuple(_figures(paths, tell))
     return Report((Section("machine", tuple(machine())), Section("processor time to a first motion", found)))
 
 
-def _figures(paths: Sequence[Path], folder: Path, tell: Callable[[str], object]) -> Rows:
-    for k, path in enumerate(paths):
+def _figures(paths: Sequence[Path], tell: Callable[[str], object]) -> Rows:
+    for path in paths:
         tell(f"measuring {path.stem}")
-        cache = folder / f"cache{k}"
-        cold, warm = (_seconds(path, cache) for _ in range(2))
+        cold, warm = first_motion(path)
         yield path.stem, f"{cold:.2f} s cold, {warm:.2f} s warm"
 
 
-def _seconds(path: Path, cache: Path) -> float:
+def first_motion(path: Path) -> tuple[float, float]:
+    """Processor time of a model or study with an empty and a full cache, s."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _run("import torseur.packs.extension, torseur.simulation.run.simulate", folder)
+        cold, warm = (_seconds(path, folder) for _ in range(2))
+    return cold, warm
+
+
+def _seconds(path: Path, folder: Path) -> float:
     """Of the processor, in a process of its own."""
-    code = f"import torseur as ts; ts.simulate({str(path)!r}, until={UNTIL})"
     before = _used()
-    environment = {**os.environ, "TORSEUR_CACHE": str(cache)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ArgumentError("this model cannot be simulated as it is", where=str(path), got=done.stderr.strip()[-500:])
+    fault = _run(f"import torseur as ts; ts.simulate({str(path)!r}, until={UNTIL})", folder)
+    if fault is not None:
+        raise ArgumentError("this model cannot be simulated as it is", where=str(path), got=fault)
     return _used() - before
+
+
+def _run(code: str, folder: Path) -> str | None:
+    """Run Python with a cache and bytecode of its own in a folder; what it says if it fails."""
+    own = {"TORSEUR_CACHE": str(folder / "cache"), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    environment = {name: x for name, x in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    return done.stderr.strip()[-500:] if done.returncode else None
 
 
 def _used() -> float:

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.bench.report import Report, Rows, Section
-from torseur.bench.timing import best, own_cache, seconds
+from torseur.bench.timing import Report, Rows, Section, best, own_cache, seconds
 from torseur.describe import Mechanism
 from torseur.describe import loads as kinds
 from torseur.describe.fields import FrozenDict

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from torseur.bench import workloads
 from torseur.bench.peers import machine
-from torseur.bench.report import Report, Rows, Section
-from torseur.bench.timing import best_of_each
+from torseur.bench.timing import Report, Rows, Section, best_of_each
 from torseur.describe import Mechanism
 from torseur.emit import RK4, compile, integrator
 from torseur.emit.jit import host
@@ -129,7 +128,7 @@ def _fixed(arm: Mechanism, effort: Effort) -> Rows:
     for audit in (True, False):
         simulation = _simulation(arm, effort, solver, audit=audit)
         motion = simulation.trajectory()[0]
-        rate, count = _rate_alone(simulation.problem, simulation.start()[1], motion)
+        rate, count = _rate_alone(simulation.problem.derived(), simulation.start()[1], motion)
         took, bare, start = best_of_each([simulation.run, rate, simulation.start], effort.budget, group=_GROUP)
         own = len(RK4.b) * bare / count
         words = "with its audit" if audit else "without"
@@ -150,7 +149,7 @@ def _beside_mujoco(arm: Mechanism, effort: Effort) -> Rows:
     model.opt.timestep = STEP
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     simulation, steps = _simulation(arm, effort, {"method": "rk4", "step": STEP}, audit=False), 10_000
-    problem, (x, held) = simulation.problem, simulation.start()
+    problem, (x, held) = simulation.problem.derived(), simulation.start()
     run = integrator(problem.rate, RK4)
     first: dict[str, Any] = {"u": held.u, "m": held.m, "p": held.p}
     first |= {b.name: x[problem.columns(b.name)] for b in problem.states}
@@ -185,7 +184,7 @@ def _adaptive(arm: Mechanism, effort: Effort) -> Rows:
         runs: list[Trajectory] = []
         motion = simulation.trajectory()[0]
         stepper = Stepper(simulation.method.method, problem, held, simulation.tolerance)
-        rate, count = _rate_alone(problem, held, motion)
+        rate, count = _rate_alone(problem.derived(), held, motion)
 
         def drive(simulation: Simulation = simulation, runs: list[Trajectory] = runs) -> None:
             runs.append(simulation.trajectory()[0])
@@ -196,7 +195,7 @@ def _adaptive(arm: Mechanism, effort: Effort) -> Rows:
         shortest = min(run.counts.wall_time for run in runs)
         tried = motion.counts.steps + motion.counts.rejected
         took, alone = shortest / tried, native / 1000
-        yield name, f"{1e6 * took:.2f} us a step ({motion.counts.steps}, {motion.counts.rejected} more refused)"
+        yield name, f"{1e6 * took:.2f} us a step ({motion.counts.steps}, {motion.counts.rejected} more rejected)"
         yield "", f"{1e6 * (took - alone):.2f} us above the native step, {1e6 * alone:.2f} us"
         evaluations = stepper.evaluations * bare / count
         yield "", f"{1e6 * (took - evaluations):.2f} us above its {stepper.evaluations} rates alone"
@@ -207,7 +206,7 @@ def _batch(arm: Mechanism, effort: Effort) -> Rows:
     until, solver = effort.steps * STEP, {"method": "rk4", "step": STEP}
     study = Study(model=arm, until=until, every=until, solver=solver, stops={"model": "ignore"})
     simulation = Simulation(study, audit=False)
-    problem, (x, held) = simulation.problem, simulation.start()
+    problem, (x, held) = simulation.problem.derived(), simulation.start()
     states = np.tile(x, (effort.runs, 1))
     states[:, : len(arm.q)] += np.random.default_rng(0).uniform(-1.0, 1.0, (effort.runs, len(arm.q)))
     values = _given(problem, held, np.zeros(0), states)

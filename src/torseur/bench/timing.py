@@ -1,4 +1,5 @@
-"""Clocks: how long a piece of work takes, and how many cycles of this processor a second has."""
+"""Clocks: how long a piece of work takes, and how many cycles of this processor a second has; sections of labelled
+values."""
 
 from __future__ import annotations
 
@@ -8,13 +9,25 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.jit import assemble, host, link
 from torseur.emit.module import Module
 
-__all__ = ["Clock", "best", "best_of_each", "cycles_per_second", "multiply_adds_per_cycle", "own_cache", "seconds"]
+__all__ = [
+    "Clock",
+    "Report",
+    "Rows",
+    "Section",
+    "best",
+    "best_of_each",
+    "cycles_per_second",
+    "multiply_adds_per_cycle",
+    "own_cache",
+    "seconds",
+]
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -162,3 +175,27 @@ class _Loop:
 
     def __call__(self) -> None:
         self._run()
+
+
+Rows = Iterator[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and rows of a label and a value."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured."""
+
+    sections: tuple[Section, ...]
+
+    def text(self) -> str:
+        """Everything, as lines of plain text."""
+        width = max(len(label) for s in self.sections for label, _ in s.rows)
+        parts = [[s.title, *(f"  {label:<{width}}  {value}" for label, value in s.rows)] for s in self.sections]
+        return "\n\n".join("\n".join(lines) for lines in parts)

@@ -3,9 +3,10 @@
 The module of a command is imported when it is called; ``torseur --help`` reads only the table ``COMMANDS``.
 
 Exit codes: 0 done, 1 an error of ours (printed in full) or a comparison that fails, 2 wrong usage, 3 a run that failed
-on the way, 4 a run whose audit does not hold, 5 a figure, playback or file that failed beside a run that is saved, 130
-interrupted. After 3, 4, 5 and 130 what `simulate` had computed is saved; of several the first of 130, 3, 4 and 5 is
-given. An exception that is not ours is a defect and shows its traceback.
+on the way, 4 a run whose audit does not hold, 5 a figure, playback or file that failed beside a run that is saved, 6 a
+vehicle that did not do what its scenario asks, 130 interrupted. After 3, 4, 5, 6 and 130 what `simulate` had computed
+is saved; of several the first of 130, 3, 4, 5 and 6 is given. An exception that is not ours is a defect and shows its
+traceback.
 """
 
 from __future__ import annotations
@@ -24,11 +25,18 @@ __all__ = ["COMMANDS", "main", "run"]
 
 COMMANDS = {
     "bench": Command("torseur.cli.machine", "Measure this machine beside the peers that are installed."),
+    "campaign": Command("torseur.cli.campaign", "Run a study many times over, with other values each time."),
     "check": Command("torseur.cli.check", "Say what is in a model file, and what is wrong with it."),
     "compare": Command("torseur.cli.compare", "Say where two runs differ most, channel by channel."),
+    "completion": Command("torseur.cli.starting", "Print the script that completes commands in a shell."),
     "convert": Command("torseur.cli.model_files", "Convert a model file from one format to another."),
     "draw": Command("torseur.cli.pictures", "Draw the kinematic scheme of a mechanism."),
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
+    "examples": Command("torseur.cli.starting", "List the examples that come with the package."),
+    "export": Command("torseur.cli.export", "Write C, Python, MATLAB or an FMU of a model or study."),
+    "new": Command("torseur.cli.starting", "Write a commented file to begin with."),
+    "report": Command("torseur.cli.report", "Write a report on a model, study or run: HTML, LaTeX, PDF."),
+    "scenarios": Command("torseur.cli.scenarios", "List the scenarios of vehicles, or show one with its parameters."),
     "schema": Command("torseur.cli.model_files", "Print the JSON Schema of model or study files, for editors."),
     "simulate": Command("torseur.cli.simulate", "Simulate a study: results, audit, figures, playback."),
     "view": Command("torseur.cli.pictures", "Show a run or a mechanism in 3-D in the browser."),
@@ -59,11 +67,13 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
 
 
 def _flags(command: click.Command, arguments: Sequence[str]) -> dict[str, str]:
-    """Of the command that was called."""
-    called = next((x for x in arguments if not x.startswith("-")), None)
-    if isinstance(command, click.Group) and called is not None:
-        inner = command.get_command(click.Context(command), called)
-        return {} if inner is None else flags_of(inner)
+    """Of the command that was called, in groups of groups too."""
+    words = iter([x for x in arguments if not x.startswith("-")])
+    while isinstance(command, click.Group):
+        inner = command.get_command(click.Context(command), next(words, ""))
+        if inner is None:
+            return {}
+        command = inner
     return flags_of(command)
 
 

@@ -12,7 +12,7 @@ from torseur.errors import ArgumentError, GraphError, ModelError
 if TYPE_CHECKING:
     from torseur.simulation.study.study import Study
 
-__all__ = ["assigned", "numbers", "pair"]
+__all__ = ["assigned", "number", "numbers", "pair"]
 
 
 def pair(text: str, where: str = "--set") -> tuple[str, str]:
@@ -30,7 +30,7 @@ def numbers(given: Iterable[str], where: str) -> dict[str, float]:
     {'q1': 0.5, 'q2': 0.25, 'q3': 2.0}
     """
     pairs = (pair(part, where) for text in given for part in text.split(",") if part.strip())
-    return {name: _number(name, value, where) for name, value in pairs}
+    return {name: number(name, value, where) for name, value in pairs}
 
 
 def assigned(study: Study, given: Iterable[str]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def assigned(study: Study, given: Iterable[str]) -> dict[str, Any]:
     for name, value in (pair(text) for text in given):
         field = _field_of(study, name)
         table = tables.setdefault(field, dict(getattr(study, field)))
-        table[name] = _formula(name, value) if field == "inputs" else _number(name, value)
+        table[name] = _formula(name, value) if field == "inputs" else number(name, value)
         if field == "start" and name in study.guess:
             tables.setdefault("guess", dict(study.guess)).pop(name, None)
     return dict(tables)
@@ -63,7 +63,8 @@ def _field_of(study: Study, name: str) -> str:
     raise ArgumentError(text, where="--set", expected=expected, remedy=remedy)
 
 
-def _number(name: str, text: str, where: str = "--set") -> float:
+def number(name: str, text: str, where: str = "--set") -> float:
+    """A number, or a formula without names."""
     try:
         formula = Formula(text)
         if not formula.names:

@@ -9,15 +9,16 @@ from typing import Any
 
 import click
 
-from torseur.cli.commands import base_option, extensions_option
+from torseur.cli.commands import ModelFile, base_option, extensions_option
 from torseur.describe.bodies import BASE, WORLD
 from torseur.describe.checks import Severity
 from torseur.describe.faults import printable
 from torseur.describe.mechanism import Mechanism
 from torseur.describe.plain_data import branches, plain_data
 from torseur.errors import ModelError
-from torseur.formats import Reading, read
+from torseur.formats import Reading
 from torseur.model.mobility_report import MobilityReport, mobility_report
+from torseur.simulation.study.reader import read_model
 
 __all__ = ["check"]
 
@@ -26,7 +27,7 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "c
 
 
 @click.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=ModelFile())
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @base_option
 @extensions_option
@@ -34,10 +35,10 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "c
 def check(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
     """Say what is in a model file, and what is wrong with it.
 
-    Ends with 1 if there are errors.
+    Of a study it is its model. Ends with 1 if there are errors.
     """
     try:
-        reading = read(file, base=base)
+        reading = read_model(file, base=base)
     except ModelError as error:
         if not as_json:
             raise

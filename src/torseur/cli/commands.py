@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 
 import click
 
-__all__ = ["Command", "LazyGroup", "base_option", "extensions_option"]
+__all__ = ["Command", "LazyGroup", "ModelFile", "base_option", "extensions_option"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,23 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.table[name].summary) for name in self.list_commands(ctx)])
+
+
+class ModelFile(click.Path):
+    """A model or study file, or the name of an example that comes with the package."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | PathLike[str]:
+        found = super().convert(value, param, ctx)
+        if not isinstance(found, Path) or found.suffix or found.exists():
+            return found
+        from torseur import examples
+
+        return examples.path(found.as_posix())
 
 
 base_option = click.option(

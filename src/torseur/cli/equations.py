@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from torseur.cli.commands import base_option, extensions_option
+from torseur.cli.commands import ModelFile, base_option, extensions_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -32,13 +32,18 @@ _OF_THE_TREE = frozenset(
 )
 """Quantities that loops and constraints have no part in, though they have one in the motion."""
 
-FORMATS = ("text", "latex", "python", "c", "matlab", "julia")
-
 
 @click.command("equations")
-@click.argument("file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.argument("file", metavar="MODEL", type=ModelFile())
 @click.option("--of", "quantity", default="inverse_dynamics", show_default=True, help="Which quantity.")
-@click.option("--format", "language", type=click.Choice(FORMATS), default="text", show_default=True, help="Language.")
+@click.option(
+    "--format",
+    "language",
+    metavar="LANGUAGE",
+    default="text",
+    show_default=True,
+    help="text, latex, python, c, matlab, julia, or a language of an extension.",
+)
 @click.option(
     "--form",
     type=click.Choice(["listing", "closed"]),
@@ -97,10 +102,13 @@ def equations(
     jacobian, regressor, base_parameters, joint_forces, kane, lagrange, reduced_mass_matrix, ... (a wrong one lists
     them all).
     """
-    from torseur.formats import load, replace_file
+    from torseur.formats import replace_file
     from torseur.model.equations import equations as derived
+    from torseur.model.equations import language_of
+    from torseur.simulation.study.reader import load_model
 
-    mechanism = load(file, base=base)
+    language_of(language)  # refused before anything is derived
+    mechanism = load_model(file, base=base)
     if not mechanism.is_tree and quantity in _OF_THE_TREE:
         click.echo("note: loops and constraints are not in these equations, which are those of the tree", err=True)
     if steps:
@@ -165,8 +173,7 @@ def _written(found: Equations, language: str, form: str) -> str:
             )
         closed = found.closed()
         return closed.text() if language == "text" else closed.latex()
-    write: dict[str, Callable[[], str]] = {name: getattr(found, name) for name in FORMATS}
-    return write[language]()
+    return found.in_language(language)
 
 
 def _counts(found: Equations) -> Iterator[str]:

@@ -11,8 +11,10 @@ __all__ = ["bench", "cache"]
 @click.option("--native", is_flag=True, help="Measure the expression graph, the compiler and the native code instead.")
 @click.option("--simulate", is_flag=True, help="Measure whole simulations alone.")
 @click.option("--build", is_flag=True, help="Measure the way from model files to a first motion, cold and warm.")
+@click.option("--vehicles", is_flag=True, help="Measure a car on tyres, and CommonRoad's models beside ours.")
+@click.option("--campaign", is_flag=True, help="Measure a million runs of an arm: memory, and time beside native time.")
 @click.argument("models", nargs=-1, type=click.Path(exists=True, dir_okay=False))
-def bench(native: bool, simulate: bool, build: bool, models: tuple[str, ...]) -> None:
+def bench(native: bool, simulate: bool, build: bool, vehicles: bool, campaign: bool, models: tuple[str, ...]) -> None:
     """Measure this machine beside the peers that are installed.
 
     The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, then whole simulations of two arms:
@@ -26,11 +28,19 @@ def bench(native: bool, simulate: bool, build: bool, models: tuple[str, ...]) ->
     def tell(line: str) -> None:
         click.echo(line, err=True)
 
-    everything = not (native or simulate or build)
+    everything = not (native or simulate or build or vehicles or campaign)
     if build:
         from torseur.bench import build as first
 
         click.echo(first.measure(tell, models).text())
+    if vehicles:
+        from torseur.bench import vehicles as cars
+
+        click.echo(cars.measure(tell).text())
+    if campaign:
+        from torseur.bench import campaign as many
+
+        click.echo(many.measure(tell).text())
     if native:
         click.echo(ours.measure(tell).text())
     if everything:

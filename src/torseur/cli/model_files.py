@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from torseur.cli.commands import base_option, extensions_option
+from torseur.cli.commands import ModelFile, base_option, extensions_option
 from torseur.describe.faults import printable
 from torseur.errors import ArgumentError
-from torseur.formats import FORMATS, load, replace_file, save
+from torseur.formats import FORMATS, replace_file, save
 
 __all__ = ["convert", "schema"]
 
@@ -30,7 +30,7 @@ numbers stand for parameters that have a value.
 
 
 @click.command("convert", help=_help())
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("source", metavar="IN", type=ModelFile())
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @base_option
 @extensions_option
@@ -39,20 +39,27 @@ numbers stand for parameters that have a value.
 def convert(source: Path, target: Path, base: str | None, force: bool, lossy: bool) -> None:
     if target.exists() and not force:
         raise ArgumentError("the file exists already", where=str(target), remedy="give --force to overwrite it")
-    mechanism = load(source, base=base)
+    from torseur.simulation.study.reader import load_model
+
+    mechanism = load_model(source, base=base)
     for note in (*mechanism.notes, *save(mechanism, target, lossy=lossy)):
         click.echo(f"note: {printable(note)}", err=True)
 
 
 @click.command("schema")
 @click.option(
-    "--of", "what", type=click.Choice(["model", "study"]), default="model", show_default=True, help="Of which files."
+    "--of",
+    "what",
+    type=click.Choice(["model", "study", "vehicle"]),
+    default="model",
+    show_default=True,
+    help="Of which files; of vehicles there are tables only.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
 @click.option("--markdown", is_flag=True, help="Tables of all fields for people, instead of JSON for editors.")
 def schema(what: str, output: Path | None, markdown: bool) -> None:
     """Print the JSON Schema of model or study files, for editors."""
-    text = _study_schema(markdown) if what == "study" else _model_schema(markdown)
+    text = {"model": _model_schema, "study": _study_schema, "vehicle": _vehicle_tables}[what](markdown)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -70,3 +77,13 @@ def _study_schema(markdown: bool) -> str:
     from torseur.simulation.study.schema import study_reference, study_schema
 
     return study_reference() if markdown else json.dumps(study_schema(), indent=2) + "\n"
+
+
+def _vehicle_tables(markdown: bool) -> str:
+    from torseur.packs.vehicles.reference import vehicle_reference
+
+    if not markdown:
+        raise ArgumentError(
+            "there is no JSON Schema of vehicle files", where="--of", remedy="add --markdown for tables"
+        )
+    return vehicle_reference()

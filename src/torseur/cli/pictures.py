@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from torseur.cli.assignments import numbers
-from torseur.cli.commands import base_option, extensions_option
+from torseur.cli.commands import ModelFile, base_option, extensions_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ RUNS = (".nc", ".csv", ".res", ".parquet")
 
 
 @click.command("draw")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=ModelFile())
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to; FILE.svg by default.")
 @click.option(
     "--pose", multiple=True, metavar="NAME=VALUE,...", help="Coordinates, rad and m: q1=0.3,q2=pi/4,q3=30*deg."
@@ -37,13 +37,15 @@ def draw(file: Path, output: Path | None, pose: tuple[str, ...], parameters: tup
     The picture is SVG. Coordinates that are not given are where they start, or where loops close; lengths and angles
     without value are replaced by typical ones, which the picture and the output name.
     """
-    from torseur.formats import load, replace_file
+    from torseur.formats import replace_file
+    from torseur.simulation.study.reader import load_model
     from torseur.views.scheme import draw_scheme
 
     target = output or Path(f"{file.stem}.svg")
     if target.suffix.lower() != ".svg":
         raise ArgumentError("only SVG is written", where=str(target), expected="a name that ends in .svg")
-    picture = draw_scheme(load(file, base=base), pose=numbers(pose, "--pose"), parameters=numbers(parameters, "--set"))
+    mechanism = load_model(file, base=base)
+    picture = draw_scheme(mechanism, pose=numbers(pose, "--pose"), parameters=numbers(parameters, "--set"))
     replace_file(target, picture.svg.encode("utf-8"))
     click.echo(f"{target} written")
     for note in picture.notes:
@@ -51,7 +53,7 @@ def draw(file: Path, output: Path | None, pose: tuple[str, ...], parameters: tup
 
 
 @click.command("view")
-@click.argument("path", metavar="RUN_OR_MODEL", type=click.Path(path_type=Path))
+@click.argument("path", metavar="RUN_OR_MODEL", type=ModelFile())
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Port of the server on this machine; a free one by default."
 )

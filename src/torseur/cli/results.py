@@ -7,12 +7,14 @@ left there and this one does not make is removed; files that are not ours are le
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,11 @@ __all__ = ["SUMMARY", "Wanted", "Written", "add_pictures", "open_result", "prepa
 
 SUMMARY = "summary.json"
 PLAYBACK = "playback.html"
+INDICATORS = "indicators.csv"
 FIGURES = "figures"
+REPORT = "report_"
+"""What the folder of a report is called, before its language."""
+_REPORT_FILE = re.compile(REPORT + r"(en|fr)/(report\.(html|tex)|figures/\w+\.pdf)")
 SIMPLEST = ".csv"
 """What a run is written to where nothing else works: it needs no other package."""
 MOST_PICTURES = 3000
@@ -39,6 +45,7 @@ class Wanted:
     Attributes:
         formats: of the run: endings such as .nc
         figures, playback: whether to.
+        reports: languages of reports.
         meshes: the folder of the model, where files of its shapes are looked for.
     """
 
@@ -46,6 +53,12 @@ class Wanted:
     figures: bool = True
     playback: bool = True
     meshes: Path = Path()
+    reports: tuple[str, ...] = ()
+
+    @property
+    def pictures(self) -> bool:
+        """Whether anything is drawn."""
+        return self.figures or self.playback or bool(self.reports)
 
 
 @dataclass
@@ -86,6 +99,8 @@ def save_results(run: Run, study: Study, folder: Path, wanted: Wanted) -> Writte
         with _told(folder), _staged(folder) as stage:
             _save_run(run, stage, wanted.formats, written)
             _try("study.yaml", written, partial(_save_study, study, stage))
+            if run.indicators:
+                _try(INDICATORS, written, partial(_save_indicators, run, stage))
             _publish(run, stage, folder, written)
     except Exception as error:
         written.files.clear()
@@ -93,8 +108,8 @@ def save_results(run: Run, study: Study, folder: Path, wanted: Wanted) -> Writte
     return written
 
 
-def add_pictures(run: Run, folder: Path, wanted: Wanted, written: Written) -> None:
-    """Put figures and playback beside a run that is saved; one that fails costs nothing but itself."""
+def add_pictures(run: Run, study: Study, folder: Path, wanted: Wanted, written: Written) -> None:
+    """Put figures, playback and reports beside a run that is saved; one that fails costs nothing but itself."""
 
     def add() -> None:
         with _told(folder), _staged(folder) as stage:
@@ -102,9 +117,11 @@ def add_pictures(run: Run, folder: Path, wanted: Wanted, written: Written) -> No
                 _try("figures", written, partial(_save_figures, run, stage, written))
             if wanted.playback:
                 _try("playback", written, partial(_save_playback, run, stage, wanted.meshes))
+            for language in wanted.reports:
+                _try(f"report in {language}", written, partial(_save_report, run, study, stage, language))
             _publish(run, stage, folder, written)
 
-    if written.files and (wanted.figures or wanted.playback):
+    if written.files and wanted.pictures:
         _try("figures and playback", written, add)
 
 
@@ -152,6 +169,14 @@ def _save_study(study: Study, stage: Path) -> None:
     write_study(study, stage / "study.yaml")
 
 
+def _save_indicators(run: Run, stage: Path) -> None:
+    rows = [asdict(measure) for measure in run.indicators.values()]
+    with (stage / INDICATORS).open("w", encoding="utf-8", newline="") as stream:
+        table = csv.DictWriter(stream, ["name", "value", "unit", "at", "said", "fails", "definition"])
+        table.writeheader()
+        table.writerows({**row, "fails": int(row["fails"])} for row in rows)
+
+
 def _save_figures(run: Run, stage: Path, written: Written) -> None:
     from torseur.views.plots import figures_to_draw
 
@@ -174,6 +199,12 @@ def _save_playback(run: Run, stage: Path, meshes: Path) -> None:
     animate(run, stage / PLAYBACK, fps=min(30.0, MOST_PICTURES / duration) if duration > 0.0 else 30.0, folder=meshes)
 
 
+def _save_report(run: Run, study: Study, stage: Path, language: str) -> None:
+    from torseur.views.report import report
+
+    report(run, stage / f"{REPORT}{language}", study=study, language=language, formats=("html", "latex"))
+
+
 def _save_summary(run: Run, stage: Path, written: Written) -> None:
     audit = run.audited
     data = {
@@ -182,6 +213,7 @@ def _save_summary(run: Run, stage: Path, written: Written) -> None:
         "reason": run.reason,
         "audit": None if audit is None else {"verdict": audit.verdict, "holds": audit.holds, "table": audit.table},
         "events": len(run.events),
+        "indicators": {name: one.value for name, one in run.indicators.items()},
         "info": dict(run.info),
         "files": list(written.files),
         "notes": written.notes,
@@ -215,7 +247,7 @@ def _publish(run: Run, stage: Path, folder: Path, written: Written) -> None:
 
 def _move(stage: Path, folder: Path, names: Sequence[str], stale: Iterable[str]) -> None:
     for name in names:
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (stage / name).replace(folder / name)
     for name in stale:
         (folder / name).unlink(missing_ok=True)
@@ -230,10 +262,11 @@ def _listed(folder: Path) -> set[str]:
         names = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-    ours = {"study.yaml", PLAYBACK, *(f"run{ending}" for ending in ENDINGS)}
+    ours = {"study.yaml", PLAYBACK, INDICATORS, *(f"run{ending}" for ending in ENDINGS)}
     listed = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
     figures = {name for name in listed if Path(name).parent == Path(FIGURES) and name.endswith(".png")}
-    return figures | (listed & ours)
+    reports = {n for n in listed if _REPORT_FILE.fullmatch(n)}
+    return figures | reports | (listed & ours)
 
 
 def open_result(path: Path) -> Run:

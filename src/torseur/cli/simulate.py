@@ -4,34 +4,43 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from torseur.cli.commands import base_option, extensions_option
+from torseur.cli.commands import ModelFile, base_option, extensions_option
 from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
     from torseur.cli.results import Written
     from torseur.simulation.results.channels import Audit, Event
+    from torseur.simulation.results.indicators import Measure
     from torseur.simulation.results.result import Run
+    from torseur.simulation.run.connections import Connection
+    from torseur.simulation.run.simulation import Simulation
     from torseur.simulation.study.reader import StudyFile
     from torseur.simulation.study.study import Study
 
-__all__ = ["FAILED", "INTERRUPTED", "UNWRITTEN", "WRONG", "simulate"]
+__all__ = ["ASTRAY", "FAILED", "INTERRUPTED", "UNWRITTEN", "WRONG", "changed_study", "run_of", "simulate"]
 
-FAILED, WRONG, UNWRITTEN, INTERRUPTED = 3, 4, 5, 130
+FAILED, WRONG, UNWRITTEN, ASTRAY, INTERRUPTED = 3, 4, 5, 6, 130
 MOST_EVENTS = 12
 
 
 @click.command("simulate")
-@click.argument("file", metavar="STUDY", type=click.Path(path_type=Path))
+@click.argument("file", metavar="STUDY", type=ModelFile())
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; STUDY_results by default.")
 @base_option
 @extensions_option
+@click.option(
+    "--scenario",
+    metavar="NAME",
+    help="What is done with a vehicle: a name of `torseur scenarios`, or a file of your own (.yaml).",
+)
 @click.option("--until", type=float, metavar="S", help="End of the run, s.")
 @click.option("--every", type=float, metavar="S", help="Time between records, s.")
 @click.option("--solver", metavar="NAME", help="Method of integration, such as dop853, rk4, rodas or newmark.")
@@ -41,52 +50,90 @@ MOST_EVENTS = 12
     "pairs",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter, a coordinate or speed at the start, an input.",
+    help="A parameter of the scenario or the model, a coordinate or speed at the start, an input.",
 )
 @click.option(
     "--format", "formats", default="nc", show_default=True, help="Of the run: nc, csv, res, parquet; several by commas."
 )
+@click.option(
+    "--real-time", is_flag=True, help="Every step waits for the clock; latency, jitter, overruns are printed."
+)
+@click.option(
+    "--connect",
+    "connect",
+    multiple=True,
+    metavar="BLOCK=WHERE",
+    help="Who answers an external block: library:FILE:FUNCTION, process:COMMAND, udp:HOST:PORT; it is executed.",
+)
+@click.option("--allow-network", is_flag=True, help="Connect to addresses of other machines too.")
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
 @click.option("--no-playback", is_flag=True, help="Do not write the 3-D playback.")
+@click.option(
+    "--write-study",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the study that would be run to a file (.yaml), and run nothing.",
+)
 @click.option("--ignore-audit", is_flag=True, help="End with 0 although the audit does not hold.")
 def simulate(
     file: Path,
     output: Path | None,
     base: str | None,
+    scenario: str | None,
     until: float | None,
     every: float | None,
     solver: str | None,
     step: float | None,
     pairs: tuple[str, ...],
     formats: str,
+    real_time: bool,
+    connect: tuple[str, ...],
+    allow_network: bool,
     no_figures: bool,
     no_playback: bool,
+    write_study: Path | None,
     ignore_audit: bool,
 ) -> None:
     """Simulate a study: results, audit, figures, playback.
 
     STUDY is a study file, or a model file, which is a study with defaults. Whatever is computed is kept: after a
     failure (code 3) and after Ctrl-C (code 130) the results so far are written too, and a figure, playback or file
-    that fails (code 5) leaves the rest. A run whose audit does not hold ends with code 4.
+    that fails (code 5) leaves the rest. A run whose audit does not hold ends with code 4, one of a vehicle that did not
+    do what its scenario asks with code 6.
     """
+    from torseur.cli.assignments import pair
     from torseur.cli.results import Wanted, add_pictures, prepare, save_results
+    from torseur.cli.scenarios import with_scenario
     from torseur.simulation.study.reader import read_study
 
     endings = _endings(formats)
     read = read_study(file, base=base)
-    study = _changed(read, until=until, every=every, solver=solver, step=step, pairs=pairs)
+    if scenario is not None:
+        read, pairs = with_scenario(read, scenario, pairs), ()
+    study = changed_study(read, until=until, every=every, solver=solver, step=step, pairs=pairs)
     for note in read.notes:
         click.secho(f"note: {note}", fg="yellow", err=True)
+    kept = read.with_study(study).anchored
+    if write_study is not None:
+        _write(kept, write_study)
+        return
     folder = output or Path(f"{file.stem}_results")
     prepare(folder)
-    kept = read.with_study(study).anchored
-    run = _run(read, study)
-    wanted = Wanted(endings, study.figures and not no_figures, study.playback and not no_playback, read.folder)
+    outside = Outside(real_time, dict(pair(text, "--connect") for text in connect), allow_network)
+    began = time.perf_counter()
+    run = run_of(read, study, outside)
+    built = time.perf_counter() - began - float(run.info["wall_time"])
+    drawn = study.figures and not no_figures, study.playback and not no_playback
+    wanted = Wanted(endings, *drawn, read.folder, study.reports)
     written = save_results(run, kept, folder, wanted)
     _report(run)
-    if wanted.figures or wanted.playback:
+    if wanted.pictures:
         click.echo("drawing ...", err=True)
-    add_pictures(run, folder, wanted, written)
+    began = time.perf_counter()
+    add_pictures(run, study, folder, wanted, written)
+    drawing = f", drawing {time.perf_counter() - began:.2g} s" if wanted.pictures else ""
+    click.echo(f"building {max(built, 0.0):.2g} s, running {float(run.info['wall_time']):.2g} s{drawing}")
+    _print_indicators(run)
     _tell(written, folder)
     _end(run, written, ignore_audit)
 
@@ -102,7 +149,9 @@ def _endings(formats: str) -> tuple[str, ...]:
     return found
 
 
-def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step: float | None, **given: Any) -> Study:
+def changed_study(
+    read: StudyFile, *, pairs: Sequence[str], solver: str | None, step: float | None, **given: Any
+) -> Study:
     """The study with what the command line says in place of its own fields."""
     from torseur.cli.assignments import assigned
     from torseur.simulation.run.simulate import study_of
@@ -120,22 +169,60 @@ def _changed(read: StudyFile, *, pairs: Sequence[str], solver: str | None, step:
     return study_of(read.study, **given, **assigned(read.study, pairs))
 
 
+def _write(study: Study, file: Path) -> None:
+    from torseur.simulation.study.writer import write_study
+
+    write_study(study, file)
+    click.echo(f"written: {file}")
+
+
 # -- the run -----------------------------------------------------------------------------------------------------------
 
 
-def _run(read: StudyFile, study: Study) -> Run:
+@dataclass(frozen=True)
+class Outside:
+    """The clock, and who answers external blocks."""
+
+    real_time: bool = False
+    connect: Mapping[str, str] = field(default_factory=dict)
+    anywhere: bool = False
+
+
+def run_of(read: StudyFile, study: Study, outside: Outside | None = None) -> Run:
+    """The run of a study, with a bar on the terminal on the way."""
+    from torseur.simulation.run.connections import connected, connections
     from torseur.simulation.run.simulation import Simulation
 
     click.echo(f"building {study.called} ...", err=True)
+    outside = outside or Outside()
+    opened = connections(study, outside.connect, waits=not outside.real_time, anywhere=outside.anywhere)
     try:
-        with read.told():
-            simulation = Simulation(study, read.folder)
+        with read.told(), opened as answering:
+            simulation = Simulation(connected(study, answering), read.folder)
+            if outside.real_time:
+                return _paced(simulation, answering)
             with _progress(study) as report, warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnseenWarning)  # they are printed with the run
                 return simulation.run(progress=report)
     except KeyboardInterrupt:  # the run itself keeps what it has and returns it
         click.secho("interrupted before the run began: there is nothing to save", fg="red", bold=True, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def _paced(simulation: Simulation, answering: Mapping[str, Connection]) -> Run:
+    from torseur.simulation.run.connections import Udp
+    from torseur.simulation.run.real_time import Pace, undisturbed
+
+    pace = Pace(simulation)
+    with undisturbed(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        run = simulation.run(samplings=[pace.sampling])
+    for line in pace.figures.lines():
+        click.echo(line)
+    for name, connection in answering.items():
+        if isinstance(connection, Udp):
+            click.echo(f"  {name}: {connection.missed} of {connection.asked} questions had no answer in time")
+    return run
 
 
 @contextmanager
@@ -171,7 +258,7 @@ def _report(run: Run) -> None:
     info, span = run.info, float(run.time[-1] - run.time[0])
     click.secho(f"{run.name}: {run.time[0]:g} to {run.time[-1]:g} s, {len(run)} instants", bold=True)
     wall = max(float(info["wall_time"]), 1e-9)
-    rejected = f" ({info['rejected']} refused)" if info["rejected"] else ""
+    rejected = f" ({info['rejected']} rejected)" if info["rejected"] else ""
     click.echo(f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {span / wall:.3g} x real time")
     _print_start(run)
     _print_events(run.events)
@@ -217,6 +304,32 @@ def audit_lines(audit: Audit) -> list[str]:
     return lines
 
 
+def _print_indicators(run: Run) -> None:
+    measures = run.indicators
+    if not measures:
+        return
+    click.secho("indicators", bold=True)
+    for line in indicator_lines(measures.values()):
+        click.echo(f"  {line}")
+    for one in measures.values():
+        if one.fails:
+            click.secho(f"not as the scenario asks: {one.name}: {one.said}", fg="red", bold=True)
+
+
+def indicator_lines(measures: Iterable[Measure]) -> list[str]:
+    """Indicators as lines of text: name, value, unit, time, what else is said."""
+    rows = []
+    for one in measures:
+        value = "-" if one.value is None else f"{one.value:.5g}"
+        at = "" if one.at is None else f"at {one.at:.4g} s"
+        rows.append((one.name, value, one.unit, at, one.said or ""))
+    widths = [max(len(row[k]) for row in rows) for k in range(4)]
+    return [
+        f"{name:<{widths[0]}}  {value:>{widths[1]}}  {unit:<{widths[2]}}  {at:<{widths[3]}}  {said}".rstrip()
+        for name, value, unit, at, said in rows
+    ]
+
+
 def _tell(written: Written, folder: Path) -> None:
     click.echo(f"written to {folder}:")
     figures = [name for name in written.files if name.startswith("figures/")]
@@ -250,3 +363,5 @@ def _end(run: Run, written: Written, ignore_audit: bool) -> None:
         raise click.exceptions.Exit(WRONG)
     if written.failures:
         raise click.exceptions.Exit(UNWRITTEN)
+    if any(one.fails for one in run.indicators.values()):
+        raise click.exceptions.Exit(ASTRAY)

@@ -1,0 +1,169 @@
+"""``torseur campaign``: many runs from one file to a folder of results, and any of them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from torseur.cli.commands import extensions_option
+from torseur.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from torseur.campaign.answers import Answers
+    from torseur.campaign.cluster import Cluster
+    from torseur.campaign.runner import Progress
+
+__all__ = ["campaign"]
+
+INTERRUPTED = 130
+MOST_REASONS = 12
+
+
+@click.command("campaign")
+@click.argument("what", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; FILE_runs by default.")
+@extensions_option
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="On this machine; all processors by default.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes on this machine (Dask).")
+@click.option("--on", "address", metavar="ADDRESS", help="A scheduler of Dask that is running, tcp://HOST:PORT.")
+@click.option("--slurm", multiple=True, metavar="NAME=VALUE", help="An option of SLURM jobs, which are the workers.")
+@click.option("--tls", multiple=True, metavar="NAME=VALUE", help="An option of Dask's security, such as tls_ca_file.")
+@click.option("--run", "number", type=click.IntRange(min=0), metavar="K", help="Run K of a folder again, as a whole.")
+@click.option("--no-figures", is_flag=True, help="Do not draw figures.")
+def campaign(
+    what: Path,
+    output: Path | None,
+    threads: int | None,
+    workers: int | None,
+    address: str | None,
+    slurm: tuple[str, ...],
+    tls: tuple[str, ...],
+    number: int | None,
+    no_figures: bool,
+) -> None:
+    """Run a study many times over, with other values each time.
+
+    FILE is a campaign file; the same command goes on with what an earlier one left (code 130 after Ctrl-C). With --run,
+    FILE is the folder of a campaign.
+    """
+    from torseur.campaign.answers import open_campaign
+    from torseur.campaign.reader import read_campaign
+    from torseur.campaign.runner import run_work
+    from torseur.campaign.work import Work
+
+    if number is not None or what.is_dir():
+        answers = open_campaign(what)
+        if number is None:
+            _tell(answers)
+        else:
+            _again(answers, number, output or what / f"run_{number}", no_figures)
+        return
+    cluster = _cluster(workers, address, slurm, tls)
+    read = read_campaign(what)
+    folder = output or Path(f"{what.stem}_runs")
+    click.echo(f"building {read.campaign.called} ...", err=True)
+    with read.told():
+        work = Work(read.campaign)
+    try:
+        with _bar(read.campaign.called, work.runs) as report:
+            run_work(work, folder, threads=threads, cluster=cluster, progress=report)
+    except KeyboardInterrupt:
+        click.secho("interrupted: the same command goes on from here", fg="yellow", bold=True, err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    answers = open_campaign(folder)
+    _tell(answers)
+    if not no_figures:
+        _draw(answers, folder)
+
+
+def _cluster(workers: int | None, address: str | None, slurm: tuple[str, ...], tls: tuple[str, ...]) -> Cluster | None:
+    from torseur.campaign.cluster import Cluster
+    from torseur.cli.assignments import pair
+
+    if address is not None and (workers is not None or slurm):
+        text = "a scheduler that is running has its own workers"
+        raise ArgumentError(text, where="--on", remedy="leave out --workers and --slurm")
+    if address is None and workers is None and not slurm:
+        return None
+    jobs = dict(pair(text, "--slurm") for text in slurm) or None
+    return Cluster(address, workers or 2, jobs, dict(pair(text, "--tls") for text in tls))
+
+
+@contextmanager
+def _bar(name: str, runs: int) -> Iterator[Callable[[Progress], None]]:
+    """A bar on the terminal: runs, and the time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(None),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+    ]
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(name, total=runs, left="")
+
+        def report(now: Progress) -> None:
+            bar.update(task, completed=now.done, left="" if now.left is None else f"{now.left:.0f} s left")
+
+        yield report
+
+
+def _tell(answers: Answers) -> None:
+    """What came of it."""
+    from torseur.campaign.work import FAILED, OUTSIDE
+
+    outcomes = answers.outcomes
+    failed, outside = int((outcomes == FAILED).sum()), int((outcomes == OUTSIDE).sum())
+    click.secho(f"{answers.campaign.called}: {len(outcomes)} of {answers.runs} runs", bold=True)
+    click.echo(f"{failed} failed, {outside} beyond a limit")
+    for reason, count in list(answers.failures().items())[:MOST_REASONS]:
+        click.echo(f"  {count:8d}  {reason}")
+    width = max((len(name) for name in answers.indicators), default=0)
+    for name in answers.indicators:
+        try:
+            low, middle, high = answers.quantiles(name).values()
+        except ArgumentError:
+            click.echo(f"  {name:<{width}}  no value in any run")
+            continue
+        numbers = f"5 %: {low:<12.5g} median: {middle:<12.5g} 95 %: {high:<12.5g}"
+        click.echo(f"  {name:<{width}}  {numbers} {answers.units[name]}".rstrip())
+    click.echo(f"written to {answers.folder.path}")
+
+
+def _draw(answers: Answers, folder: Path) -> None:
+    from torseur.errors import MissingExtra
+    from torseur.views.campaign import figures_of_campaign
+    from torseur.views.plots import save_figure
+
+    try:
+        for name, draw in figures_of_campaign(answers).items():
+            (folder / "figures").mkdir(exist_ok=True)
+            save_figure(draw(), folder / "figures" / f"{name}.png")
+    except MissingExtra as error:
+        click.secho(f"note: without figures: {error.what} ({error.remedy})", fg="yellow")
+
+
+def _again(answers: Answers, number: int, folder: Path, no_figures: bool) -> None:
+    """A run of a campaign with full records, figures and playback."""
+    from torseur.cli.results import Wanted, add_pictures, prepare, save_results
+
+    run = answers.run(number)
+    prepare(folder)
+    wanted = Wanted(figures=not no_figures, playback=not no_figures)
+    study = answers.study_of(number)
+    written = save_results(run, study, folder, wanted)
+    add_pictures(run, study, folder, wanted, written)
+    click.secho(str(run), bold=True)
+    for name, value in answers.values_of(number).items():
+        click.echo(f"  {name} = {value:.17g}")
+    for failure in written.failures:
+        click.secho(f"failed: {failure}", fg="red", err=True)
+    click.echo(f"written to {folder}")
