@@ -24,6 +24,7 @@ def example(monkeypatch):
         del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_the_demo_runs_and_draws(tmp_path):
     picture = tmp_path / "deep" / "map.png"
     command = [sys.executable, str(FOLDER / "run.py"), "--size", "16", "--until", "1", "--out", str(picture)]

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import torseur as ts
-from support.example_files import DATA, EXAMPLES, FILES, STUDIES
+from support.example_files import DATA, EXAMPLES, STUDIES
 from torseur.describe.constraints import Constraint
 from torseur.describe.fields import FrozenDict
 from torseur.describe.mechanism import Input
@@ -42,7 +42,9 @@ def times_of(run, name, what):
 def test_a_study_is_sound_and_stands_beside_its_model(study):
     folder, name = study.split("/")
     found = load_study(STUDIES[study])
-    assert found.model == ts.load(FILES[folder])
+    [model] = re.findall(r"^model: (\S+)$", STUDIES[study].read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert (EXAMPLES / folder / model).parent == EXAMPLES / folder
+    assert found.model == ts.load(EXAMPLES / folder / model)
     assert found.title
     assert f"{name}.yaml" in (EXAMPLES / folder / "README.md").read_text(encoding="utf-8")
 
@@ -108,6 +110,7 @@ def test_computed_torque_leads_the_welding_arm_along_its_path_and_needs_more_tha
     assert largest[5] < 297.0
 
 
+@pytest.mark.slow
 def test_the_motors_of_table_2_cannot_hold_the_welding_arm():
     run = run_of("welding_arm/weak_motors", until=1.0)
     model = ts.build(run.mechanism)
@@ -126,6 +129,7 @@ def test_the_motors_of_table_2_cannot_hold_the_welding_arm():
 
 
 # -- 1983 --------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_rotors_slow_the_fall_of_the_motorised_arm_and_their_coupling_shows():
     full = run_of("motorised_6r/release")
     bare = run_of("motorised_6r/release", parameters=FrozenDict({f"jm{k}": 0.0 for k in range(1, 7)}))

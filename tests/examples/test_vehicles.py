@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from support.evaluated import assert_same
-from support.example_files import Example, par_twin
+from support.example_files import Example, par_twin, without_tyres
+from torseur.describe.fields import FrozenDict
 
 G = 9.81
 
@@ -32,7 +33,9 @@ def road_loads(example: Example) -> dict[str, float]:
     """Constraint -> normal load at rest, upwards."""
     names = list(example.mechanism.constraints)
     found = multipliers_at_rest(example)[-len(names) :]
-    return {name: load for name, load in zip(names, found, strict=True) if name.endswith("on_the_road")}
+    of = dict(zip(names, found, strict=True))
+    wheels = [name for name, c in example.mechanism.constraints.items() if c.rolling is not None]
+    return {name: load for name, load in of.items() if name.endswith("on_the_road") or name in wheels}
 
 
 def assert_same_dynamics(one: Example, other: Example) -> None:
@@ -270,6 +273,7 @@ SMERA |= {27: "wheel_fr", 29: "upper_arm_fl", 30: "upper_arm_fr", 31: "front_lyr
 def smera_par(car: Example) -> Example:
     p = car.numbers
     values = p | {"Ll": np.hypot(p["L13"], p["L14"]), "off32": np.arctan2(p["L14"], p["L13"])}
+    values["IA2"] = p["gear"] ** 2 * p["Jm"]
     return Example(par_twin(car, "par/smera_rebuilt", SMERA, values), loads=False)
 
 
@@ -283,6 +287,22 @@ def test_the_tree_of_the_smera_is_the_par_file():
         assert_same(car.pose(f"contact_{corner}", q), twin.pose(f"frame{number}", q))
 
 
+def test_without_its_loops_the_smera_accelerates_as_the_par_file():
+    """Forward dynamics of both trees, under random efforts."""
+    free = {"loops": FrozenDict(), "constraints": FrozenDict()}
+    car = Example("smera", loads=False)
+    mechanisms = [
+        without_tyres(car.mechanism).model_copy(update=free),
+        smera_par(car).mechanism,
+    ]
+    one, other = (Example(mechanism, loads=False) for mechanism in mechanisms)
+    rng = np.random.default_rng(0)
+    for q, v, _ in random_states(one):
+        tau = rng.normal(size=32)
+        found, expected = (e("forward_dynamics", q, v, tau) for e in (one, other))
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+
+
 def test_the_coordinates_of_the_smera_are_those_of_the_thesis():
     names = [x.name for x in Example("smera").mechanism.q][6:]
     independent = [2, 5, 8, 33, 35, 21, 27, 11, 15, 19, 25]
@@ -292,7 +312,7 @@ def test_the_coordinates_of_the_smera_are_those_of_the_thesis():
 
 def test_loops_and_lyre_leave_the_smera_17_degrees_of_freedom_and_the_road_13():
     car = Example("smera")
-    roads = [name.endswith("on_the_road") for name in car.mechanism.constraints]
+    roads = [constraint.rolling is not None for constraint in car.mechanism.constraints.values()]
     rows = car.rows(car.start)
     assert len(rows) == 2 * 3 + 4 * 5 + 5
     without_road = rows[: len(rows) - sum(roads)]
@@ -310,13 +330,18 @@ def test_the_smera_stands_on_a_rectangle(corner):
     assert_same(car.turn(f"wheel_{corner}")[:, 2], [0, 1, 0])
 
 
-def test_the_equations_of_the_road_are_the_heights_of_the_contacts():
-    """In any pose, not only at rest; parallelograms need not be closed for that."""
+def test_the_rows_of_the_road_are_the_rates_of_the_heights_of_the_contacts():
+    """(4.57), in any pose in which uprights and chassis are parallel, which the parallelograms keep so."""
     car = Example("smera")
-    for q, _, _ in random_states(car):
-        for corner in CORNERS:
-            formula = car.mechanism.constraints[f"{corner}_on_the_road"].zero
-            assert car.number(formula, q) == pytest.approx(car.place(f"contact_{corner}", q)[2], abs=1e-12)
+    names, speeds = ([x.name for x in variables] for variables in (car.mechanism.q, car.mechanism.v))
+    wheels = [name for name, c in car.mechanism.constraints.items() if c.rolling is not None]
+    for q, v, _ in random_states(car):
+        for arm, upright in (("q17", "q18"), ("q23", "q24")):
+            q[names.index(upright)] = np.pi / 2 - q[names.index(arm)]
+            v[speeds.index(f"d{upright}")] = -v[speeds.index(f"d{arm}")]
+        step = 1e-4 * car("rates", q, v)
+        heights = [np.array([car.place(f"contact_{c}", x)[2] for c in wheels]) for x in (q + step, q - step)]
+        np.testing.assert_allclose(car.rows(q)[-4:] @ v, (heights[0] - heights[1]) / 2e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["vehicle_11dof", "vehicle_16dof"])
@@ -334,8 +359,8 @@ def test_the_smera_weighs_500_kg_and_rests_where_it_starts():
     assert car.mass() == pytest.approx(500)
     loads = road_loads(car)
     assert sum(loads.values()) == pytest.approx(500 * G, rel=1e-9)
-    assert loads["fl_on_the_road"] == pytest.approx(loads["fr_on_the_road"], rel=1e-9)
-    assert loads["rl_on_the_road"] == pytest.approx(loads["rr_on_the_road"], rel=1e-9)
+    assert loads["fl"] == pytest.approx(loads["fr"], rel=1e-9)
+    assert loads["rl"] == pytest.approx(loads["rr"], rel=1e-9)
     assert min(loads.values()) > 1000
 
 
