@@ -34,7 +34,8 @@ def draw_schemes(app: object) -> None:
     target = here / "_static" / "schemes"
     target.mkdir(exist_ok=True)
     for file in sorted((here.parent / "examples").glob("*/*.yaml")):
-        if f"\n{STUDY_KEY}:" in f"\n{file.read_text(encoding='utf-8')}":
+        keys = ("torseur_parameters", "torseur_tyre", "torseur_campaign", STUDY_KEY)
+        if any(f"\n{key}:" in f"\n{file.read_text(encoding='utf-8')}" for key in keys):
             continue
         (target / f"{file.stem}.svg").write_text(draw_scheme(load(file)).svg, encoding="utf-8", newline="\n")
 

@@ -16,7 +16,7 @@ from torseur.views.plots.style import COLOURS, FAINT, WIDTH, new_figure, save_fi
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "_static" / "runs"
-BLUE, RED, GREEN = COLOURS[0], COLOURS[1], COLOURS[2]
+BLUE, RED, GREEN, PINK = COLOURS[:4]
 
 
 def run_of(study: str, **changes: Any) -> Run:
@@ -258,6 +258,203 @@ def vehicles_on_tyres() -> Any:
     return figure
 
 
+def smera() -> Any:
+    brake, turn = run_of("smera/braking"), run_of("smera/double_turn")
+    figure, ((a, b), (c, d), (e, f)) = panels(3, 2, 2.2)
+    for name, colour, label in (("q33", BLUE, "front"), ("q5", RED, "rear")):
+        a.plot(brake.time, 1e3 * (brake[name] - brake[name][0]), color=colour, label=label)
+    a.set(xlabel="time (s)", ylabel="strut, from rest (mm)", title="braking: struts")
+    a.legend()
+    b.plot(brake.time, np.degrees(brake["pitch"]), color=GREEN, label="pitch (deg)")
+    b.plot(brake.time, 10.0 * np.degrees(brake["tilt"]), color=FAINT, label="rear lyre (0.1 deg)")
+    b.set(xlabel="time (s)", title="braking: nose down, lyre at rest")
+    b.legend()
+    c.plot(turn.time, np.degrees(turn["roll"]), color=BLUE, label="lean")
+    c.plot(turn.time, np.degrees(turn["lean_reference"]), color=BLUE, lw=0.8, ls=":", label="wanted")
+    c.plot(turn.time, np.degrees(turn["tilt"]), color=RED, label="rear lyre")
+    c.set(xlabel="time (s)", ylabel="angle (deg)", title="double turn: lean and lyre")
+    c.legend()
+    for name, colour in zip(("fl", "fr", "rl", "rr"), COLOURS, strict=False):
+        d.plot(turn.time, 1e-3 * turn[f"{name}_Fz"], color=colour, label=name)
+    d.set(xlabel="time (s)", ylabel="normal load (kN)", title="double turn: loads")
+    d.legend(ncols=2)
+    e.plot(turn.time, turn["tilt_torque"], color=GREEN)
+    e.set(xlabel="time (s)", ylabel="torque on the lyre (N m)", title="double turn: tilting motor")
+    f.plot(turn.time, turn["perceived"], color=BLUE, label="perceived")
+    f.plot(turn.time, turn["vx"] * turn["wz"], color=FAINT, label="of the path")
+    f.set(xlabel="time (s)", ylabel="acceleration (m/s2)", title="double turn: sideways")
+    f.legend()
+    return figure
+
+
+def instruments() -> Any:
+    run = run_of("two_wheel_406/instrumented")
+    figure, ((a, b), (c, d)) = panels(2, 2, 2.2)
+    a.plot(run.time, 0.3 * run["front_encoder_speed"], color=FAINT, label="encoder")
+    a.plot(run.time, run["vx"], color=BLUE, label="vehicle")
+    a.set(xlabel="time (s)", ylabel="speed (m/s)", title="speed")
+    b.plot(run.time, run["controller"], color=FAINT, label="wanted")
+    b.plot(run.time, run["motor"], color=RED, label="motor")
+    b.set(xlabel="time (s)", ylabel="torque (N m)", title="torque on the rear wheel")
+    c.plot(run.time, run["unit_fx_read"], color=FAINT, label="read")
+    c.plot(run.time, run["unit_fx"], color=GREEN, lw=0.6, label="inertial unit")
+    c.set(xlabel="time (s)", ylabel="specific force (m/s2)", title="inertial unit")
+    d.plot(run.time, 1e-3 * run["rear_hub_Fx"], color=FAINT, label="dynamometric wheel")
+    d.plot(run.time, 1e-3 * run["rear_Fx"], color=BLUE, label="tyre")
+    d.set(xlabel="time (s)", ylabel="force ahead (kN)", title="rear wheel")
+    for ax in (a, b, c, d):
+        ax.legend()
+    return figure
+
+
+def bmw_320i() -> Any:
+    turns, step = run_of("bmw_320i/single_track_turns"), run_of("bmw_320i/step_steer")
+    figure, (left, middle, right) = panels(1, 3, 2.6)
+    left.plot(turns["x"], turns["y"], color=BLUE)
+    left.set(xlabel="x (m)", ylabel="y (m)", title="single track, left and right")
+    middle.plot(step.time, step["wz"], color=RED)
+    middle.set(xlabel="time (s)", ylabel="yaw rate (rad/s)", title="four wheels, step steer")
+    right.plot(step.time, np.degrees(step["roll"]), color=GREEN)
+    right.set(xlabel="time (s)", ylabel="roll (deg)", title="four wheels, step steer")
+    return figure
+
+
+def vehicle_figure() -> Any:
+    return run_of("peugeot_406/double_turn").plot("vehicle")
+
+
+def bicycle_406() -> Any:
+    study = "bicycle_406/turn"
+    figure, ((a, b), (c, d)) = panels(2, 2, 2.4)
+    for V, colour in ((5.0, GREEN), (10.0, BLUE), (15.0, PINK), (20.0, RED)):
+        run = run_of(study, parameters={"V": V}, start={"vx": V})
+        a.plot(run["x"], run["y"], color=colour, label=f"{V:g} m/s")
+        b.plot(run.time, np.degrees(run["front_alpha"]), color=colour)
+        b.plot(run.time, np.degrees(run["rear_alpha"]), color=colour, ls=":")
+    a.set(xlabel="x (m)", ylabel="y (m)", title="0.05 rad at several speeds")
+    a.legend()
+    b.set(xlabel="time (s)", ylabel="side slip (deg)", title="front, and rear dotted")
+    steering = ts.load_study(ROOT / "examples" / f"{study}.yaml").inputs["steering"].value.text
+    for amplitude, colour in ((0.02, GREEN), (0.05, BLUE), (0.1, RED)):
+        run = run_of(study, inputs={"steering": f"{amplitude}/0.05*({steering})"})
+        c.plot(run["x"], run["y"], color=colour, label=f"{amplitude:g} rad")
+        d.plot(run.time, run["vy"], color=colour)
+    c.set(xlabel="x (m)", ylabel="y (m)", title="several amplitudes at 10 m/s")
+    c.legend()
+    d.set(xlabel="time (s)", ylabel="lateral speed (m/s)", title="lateral speed")
+    return figure
+
+
+def braking_406() -> Any:
+    car, two = run_of("peugeot_406/braking"), run_of("two_wheel_406/braking")
+    free, held = run_of("two_wheel_406/double_turn"), run_of("two_wheel_406/constant_speed")
+    figure, ((a, b), (c, d)) = panels(2, 2, 2.4)
+    for ax, name, factor, label in (
+        (a, "vx", 1.0, "speed (m/s)"),
+        (b, "pitch", 180 / np.pi, "pitch (deg)"),
+    ):
+        ax.plot(car.time, factor * car[name], color=BLUE, lw=3, alpha=0.5, label="four wheels")
+        ax.plot(two.time, factor * two[name], color=RED, label="two wheels")
+        ax.set(xlabel="time (s)", ylabel=label)
+    a.set(title="braking")
+    a.legend()
+    for axle, colour in (("front", BLUE), ("rear", GREEN)):
+        c.plot(car.time, 1e3 * car[f"travel_{axle}_left"], color=colour, lw=3, alpha=0.5, label=axle)
+        c.plot(two.time, 1e3 * two[f"travel_{axle}"], color=RED)
+    c.set(xlabel="time (s)", ylabel="travel (mm)", title="travels, two wheels in red")
+    c.legend()
+    d.plot(free.time, free["vx"], color=BLUE, label="free")
+    d.plot(held.time, held["vx"], color=RED, label="held")
+    d.set(xlabel="time (s)", ylabel="speed (m/s)", title="double turn on two wheels")
+    d.legend()
+    return figure
+
+
+def tractor_on_tyres() -> Any:
+    run = run_of("tractor_on_tyres/lane_change")
+    figure, (a, b) = panels(1, 2, 2.6)
+    a.plot(run.time, np.degrees(run["steering"]), color=GREEN, label="steering")
+    a.plot(run.time, np.degrees(run["articulation"]), color=RED, label="articulation")
+    a.plot(run.time, np.degrees(run["roll"]), color=BLUE, label="roll of the tractor")
+    a.set(xlabel="time (s)", ylabel="angle (deg)", title="angles")
+    a.legend()
+    for axle, colour in (("front", BLUE), ("rear", PINK), ("trailer", RED)):
+        b.plot(run.time, 1e-3 * run[f"{axle}_left_Fz"], color=colour, label=f"{axle} left")
+        b.plot(run.time, 1e-3 * run[f"{axle}_right_Fz"], color=colour, ls=":")
+    b.set(xlabel="time (s)", ylabel="normal load (kN)", title="loads, right dotted")
+    b.legend()
+    return figure
+
+
+def smera_lyre() -> Any:
+    """Lean over the angle of the rear lyre: loops and contacts closed by the general method, the struts held."""
+    model = ts.build(ts.load(ROOT / "examples" / "smera" / "smera.yaml"))
+    names = [x.name for x in model.mechanism.q]
+    rest = dict(zip(names, model.assemble().q, strict=True))
+    figure, (left, right) = panels(1, 2, 2.8)
+    for travel, colour in ((-0.04, RED), (0.0, BLUE), (0.04, GREEN)):
+        lyre, found = leans(model, names, rest, travel)
+        left.plot(lyre, np.degrees(found[:, names.index("roll")]), color=colour, label=f"{1e3 * travel:+.0f} mm")
+        for strut, style in (("q33", "-"), ("q35", ":")):
+            right.plot(lyre, 1e3 * (found[:, names.index(strut)] - rest[strut]), color=colour, ls=style)
+    left.set(xlabel="rear lyre (deg)", ylabel="lean (deg)", title="lean; rear struts longer by")
+    left.legend()
+    right.set(xlabel="rear lyre (deg)", ylabel="front strut, from rest (mm)", title="front struts, right ones dotted")
+    return figure
+
+
+def leans(model: Any, names: list[str], rest: dict[str, float], travel: float) -> tuple[Any, Any]:
+    """Angles of the rear lyre in degrees, and all coordinates of the car that stands level fore and aft."""
+    held = ["x", "y", "yaw", "pitch", "q2", "q5", "q8", "q19", "q25", "q11", "q15", "q21", "q27"]
+    lyre, found = np.linspace(-50, 50, 41), {}
+    for order in (range(20, 41), range(20, -1, -1)):  # outwards from upright, each begins where the last one ended
+        guess = dict(rest)
+        for k in order:
+            guess |= {"q2": np.pi / 2 + np.radians(lyre[k]), "q5": rest["q5"] + travel, "q8": rest["q8"] + travel}
+            found[k] = model.assemble(guess, hold=held).q
+            guess = dict(zip(names, found[k], strict=True))
+    return lyre, np.array([found[k] for k in range(41)])
+
+
+def smera_models() -> Any:
+    smera, two = run_of("smera/double_turn"), run_of("smera_11dof/double_turn")
+    damped = run_of("smera/double_turn", parameters={"FVr": 4500.0})
+    figure, axes = panels(4, 2, 2.1)
+    a, b, c, d = axes[:2].ravel()
+    for run, colour, label in ((smera, BLUE, "Smera"), (two, RED, "11 dof")):
+        a.plot(run.time, np.degrees(run["lean_reference"]), color=colour, label=label)
+        b.plot(run.time, run["lean"], color=colour, label=label)
+        c.plot(run.time, run["perceived"], color=colour, label=label)
+        d.plot(run["x"], run["y"], color=colour, label=label)
+    b.plot(damped.time, damped["lean"], color=BLUE, lw=0.8, ls=":", label="Smera, three times FVr")
+    a.set(xlabel="time (s)", ylabel="angle (deg)", title="wanted lean")
+    b.set(xlabel="time (s)", ylabel="torque (N m)", title="tilt torque")
+    c.set(xlabel="time (s)", ylabel="acceleration (m/s2)", title="perceived")
+    d.set(xlabel="x (m)", ylabel="y (m)", title="path")
+    names = {"Fv_roll": (30.0, 40.0, 120.0), "K_roll": (1000.0, 3000.0, 9000.0), "K_f": (0.0, 400.0, 800.0)}
+    names |= {"I_a": (5.0, 10.0, 20.0)}
+    many, torques = sensitivity(names)
+    for ax, (name, values) in zip(axes[2:].ravel(), names.items(), strict=True):
+        for value, colour in zip(values, (RED, BLUE, GREEN), strict=True):
+            ax.plot(many.time, torques[name, value], color=colour, lw=1.0, label=f"{value:g}")
+        ax.set(xlabel="time (s)", ylabel="motor torque (N m)", title=f"transmission: {name}")
+    for ax in axes.ravel():
+        ax.legend(fontsize=7)
+    return figure
+
+
+def sensitivity(names: dict[str, tuple[float, ...]]) -> tuple[Any, dict[tuple[str, float], Any]]:
+    """The double turn behind the virtual transmission for all values of all parameters, in one batch."""
+    rows = [(name, value) for name, values in names.items() for value in values]
+    base = {name: values[0] if name == "K_f" else values[1] for name, values in names.items()}
+    varied = {name: [value if name == each else base[name] for each, value in rows] for name in base}
+    study = ts.load_study(ROOT / "examples" / "smera_11dof" / "flexible.yaml")
+    many = ts.simulate_many(study, parameters=varied, solver={"method": "rk4", "step": 2e-3}, every=0.01)
+    wanted = -np.arctan(many["vx"] * many["wz"] / 9.81)
+    torque = 6000.0 * (wanted - many["roll"]) - 600.0 * many["wx"]
+    return many, dict(zip(rows, torque, strict=True))
+
+
 def held(run: Run, load: str) -> list[tuple[float, float]]:
     """The times in which a joint sticks; it starts so."""
     times, begin = [], 0.0
@@ -285,6 +482,15 @@ PICTURES: dict[str, Callable[[], Any]] = {
         heavy_top,
         rx90,
         vehicles_on_tyres,
+        smera,
+        smera_models,
+        smera_lyre,
+        instruments,
+        bmw_320i,
+        vehicle_figure,
+        bicycle_406,
+        braking_406,
+        tractor_on_tyres,
     )
 }
 
