@@ -7,15 +7,16 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -n auto
 
-.PHONY: help demo test test-slow test-examples test-oracles test-browser install-oracles fuzz bench lint format docs clean
+.PHONY: help demo test test-slow test-examples test-long test-oracles test-browser install-oracles fuzz bench lint format docs clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          the best that exists so far, in one run"
 	@echo "make test          the test suite, documentation examples included"
-	@echo "make test-slow     benchmarks that compile for long, and graphs of a hundred thousand nodes"
+	@echo "make test-slow     sweeps, benchmarks and vehicles that compile for long, graphs of a hundred thousand nodes"
 	@echo "make test-examples every example through the command line, with figures and playback"
+	@echo "make test-long     both of these in one go, as CI runs them"
 	@echo "make test-oracles  comparisons with other programs (installs them: large)"
 	@echo "make test-browser  tests that need a web browser"
 	@echo "make fuzz          tens of thousands of broken model files (FUZZ=20000 of each kind)"
@@ -32,7 +33,9 @@ demo: $(VENV)/.with-plots,results,scene
 	$(RUN) -m torseur simulate examples/rx90/motion.yaml -o build/rx90
 	$(RUN) -m torseur simulate examples/double_pendulum/swing.yaml -o build/double_pendulum
 	$(RUN) examples/double_pendulum/run.py
-	@echo "Open build/rx90/playback.html and build/double_pendulum/playback.html in a browser; figures are beside them."
+	$(RUN) -m torseur simulate examples/smera/double_turn.yaml -o build/smera
+	@echo "Open build/rx90/playback.html, build/double_pendulum/playback.html and build/smera/playback.html in a browser;"
+	@echo "figures are beside them."
 
 test: $(VENV)/.with-test
 	$(PYTEST)
@@ -44,6 +47,9 @@ test-slow: $(VENV)/.with-test
 
 test-examples: $(VENV)/.with-test,scene
 	$(PYTEST) -m examples
+
+test-long: $(VENV)/.with-test,scene
+	$(PYTEST) -m "slow or examples"
 
 # pytest ends with status 5 when it has found no test.
 test-oracles: $(VENV)/.with-oracles

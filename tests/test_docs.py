@@ -16,10 +16,21 @@ from torseur import extensions
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = "tutorials", "extending"
-PAGES = [ROOT / "README.md", *(page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md")))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "how_to.md",
+    ROOT / "docs" / "reference" / "api.md",
+    *(page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md"))),
+]
+LONG = {"double_lane_change.md", "how_to.md", "fmu.md", "calling_from_c.md"}
+"""Pages that compile for long."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow) if page.name in LONG else page for page in PAGES],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     """In a folder that holds the examples, as the reader's does."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -95,6 +106,7 @@ def lines_of(file: Path, name: str) -> range:
     return range(first, (node.end_lineno or first) + 1)
 
 
+@pytest.mark.slow
 def test_a_datum_goes_the_way_of_the_map(tmp_path):
     study = ROOT / "examples" / "double_pendulum" / "swing.yaml"
     out = processes.run(FOLLOWED, str(study), str(tmp_path), TORSEUR_CACHE=str(tmp_path / "cache"))

@@ -1,4 +1,4 @@
-"""Kinds of other packages: a load, a joint, a block and a method from outside work wherever those of the core do."""
+"""Kinds of other packages: a load, a joint, a block, a method and a language work wherever those of the core do."""
 
 import os
 import subprocess
@@ -10,6 +10,7 @@ import pytest
 
 import torseur as ts
 from torseur import extensions
+from torseur.cli import main
 from torseur.describe.loads import KINDS
 from torseur.formats.yaml.reader import read_yaml
 from torseur.graph import Graph
@@ -19,13 +20,18 @@ from torseur.spatial.pose import Pose
 G = Graph()
 
 PACKAGE = '''
-"""A magnet above the origin, a joint that turns twice as far as its coordinate, a signal that knocks, a method."""
+"""A magnet above the origin, a joint that turns twice as far as its coordinate, a signal that knocks, a method, and
+a language with other signs."""
+
+from dataclasses import replace
 
 from torseur.describe.fields import Scalar
 from torseur.describe.loads import FrameLoad, LoadContext, LoadResult
 from torseur.emit import Tableau
+from torseur.emit.text.reading import LISTING
+from torseur.emit.text.reading import Reading
 from torseur.extensions import Extension
-from torseur.graph import Expr, exp
+from torseur.graph import Expr, Function, exp
 from torseur.simulation.blocks import Block
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.methods import NamedMethod
@@ -80,8 +86,26 @@ class Knock(Block):
 
 HEUN = NamedMethod(RungeKutta(Tableau("Heun", ((), (1.0,)), (0.5, 0.5), (0.0, 1.0), 2)), "Heun's method, order 2")
 
+
+class Crosses(Reading):
+    def text(self):
+        return "".join(f"{left} := {right};\\n" for part in self.passages() for left, right in part.lines)
+
+    def array(self, items, shape):
+        return f"({'; '.join(items)})"
+
+
+def to_crosses(function: Function) -> str:
+    return Crosses(function, replace(LISTING, product="%s x %s", times="%s x %s", power="pow(%s, %s)")).text()
+
+
 EXTENSION = Extension(
-    "magnets", loads={"magnet": Magnet}, joints={"double": Double()}, blocks={"knock": Knock}, methods={"heun": HEUN}
+    "magnets",
+    loads={"magnet": Magnet},
+    joints={"double": Double()},
+    blocks={"knock": Knock},
+    methods={"heun": HEUN},
+    languages={"crosses": to_crosses},
 )
 '''
 STUDY = """
@@ -169,6 +193,18 @@ def test_a_method_of_an_installed_package_is_one_like_the_others(installed):
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
 
 
+def test_a_language_of_an_installed_package_prints_equations(installed):
+    equations = ts.equations(ts.load_study(installed / "study.yaml").model, "kinetic_energy")
+    assert (
+        equations.in_language("crosses").splitlines()[-1]
+        == "kinetic_energy_ := 0.5 x pow(dz, 2) + 0.5 x 2 x pow(dhalf, 2);"
+    )
+    assert equations.in_language("text") == equations.text()
+    with pytest.raises(ts.ArgumentError, match="no language 'croses'") as caught:
+        equations.in_language("croses")
+    assert caught.value.remedy == "did you mean 'crosses'?"
+
+
 def test_a_run_with_kinds_of_a_package_goes_on_from_its_checkpoint(installed):
     file = installed / "left"
     run = ts.simulate(installed / "study.yaml", checkpoint=file, every_seconds=0.0)
@@ -194,6 +230,19 @@ def test_the_command_line_takes_a_file_with_kinds_that_the_user_names(tmp_path):
     done = called(tmp_path, *bare, "--extensions", "kinds.py", "--solver", "heun", "--step", "0.001")
     assert done.returncode == 0, done.stderr
     assert "Heun: 1000 steps" in done.stdout
+
+
+def test_the_command_line_prints_in_a_language_that_the_user_names(tmp_path, monkeypatch, capsys):
+    (tmp_path / "kinds.py").write_text(PACKAGE, encoding="utf-8")
+    (tmp_path / "arm.yaml").write_text(
+        "torseur: 1\nname: arm\nbodies: {a: {joint: revolute, inertia: {ZZ: 4}}}\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(extensions, "_registered", [])
+    command = ["equations", str(tmp_path / "arm.yaml"), "--of", "mass_matrix", "--format", "crosses"]
+    assert main(command) == 1
+    assert "no language 'crosses'" in capsys.readouterr().err
+    assert main([*command, "--extensions", str(tmp_path / "kinds.py")]) == 0
+    assert capsys.readouterr().out == "mass_matrix1_1 := 4;\n"
 
 
 def test_a_module_without_an_extension_is_refused(tmp_path):

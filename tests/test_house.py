@@ -1,10 +1,12 @@
 """The house: public names, import rule, and files that are the same on every machine."""
 
 import ast
+import graphlib
 import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +29,7 @@ def test_the_table_the_list_and_what_type_checkers_see_agree():
     tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
     guard = next(node for node in tree.body if isinstance(node, ast.If))
     for_checkers = {alias.name for node in guard.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert set(torseur._HOMES) == for_checkers == set(torseur.__all__) - {"__version__"}
+    assert set(torseur._HOMES) == for_checkers == set(torseur.__all__)
     assert dir(torseur) == sorted(torseur.__all__)
 
 
@@ -66,6 +68,51 @@ def test_the_import_rule_has_teeth():
     assert imports_upwards("def f():\n    from torseur import emit, errors", "graph") == {"emit"}
     assert imports_upwards("import torseur.cli.bench", "emit") == {"cli"}
     assert imports_upwards("from torseur.graph.nodes import Node", "emit") == set()
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def own_imports(node: ast.AST, *, in_function: bool = False) -> Iterator[tuple[str, str, bool]]:
+    """(module, name, whether inside a function) of what is imported from this package when a program runs."""
+    if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torseur":
+        yield from ((node.module, alias.name, in_function) for alias in node.names)
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield from own_imports(child, in_function=in_function or isinstance(node, ast.FunctionDef))
+
+
+TAKEN = {name: list(own_imports(tree)) for name, tree in MODULES.items()}
+
+
+def test_no_import_goes_round_in_a_circle():
+    graph = {
+        name: {f"{a}.{b}" if f"{a}.{b}" in MODULES else a for a, b, late in taken if not late} - {name}
+        for name, taken in TAKEN.items()
+    }
+    assert len(list(graphlib.TopologicalSorter(graph).static_order())) >= len(MODULES)
+
+
+def test_only_the_command_line_imports_the_package_inside_functions():
+    late = {name for name, taken in TAKEN.items() if any(in_function for _, _, in_function in taken)}
+    assert not [name for name in late if not name.startswith("torseur.cli")]
+    assert late
+
+
+def test_no_module_uses_private_names_of_another():
+    for name, tree in MODULES.items():
+        taken = TAKEN[name]
+        assert not [x for _, x, _ in taken if re.match("_[^_]", x)], name
+        modules = {b for a, b, _ in taken if f"{a}.{b}" in MODULES}
+        used = [x for x in ast.walk(tree) if isinstance(x, ast.Attribute) and re.match("_[^_]", x.attr)]
+        assert not [x.attr for x in used if isinstance(x.value, ast.Name) and x.value.id in modules], name
 
 
 def test_every_folder_is_a_layer():

@@ -13,7 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torseur import emit, errors, graph
+    from torseur import emit, errors, examples, graph
+    from torseur.campaign.answers import open_campaign
+    from torseur.campaign.description import Campaign
+    from torseur.campaign.reader import load_campaign
+    from torseur.campaign.runner import run_campaign
     from torseur.errors import (
         ArgumentError,
         CacheWarning,
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     )
     from torseur.formats import load, save
     from torseur.model import assemble, build, equations, equilibrium, linearise
+    from torseur.packs.vehicles.scenarios import scenario
     from torseur.simulation.results.result import open_run
     from torseur.simulation.run.batch import simulate_many
     from torseur.simulation.run.simulate import resume, simulate
@@ -35,12 +40,13 @@ if TYPE_CHECKING:
     from torseur.simulation.study.reader import load_study
     from torseur.simulation.study.study import Study
     from torseur.simulation.study.writer import write_study
-
-__version__ = "0.1.0"
+    from torseur.version import __version__
+    from torseur.views.report import report
 
 __all__ = [
     "ArgumentError",
     "CacheWarning",
+    "Campaign",
     "CompileError",
     "GraphError",
     "MissingExtra",
@@ -58,13 +64,19 @@ __all__ = [
     "equations",
     "equilibrium",
     "errors",
+    "examples",
     "graph",
     "linearise",
     "load",
+    "load_campaign",
     "load_study",
+    "open_campaign",
     "open_run",
+    "report",
     "resume",
+    "run_campaign",
     "save",
+    "scenario",
     "simulate",
     "simulate_many",
     "write_study",
@@ -74,6 +86,7 @@ __all__ = [
 _HOMES = {
     "ArgumentError": "torseur.errors",
     "CacheWarning": "torseur.errors",
+    "Campaign": "torseur.campaign.description",
     "CompileError": "torseur.errors",
     "GraphError": "torseur.errors",
     "MissingExtra": "torseur.errors",
@@ -88,18 +101,25 @@ _HOMES = {
     "equations": "torseur.model",
     "equilibrium": "torseur.model",
     "errors": "torseur.errors",
+    "examples": "torseur.examples",
     "graph": "torseur.graph",
     "linearise": "torseur.model",
     "load": "torseur.formats",
+    "load_campaign": "torseur.campaign.reader",
+    "open_campaign": "torseur.campaign.answers",
+    "run_campaign": "torseur.campaign.runner",
     "open_run": "torseur.simulation.results.result",
+    "report": "torseur.views.report",
     "resume": "torseur.simulation.run.simulate",
     "save": "torseur.formats",
+    "scenario": "torseur.packs.vehicles.scenarios",
     "simulate": "torseur.simulation.run.simulate",
     "simulate_many": "torseur.simulation.run.batch",
     "Simulation": "torseur.simulation.run.simulation",
     "Study": "torseur.simulation.study.study",
     "load_study": "torseur.simulation.study.reader",
     "write_study": "torseur.simulation.study.writer",
+    "__version__": "torseur.version",
 }
 
 

@@ -32,7 +32,7 @@ from torseur.errors import ArgumentError, ModelError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GROUP", "Extension", "Kinds", "extension_in", "installed", "register"]
+__all__ = ["GROUP", "Extension", "Kinds", "extension_in", "installed", "is_own", "register"]
 
 GROUP = "torseur.extensions"
 """The group of entry points."""
@@ -52,7 +52,8 @@ class Extension:
         methods: integration methods, `torseur.simulation.solvers.methods`.
         formats: model file formats by ending, `torseur.formats`.
         documents: YAML files that expand into a mechanism, by the key that marks them.
-        languages: of printed code, `torseur.emit.text`.
+        indicators: subclasses of `torseur.simulation.results.indicators.Indicator`.
+        languages: of printed code: functions of a `torseur.graph.Function` that give its text, `torseur.emit.text`.
     """
 
     name: str
@@ -62,7 +63,13 @@ class Extension:
     methods: Mapping[str, Any] = field(default_factory=dict)
     formats: Mapping[str, Any] = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
+    indicators: Mapping[str, Any] = field(default_factory=dict)
     languages: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_own(kind: type) -> bool:
+    """Whether a class is of this package: what is kept on disk is kept for the sources of this package alone."""
+    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 _lock = RLock()

@@ -159,6 +159,34 @@ def test_the_slider_sets_the_time(page, animation):
     assert time_of(page) == pytest.approx(5.0, abs=0.4)
 
 
+def test_curves_beside_the_view_follow_the_time_and_set_it(page, animation):
+    page.set_viewport_size({"width": 1000, "height": 500})
+    opened(page, animation.as_uri())
+    wait_until_later_than(page, 0.2)
+    press_play_or_pause(page)
+    cursor = page.locator("#curves .cursor").first
+
+    def place() -> float:
+        drawn_anew(page)
+        return float(cursor.get_attribute("x1"))
+
+    seek(page, 0.0)
+    left = place()
+    seek(page, 8.0)
+    right = place()
+    assert right > left + 100.0
+    seek(page, 4.0)
+    assert place() == pytest.approx((left + right) / 2, abs=2.0)
+    assert "4.00 s" in page.locator("#caption .clock").text_content()
+    assert page.locator("#caption h1").text_content().startswith("Two point masses")
+    box = page.locator("#curves svg").first.bounding_box()
+    share = (left + 0.25 * (right - left)) / 400.0
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
+    drawn_anew(page)
+    assert time_of(page) == pytest.approx(2.0, abs=0.1)
+    assert not page.errors
+
+
 def test_the_page_is_named_after_the_run(page, animation):
     opened(page, animation.as_uri())
     assert page.title() == "double pendulum"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from support.evaluated import arguments_of, assert_same
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism, SpringDamper
 from torseur.dynamics.quantities import Options, function_of
 from torseur.errors import ArgumentError, MissingExtra
@@ -156,7 +157,10 @@ def described(kinds):
     return Mechanism.model_validate(fields)
 
 
-@pytest.mark.parametrize("kinds", ["R", "P", "RR", "RP", "PR", "PP", "RRR"])
+CHAINS = "R", "P", "RR", "RP", "PR", "PP", "RRR"
+
+
+@pytest.mark.parametrize("kinds", mostly_slow(CHAINS, quick=CHAINS[:-1]))
 @pytest.mark.parametrize("quantity", ["mass_matrix", "kinetic_energy", "inverse_dynamics", "coriolis"])
 def test_with_symbols_it_has_the_values_of_the_function_too(kinds, quantity):
     mechanism = described(kinds)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
 from torseur.dynamics.quantities import Options, function_of
 from torseur.emit.bridges import to_sympy
@@ -59,7 +60,7 @@ def ours(quantity, *, base_parameters):
     return found
 
 
-@pytest.mark.parametrize("base_parameters", [False, True])
+@pytest.mark.parametrize("base_parameters", mostly_slow([False, True], quick=(False,)))
 @pytest.mark.parametrize(
     ("quantity", "book"),
     [

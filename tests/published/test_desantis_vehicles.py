@@ -217,6 +217,7 @@ def rolled(speed, turn, hitch, angle, length):
     return ahead, (-speed * sp.sin(angle) + across * sp.cos(angle)) / length
 
 
+@pytest.mark.slow
 def test_two_trailers_roll_one_behind_the_other():
     """Against velocities written down from axle to axle, with alpha = 1."""
     vehicle = Derived(Mechanism.model_validate(TWO_TRAILERS))

@@ -59,6 +59,7 @@ def published(speed: int) -> np.ndarray:
     return np.sort_complex(np.array(values + [x.conjugate() for x in values if x.imag]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", EIGENVALUES)
 def test_eigenvalues_are_those_of_the_benchmark(bicycle: Any, speed: int) -> None:
     values = straight(bicycle, float(speed)).eigenvalues
@@ -75,6 +76,7 @@ def test_published_eigenvalues_and_matrices_fit_each_other(speed: int) -> None:
     assert np.abs(np.sort_complex(values) - published(speed)).max() < 5e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0.0, 2.5, 7.3])
 def test_matrices_are_those_of_the_benchmark(bicycle: Any, speed: float) -> None:
     lin, sign = straight(bicycle, speed), np.diag([1.0, -1.0])
