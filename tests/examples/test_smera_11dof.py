@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from support.example_files import STUDIES
-from torseur.simulation.run.batch import simulate_many
+from torseur.simulation.run.batch import Variants, batch_in_lanes
+from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.study.reader import read_study
 
@@ -32,12 +33,17 @@ def run_of(study):
 
 
 @cache
+def sensitivity():
+    """All variants in lanes, as `simulate_many` has them where it can; None where it cannot."""
+    study = read_study(STUDIES["smera_11dof/flexible"]).study
+    simulation = Simulation(study_of(study, solver={"method": "rk4", "step": 2e-3}, every=0.01))
+    values = {name: [value if name == which else BASE[name] for which, value in VARIED] for name in BASE}
+    return batch_in_lanes(simulation, Variants(simulation, {}, values, {}))
+
+
 def torques():
     """Time, and the motor torque of each variant."""
-    study = read_study(STUDIES["smera_11dof/flexible"]).study
-    solver = {"method": "rk4", "step": 2e-3}
-    values = {name: [value if name == which else BASE[name] for which, value in VARIED] for name in BASE}
-    many = simulate_many(study, parameters=values, solver=solver, every=0.01)
+    many = sensitivity()
     wanted = -np.arctan(many["vx"] * many["wz"] / 9.81)
     found = 6000.0 * (wanted - many["roll"]) - 600.0 * many["wx"]
     return many.time, dict(zip(VARIED, found, strict=True))
@@ -66,6 +72,31 @@ def test_wheels_stay_pressed_on_the_road_and_the_audit_holds(study):
     run = run_of(f"smera_11dof/{study}")
     assert run.audit().holds
     assert min(run["front_Fz"].min(), run["rear_Fz"].min()) > 1000.0
+
+
+def test_loops_and_contacts_of_the_single_runs_stay_closed():
+    for study in ("double_turn", "flexible"):
+        assert_closed(run_of(f"smera_11dof/{study}"))
+
+
+def assert_closed(run):
+    """Height of every contact, and all other constraints, within 1e-9 m or rad."""
+    errors = {row["balance"]: row["error"] for row in run.audit().table}
+    assert errors["loops and constraints"] < 1e-9
+    assert errors.get("contacts and stops", 0.0) < 1e-9
+    assert not run.events
+
+
+def test_the_sensitivity_study_goes_in_lanes_with_contacts_closed():
+    """Nothing needs to be decided on the way: the wheels of this model cannot lift, and every load stays positive."""
+    many = sensitivity()
+    assert many is not None
+    assert len(many) == len(VARIED)
+    assert np.isfinite(many.states).all()
+    for k in range(len(many)):
+        run = many.run(k)
+        assert_closed(run)
+        assert min(run["front_Fz"].min(), run["rear_Fz"].min()) > 1000.0
 
 
 def test_friction_damps_the_swings_of_the_transmission():
