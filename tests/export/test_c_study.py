@@ -125,6 +125,19 @@ def test_what_cannot_leave_is_named():
     assert "--solver rk4 --step" in text
 
 
+def test_blocks_that_are_answered_outside_are_named_with_what_to_do():
+    law = {"external": {"inputs": ("th",), "period": 0.1}}
+    study = Study(model=pendulum(), inputs={"tau": law}, blocks={"other": law}, until=1.0, solver=rk4())
+    with pytest.raises(ModelError) as caught:
+        StudyParts(study, stepped=True)
+    text = caught.value.text()
+    assert text.count("answered from outside") == 2
+    assert "inputs.tau.external" in text
+    assert "blocks.other.external" in text
+    assert "leave it out" in text
+    assert "--connect" not in text
+
+
 def test_the_command_names_what_is_missing(tmp_path, capsys):
     file = str(EXAMPLES / "planar_2r" / "pd_control.yaml")
     assert main(["export", "c", file, "-o", str(tmp_path / "c")]) == 1

@@ -20,6 +20,7 @@ from torseur.errors import ModelError, TorseurError
 from torseur.export.functions import Element
 from torseur.export.plain_text import identifier
 from torseur.graph import Function, evaluate
+from torseur.simulation.blocks.sampled import External
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.plant.switches import Switches
 from torseur.simulation.run.simulation import Simulation
@@ -159,6 +160,7 @@ class StudyParts:
         self.study, self.stepped, self.resets, self.folder = study, stepped, resets, folder or Path()
         found = identifier(name or study.called)
         self.name = f"{found}_study" if found.lower() in RESERVED else found
+        _check_answers(study)
         self.simulation = Simulation(study, folder, audit=False)
         self.plant = self.simulation.plant.derived()
         _check(self.simulation, self.plant, stepped)
@@ -461,6 +463,28 @@ class StudyParts:
 
 
 # -- what cannot leave -------------------------------------------------------------------------------------------------
+def _check_answers(study: Study) -> None:
+    """Refuse blocks that somebody outside answers: a program has nobody to ask."""
+    faults = [
+        ModelError(
+            "a block that is answered from outside cannot be part of a program",
+            where=(field, name, block.kind),
+            remedy=_WITHOUT[field],
+        )
+        for field, blocks in (("inputs", study.inputs), ("blocks", study.blocks))
+        for name, block in blocks.items()
+        if isinstance(block, External)
+    ]
+    if faults:
+        raise ModelError.of(faults)
+
+
+_WITHOUT = {
+    "inputs": "leave it out: the input is then one of the program, which the controller sets between two steps",
+    "blocks": "leave it and the inputs it drives out: these are then inputs of the program, which the controller sets",
+}
+
+
 def _check(simulation: Simulation, plant: Plant, stepped: bool) -> None:
     """Refuse what a program cannot do, by name."""
     study, faults = simulation.study, list[ModelError]()

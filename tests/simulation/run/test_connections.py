@@ -1,5 +1,6 @@
 """Controllers outside give the run that the same controller inside gives; runs are paced to the clock."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from support.example_files import EXAMPLES
 from support.exported_studies import pendulum, rk4
 from torseur.cli import main
 from torseur.errors import ArgumentError, ModelError
@@ -242,3 +244,16 @@ def test_the_command_connects_and_paces(tmp_path, capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert "overruns" in printed
     assert "jitter" in printed
+
+
+@pytest.mark.slow
+def test_a_satellite_of_twelve_degrees_of_freedom_runs_a_minute_by_the_clock_at_a_kilohertz(tmp_path, capsys):
+    file = EXAMPLES / "satellite_arm" / "reach.yaml"
+    given = ["--real-time", "--solver", "rk4", "--step", "1e-3", "--until", "60", "--no-figures", "--no-playback"]
+    began = time.perf_counter()
+    assert main(["simulate", str(file), *given, "-o", str(tmp_path)]) == 0
+    assert time.perf_counter() - began >= 59.9
+    printed = capsys.readouterr().out
+    assert re.search(r"real time: 59998 steps, \d+ overruns, at most .* ms behind", printed)
+    assert re.search(r"latency: mean .* us, 99 % below .* us, largest .* us\n  jitter: .* us", printed)
+    assert "audit holds" in printed

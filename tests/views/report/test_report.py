@@ -1,6 +1,8 @@
 """Reports on mechanisms, studies and runs: what they say, in both languages, the same every time."""
 
 import re
+import shutil
+import subprocess
 from html import unescape
 
 import pytest
@@ -212,8 +214,22 @@ def test_pdf_without_its_package_names_the_extra(monkeypatch, tmp_path):
 def test_every_example_has_a_report_in_both_languages(path, tmp_path):
     """Without a simulation, which other tests of examples do."""
     study = ts.load_study(path)
+    pytest.importorskip("typst")
     for language in ("en", "fr"):
-        written = report(study, tmp_path / language, language=language, formats=("html", "latex"))
+        written = report(study, tmp_path / language, language=language, formats=("html", "latex", "pdf"))
         html = (tmp_path / language / "report.html").read_text(encoding="utf-8")
         assert html.count("<math") == html.count("</math>") > 5
-        assert len(written) > 2
+        assert (tmp_path / language / "report.pdf").read_bytes().startswith(b"%PDF")
+        assert len(written) > 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX is installed")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("file", ["planar_2r/pd_control.yaml", "smera/double_turn.yaml"])
+def test_the_latex_of_a_report_compiles_with_its_pictures(file, language, tmp_path):
+    report(ts.load_study(EXAMPLES / file), tmp_path, language=language, formats=("latex",))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "report.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
