@@ -80,6 +80,8 @@ def test_french_says_the_same_with_commas(arm):
     for said in ("Mécanisme", "Degrés de liberté", "Équations du mouvement", "Références", "9,81", "0,06"):
         assert said in page
     assert "9.81" not in page
+    (scheme,) = every(arm[FR], Figure)
+    assert ">0,1 m<" in scheme.picture.svg().decode()
     assert len(every(arm[FR], Table)) == len(every(arm[EN], Table))
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from torseur.views.report.phrases import translated
 from torseur.views.report.typography import decimal
 from torseur.views.scheme.svg import Circle, Polyline, Shape, Sheet, Words
 
-__all__ = ["Drawn", "Plotted", "localised"]
+__all__ = ["Drawn", "Plotted", "localised", "with_decimals"]
 
 _PIXELS = 72.0
 """Of a sheet, an inch."""
@@ -28,6 +28,17 @@ _TALLEST = 7.5
 """Of a figure at its full width, inches."""
 _TEXT_WIDTH = 700.0
 """Of a page, pixels of a sheet at its natural size."""
+
+
+def with_decimals(shapes: Iterable[Shape], language: Language) -> tuple[Shape, ...]:
+    """Shapes whose lengths, such as that of a scale, are written as the language writes them."""
+    found = []
+    for shape in shapes:
+        length = re.fullmatch(r"(\d+\.\d+) m", shape.words) if isinstance(shape, Words) else None
+        if length is not None and isinstance(shape, Words):
+            shape = replace(shape, words=f"{decimal(length[1], language)} m")
+        found.append(shape)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class _Writer:
 
     def table(self, table: Table) -> str:
         shares = column_shares(table)
-        widths = ", ".join("auto" if share is None else f"{100 * share:.1f}%" for share in shares)
+        widths = ", ".join("auto" if share is None else f"{share:.3f}fr" for share in shares)
         align = ", ".join("right" if k in table.numeric else "left" for k in range(len(table.head)))
         head = ", ".join(f"[#strong[{self.line(x)}]]" for x in table.head)
         rows = ",\n".join(", ".join(f"[{self.line(x)}]" for x in row) for row in table.rows)
