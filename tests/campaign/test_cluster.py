@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
 
 import torseur as ts
+from torseur.campaign import storage
 from torseur.campaign.cluster import Cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -91,3 +93,59 @@ def test_a_scheduler_that_is_killed_and_the_campaign_resumed_with_another_one(al
     answers = ts.run_campaign(file, out, threads=1)
     assert bytes_in(out) == expected
     assert answers.table["run"].to_pylist() == list(range(240))
+
+
+def test_a_disk_that_is_full_while_workers_compute(alone, tmp_path, monkeypatch):
+    file, expected = alone
+    real = storage.replace_file
+
+    def full(path, data):
+        if path.name == "chunk-000007.parquet":
+            raise ts.ArgumentError("the file cannot be written", where=str(path), got="No space left on device")
+        real(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "replace_file", full)
+        with pytest.raises(ts.ArgumentError, match="No space left"):
+            ts.run_campaign(file, tmp_path / "out", cluster=Cluster(workers=2))
+    before = bytes_in(tmp_path / "out")
+    assert "chunk-000007.parquet" not in before
+    assert all(expected[name] == data for name, data in before.items())
+    ts.run_campaign(file, tmp_path / "out", cluster=Cluster(workers=2))
+    assert bytes_in(tmp_path / "out") == expected
+
+
+def test_poisoned_runs_are_the_same_rows_by_workers(tmp_path):
+    file = tmp_path / "campaign.yaml"
+    file.write_text(CAMPAIGN.replace("{grid: {low: 1, high: 4, count: 12}}", "[1, -2, 1e99, 3]"))
+    here = ts.run_campaign(file, tmp_path / "here", threads=1)
+    ts.run_campaign(file, tmp_path / "there", cluster=Cluster(workers=2))
+    assert bytes_in(tmp_path / "there") == bytes_in(tmp_path / "here")
+    assert (here.outcomes[here["m2"] == -2.0] == "failed").all()
+    assert (here.outcomes[here["m2"] == 3.0] == "ok").all()
+    assert here.table["run"].to_pylist() == list(range(80))
+
+
+def test_jobs_of_slurm_get_their_options_and_give_the_same_bits(alone, tmp_path, monkeypatch):
+    import distributed
+
+    file, expected = alone
+    asked = {}
+
+    class Jobs(distributed.LocalCluster):
+        """Stands for dask_jobqueue.SLURMCluster: jobs are processes of this machine."""
+
+        def __init__(self, **options):
+            asked.update(options)
+            local = {"n_workers": 0, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+            super().__init__(processes=True, **local)
+
+        def scale(self, n=0, *, jobs=0):
+            asked.update({"jobs": jobs} if jobs else {})
+            super().scale(n or jobs)
+
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", types.SimpleNamespace(SLURMCluster=Jobs))
+    cluster = Cluster(workers=2, slurm={"queue": "short", "cores": 8})
+    ts.run_campaign(file, tmp_path / "out", cluster=cluster)
+    assert asked == {"queue": "short", "cores": 8, "jobs": 2}
+    assert bytes_in(tmp_path / "out") == expected

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.campaign.candidates import Candidates
 from torseur.campaign.description import Campaign
-from torseur.campaign.design import problem_of
+from torseur.campaign.design import Design, problem_of
 from torseur.campaign.factors import Distribution
-from torseur.campaign.storage import CHANNELS, INDICATORS, Folder, arrow
+from torseur.campaign.storage import CHANNELS, Folder, arrow
 from torseur.campaign.targets import What
-from torseur.campaign.work import FAILED, OK, Work
+from torseur.campaign.work import FAILED, OK, OUTSIDE, Work
 from torseur.describe.faults import guess
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.simulation.blocks import Constant
@@ -69,11 +70,20 @@ class Answers:
     @cached_property
     def table(self) -> Any:
         """A pyarrow table, a row per run that is stored, by number."""
+        return self._read(None)
+
+    def _read(self, columns: list[str] | None) -> Any:
+        """Some columns, or all."""
         pyarrow, parquet = arrow()
-        files = sorted((self.folder.path / INDICATORS).glob("chunk-*.parquet"))
+        files = self.folder.files()
         if not files:
             raise ArgumentError("no run is stored yet", where=str(self.folder.path))
-        return pyarrow.concat_tables([parquet.read_table(file) for file in files]).unify_dictionaries()
+        parts = [parquet.ParquetFile(file).read(columns) for file in files]
+        return pyarrow.concat_tables(parts).unify_dictionaries()
+
+    def _column(self, name: str) -> Any:
+        """One column; the others are not read for it."""
+        return (self.table if "table" in self.__dict__ else self._read([name]))[name]
 
     def to_pandas(self) -> Any:
         """A DataFrame: factors, indicators, outcome and reason by the number of the run; units in ``attrs``."""
@@ -87,34 +97,44 @@ class Answers:
             import xarray
         except ImportError:
             raise MissingExtra("xarray", extra="campaign", purpose="channels of a campaign") from None
-        files = sorted((self.folder.path / CHANNELS).glob("chunk-*.nc"))
+        files = self.folder.files(CHANNELS)
         if not files:
             raise ArgumentError("no channels are kept", where=str(self.folder.path), remedy="keep: {channels: [...]}")
         parts = [xarray.open_dataset(file, engine="h5netcdf", decode_cf=False) for file in files]
         return xarray.concat(parts, "run")
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        parquet = arrow()[1]
+        return sum(int(parquet.read_metadata(file).num_rows) for file in self.folder.files())
 
     def __getitem__(self, name: str) -> Array:
         """A factor or indicator in all runs that are stored; nan in those that failed."""
         if name not in (*self.factors, *self.indicators):
             expected, remedy = guess(name, [*self.factors, *self.indicators])
             raise ArgumentError(f"no factor or indicator '{name}'", expected=expected, remedy=remedy)
-        return np.asarray(self.table[name].to_numpy(), dtype=np.float64)
+        return np.asarray(self._column(name).to_numpy(), dtype=np.float64)
 
     @property
     def outcomes(self) -> NDArray[np.str_]:
         """``ok``, ``failed`` or ``limit`` for every run that is stored."""
-        return np.array(self.table["outcome"].to_pylist())
+        column = self._column("outcome").combine_chunks()
+        names, places = np.array(column.dictionary.to_pylist()), column.indices.to_numpy(zero_copy_only=False)
+        return np.asarray(names[places], dtype=np.str_)
+
+    def counts(self) -> dict[str, int]:
+        """How many runs ended in each way: ``ok``, ``failed``, ``limit``."""
+        found = {OK: 0, FAILED: 0, OUTSIDE: 0}
+        for one in self._column("outcome").value_counts().to_pylist():
+            found[one["values"]] += one["counts"]
+        return found
 
     def failures(self) -> dict[str, int]:
         """How many runs failed for each reason, the most frequent first; numbers in reasons are left out."""
-        bad = self.outcomes != OK
         found: dict[str, int] = {}
-        for reason in np.array(self.table["reason"].to_pylist(), dtype=object)[bad]:
-            key = _without_numbers(str(reason))
-            found[key] = found.get(key, 0) + 1
+        for one in self._column("reason").value_counts().to_pylist():
+            if one["values"]:
+                key = _without_numbers(one["values"])
+                found[key] = found.get(key, 0) + one["counts"]
         return dict(sorted(found.items(), key=lambda one: -one[1]))
 
     def quantiles(self, name: str, shares: tuple[float, ...] = (0.05, 0.5, 0.95)) -> dict[float, float]:
@@ -128,12 +148,17 @@ class Answers:
     # -- runs ----------------------------------------------------------------------------------------------------------
     def run(self, k: int) -> Run:
         """One run again, by its number, with all its channels and its audit."""
-        if not 0 <= k < self.runs:
-            raise ArgumentError(f"no run {k}", where=str(self.folder.path), expected=f"0 to {self.runs - 1}")
+        count = self.runs if self.campaign.search is None else len(self)
+        if not 0 <= k < count:
+            raise ArgumentError(f"no run {k}", where=str(self.folder.path), expected=f"0 to {count - 1}")
+        if self.campaign.search is not None:
+            return self._work.at({name: np.array([x]) for name, x in self.values_of(k).items()}).run(0)
         return self._work.run(k)
 
     def values_of(self, k: int) -> dict[str, float]:
         """The factors of a run, by its number."""
+        if self.campaign.search is not None:
+            return {name: float(self[name][k]) for name in self.factors}
         return {name: float(values[0]) for name, values in self._work.design.values(k, k + 1).items()}
 
     def study_of(self, k: int) -> Study:
@@ -151,6 +176,27 @@ class Answers:
     @cached_property
     def _work(self) -> Work:
         return Work(self.campaign, audit=True)
+
+    # -- searches ------------------------------------------------------------------------------------------------------
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Of a search: what came of each candidate; its `best`, or its `front` where there are several goals."""
+        search = self.campaign.search
+        if search is None:
+            raise ArgumentError(
+                "nothing was searched", where=str(self.folder.path), expected="a campaign with 'search'"
+            )
+        runs = self._work.runs
+        found = {name: self[name].reshape(-1, runs) for name in (*search.factors, *self.indicators)}
+        factors = {name: found[name][:, 0] for name in search.factors}
+        return Candidates(self.campaign, factors, {name: found[name] for name in self.indicators})
+
+    def best(self) -> dict[str, float]:
+        """Of a search with one goal: the factors of the best candidate that meets the limits."""
+        k = self.candidates.best
+        if k is None:
+            raise ArgumentError("no candidate is the best one", where=str(self.folder.path), remedy="candidates.front")
+        return {name: float(values[k]) for name, values in self.candidates.factors.items()}
 
     # -- what matters --------------------------------------------------------------------------------------------------
     def sensitivities(self, name: str) -> Any:
@@ -177,7 +223,7 @@ class Answers:
             found = sobol.analyze(problem, values, calc_second_order=False, seed=seed)
             keys = ("S1", "S1_conf", "ST", "ST_conf")
         else:
-            found = morris.analyze(problem, Work(self.campaign).design.shares, values, num_levels=4, seed=seed)
+            found = morris.analyze(problem, Design(self.campaign).shares, values, num_levels=4, seed=seed)
             keys = ("mu", "mu_star", "sigma", "mu_star_conf")
         return pandas.DataFrame({key: np.asarray(found[key], dtype=float) for key in keys}, index=list(factors))
 
@@ -200,7 +246,7 @@ class Answers:
             beaten = (kept <= points[k]).all(axis=1) & (kept < points[k]).any(axis=1)
             if not beaten.any():
                 front.append(int(k))
-        return np.sort(np.asarray(self.table["run"].to_numpy())[front])
+        return np.sort(np.asarray(self._column("run").to_numpy())[front])
 
 
 def _without_numbers(reason: str) -> str:

@@ -29,7 +29,14 @@ def check_campaign(campaign: Campaign) -> None:
 
 def faults(campaign: Campaign) -> list[Fault]:
     """All faults that the study alone decides, in the order of the fields."""
-    return [*_factors(campaign), *_sampling(campaign), *_rows(campaign), *_indicators(campaign), *_limits(campaign)]
+    return [
+        *_factors(campaign),
+        *_sampling(campaign),
+        *_rows(campaign),
+        *_indicators(campaign),
+        *_limits(campaign),
+        *_search(campaign),
+    ]
 
 
 def _factors(campaign: Campaign) -> Iterator[Fault]:
@@ -44,11 +51,13 @@ def _factors(campaign: Campaign) -> Iterator[Fault]:
             yield unknown_factor(campaign.study, name, path)
             continue
         other = seen.setdefault((target.what, target.name), name)
-        if other is not name or (path[0] == "rows" and name in campaign.factors):
+        if other is not name or campaign.names.count(name) > 1:
             yield Fault(path, f"'{name}' varies twice", got=f"also '{other}'", remedy="name it once")
 
 
 def _named(campaign: Campaign) -> Iterator[tuple[str, Location]]:
+    if campaign.search is not None:
+        yield from ((name, ("search", "factors", name)) for name in campaign.search.factors)
     yield from ((name, ("factors", name)) for name in campaign.factors)
     if campaign.rows is not None:
         yield from ((name, ("rows", "columns", k)) for k, name in enumerate(campaign.rows.columns))
@@ -131,3 +140,25 @@ def _limits(campaign: Campaign) -> Iterator[Fault]:
         if name not in campaign.indicators:
             expected, remedy = guess(name, campaign.indicators)
             yield Fault(("limits", name), f"no indicator '{name}'", expected=expected, remedy=remedy)
+
+
+def _search(campaign: Campaign) -> Iterator[Fault]:
+    search = campaign.search
+    if search is None:
+        return
+    for name in search.goals:
+        if name not in campaign.indicators:
+            expected, remedy = guess(name, campaign.indicators)
+            yield Fault(("search", "goals", name), f"no indicator '{name}'", expected=expected, remedy=remedy)
+    if campaign.keep is not None:
+        yield Fault(("keep",), "a search keeps no channels", remedy="any of its runs can be computed again")
+    method: Location = ("search", "method")
+    if search.method == "minimise" and len(search.goals) > 1:
+        yield Fault(method, "one goal alone can be minimised", remedy="nsga2, or a formula of indicators")
+    if search.method == "least_squares" and any(goal.aim != "target" for goal in search.goals.values()):
+        yield Fault(method, "least squares are distances from targets", remedy="minimise")
+    if search.method == "least_squares" and campaign.limits:
+        yield Fault(method, "least squares know no limits", remedy="minimise, or leave the limits out")
+    if campaign.sampling is not None and campaign.sampling.kind in ("saltelli", "morris"):
+        text = "a search has no use for a design for sensitivities"
+        yield Fault(("sampling", "kind"), text, expected="random, latin_hypercube or sobol")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -49,20 +50,19 @@ def chunks_by_workers(
     distributed = _distributed()
     texts = tuple(sorted(texts_of(work.campaign).items()))
     with _client(distributed, cluster) as client:
-        threads = sum(client.nthreads().values()) or cluster.workers
         waiting, lost = iter(missing), list[str]()
         open_futures: dict[Any, int] = {}
         queue = distributed.as_completed()
 
         def submit() -> None:
-            k = next(waiting, None)
-            if k is not None:
+            """As many as the workers that are there now can take; jobs come one by one, and go."""
+            threads = sum(client.nthreads().values()) or cluster.workers
+            for k in islice(waiting, max(AHEAD * threads - len(open_futures), 0)):
                 future = client.submit(chunk_of_texts, texts, k, pure=False)
                 open_futures[future] = k
                 queue.add(future)
 
-        for _ in range(AHEAD * threads):
-            submit()
+        submit()
         for future in queue:
             k = open_futures.pop(future)
             error = future.exception()
@@ -104,7 +104,7 @@ def _client(distributed: Any, cluster: Cluster) -> Iterator[Any]:
             yield client
         return
     if cluster.slurm is not None:
-        made = _slurm()(**cluster.slurm)
+        made = _slurm()(**cluster.slurm, **({} if security is None else {"security": security}))
         made.scale(jobs=cluster.workers)
     else:
         made = distributed.LocalCluster(

@@ -24,7 +24,7 @@ from torseur.describe.annotations import KindOf
 from torseur.describe.fields import FrozenDict, Number, Record, Table
 from torseur.simulation.study.study import Study, Value
 
-__all__ = ["Campaign", "Correlation", "Keep", "Limit", "Rows", "Sampling"]
+__all__ = ["Between", "Campaign", "Correlation", "Goal", "Keep", "Limit", "Rows", "Sampling", "Search"]
 
 
 def _lists(given: Any) -> Any:
@@ -88,6 +88,51 @@ class Keep(Record):
     channels: tuple[str, ...] = Field(min_length=1, description="names of channels")
 
 
+class Between(Record):
+    """Where a factor is searched."""
+
+    low: Value = Field(description="least value")
+    high: Value = Field(description="largest value")
+    scale: Literal["linear", "log"] = Field("linear", description="log: equal ratios count alike")
+
+    @model_validator(mode="after")
+    def _check(self) -> Between:
+        if not self.low < self.high:
+            raise PydanticCustomError("range", "an empty range: low, high must increase")
+        if self.scale == "log" and not self.low > 0.0:
+            raise PydanticCustomError("range", "equal ratios need low > 0")
+        return self
+
+    @property
+    def middle(self) -> float:
+        return (self.low * self.high) ** 0.5 if self.scale == "log" else 0.5 * (self.low + self.high)
+
+
+class Goal(Record):
+    """What an indicator is to become."""
+
+    aim: Literal["target", "least", "most"] = Field("target", description="what is wanted")
+    target: Value = Field(0.0, description="of aim target: the value to reach")
+    weight: Value = Field(1.0, gt=0.0, description="of aim target: factor of the distance from it")
+    over: Literal["mean", "worst"] = Field("mean", description="which of the runs of a candidate counts")
+
+
+class Search(Record):
+    """Factors that are searched, not given."""
+
+    factors: Annotated[dict[str, Between], AfterValidator(FrozenDict)] = Field(
+        min_length=1, description="factor -> low, high, scale"
+    )
+    goals: Table[Goal] = Field(min_length=1, description="indicator -> what it is to become")
+    method: Literal["tpe", "nsga2", "random", "minimise", "least_squares"] = Field(
+        "tpe", description="by samples (Optuna), or along slopes (SciPy)"
+    )
+    evaluations: int = Field(ge=1, le=10**6, description="candidates, at most")
+    batch: int = Field(32, ge=1, le=10**5, description="candidates that are computed together")
+    seed: int = Field(0, ge=0, lt=2**63, description="the same seed gives the same candidates")
+    starts: int = Field(1, ge=1, le=1000, description="of minimise and least_squares: starts, the first in the middle")
+
+
 class Campaign(Record):
     """All that a campaign needs."""
 
@@ -104,6 +149,7 @@ class Campaign(Record):
     )
     limits: Table[Limit] = Field(FrozenDict(), description="indicator -> what it must meet")
     keep: Keep | None = Field(None, description="channels that are kept of every run")
+    search: Search | None = Field(None, description="further factors, which are searched")
     chunk: int | None = Field(None, ge=1, le=1_000_000, description="runs in a chunk; chosen where it is not given")
 
     @property
@@ -113,4 +159,5 @@ class Campaign(Record):
     @property
     def names(self) -> tuple[str, ...]:
         """Of all factors, in order."""
-        return (*self.factors, *(self.rows.columns if self.rows else ()))
+        searched = self.search.factors if self.search else ()
+        return (*searched, *self.factors, *(self.rows.columns if self.rows else ()))

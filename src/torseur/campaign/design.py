@@ -6,7 +6,9 @@ factor with levels. What a run gets depends on its number alone: on neither the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from torseur.campaign.description import Campaign, Sampling
 from torseur.campaign.factors import Distribution, Levels
 from torseur.errors import ArgumentError, MissingExtra
 
-__all__ = ["Design", "correlation_matrix", "problem_of"]
+__all__ = ["Design", "GivenRuns", "correlation_matrix", "problem_of"]
 
 Array = NDArray[np.float64]
 
@@ -27,6 +29,8 @@ BLOCK = 4096
 MOST_TOGETHER = 10_000_000
 """Samples of a design that has to be made as a whole."""
 EDGE = 2.0**-53
+MOST_SOBOL = 2**30
+"""Points that Sobol's sequence has with 30 bits."""
 
 
 class Design:
@@ -41,11 +45,14 @@ class Design:
     """
 
     def __init__(self, campaign: Campaign) -> None:
-        self.axes = {n: f.levels for n, f in campaign.factors.items() if isinstance(f, Levels)}
+        searched = campaign.search.factors if campaign.search else {}
+        self.axes = {n: np.array([between.middle]) for n, between in searched.items()}
+        self.axes |= {n: f.levels for n, f in campaign.factors.items() if isinstance(f, Levels)}
         self.drawn = {n: f for n, f in campaign.factors.items() if isinstance(f, Distribution)}
         self.sampling, self.rows = campaign.sampling, campaign.rows
         self.names = campaign.names
         self.samples = self._sample_count()
+        self._sobol = _Sobol(self.sampling, len(self.drawn)) if self.sampling is not None else None
 
     def _sample_count(self) -> int:
         if not self.drawn or self.sampling is None:
@@ -60,6 +67,9 @@ class Design:
                 got=str(count),
                 remedy="sobol and random samples have no such bound",
             )
+        if self.sampling.kind == "sobol" and count > MOST_SOBOL:
+            text, where = "Sobol's sequence ends before", ("sampling", "count")
+            raise ArgumentError(text, where=where, expected=f"at most {MOST_SOBOL} samples", got=str(count))
         return count
 
     @property
@@ -96,7 +106,7 @@ class Design:
         assert self.sampling is not None
         if self.sampling.kind in ("random", "sobol"):
             blocks, inverse = np.unique(sample // BLOCK, return_inverse=True)
-            drawn = np.stack([_block(self.sampling, len(self.drawn), int(b)) for b in blocks])
+            drawn = np.stack([self._block(int(b)) for b in blocks])
             u = drawn[inverse, sample % BLOCK]
         else:
             u = self._together[sample]
@@ -105,6 +115,15 @@ class Design:
             return u
         z = stats.norm.ppf(u) @ np.linalg.cholesky(correlation_matrix(list(self.drawn), self.sampling)).T
         return np.asarray(np.clip(stats.norm.cdf(z), EDGE, 1.0 - EDGE))
+
+    def _block(self, block: int) -> Array:
+        """Samples BLOCK*block and the following, (BLOCK, d)."""
+        assert self.sampling is not None
+        if self.sampling.kind == "sobol":
+            assert self._sobol is not None
+            return self._sobol.block(block)
+        seeds = np.random.SeedSequence(self.sampling.seed, spawn_key=(block,))
+        return np.random.Generator(np.random.PCG64(seeds)).random((BLOCK, len(self.drawn)))
 
     @property
     def shares(self) -> Array:
@@ -128,6 +147,18 @@ class Design:
         return np.asarray(sobol.sample(problem, n, calc_second_order=False, seed=seed % 2**32))
 
 
+class GivenRuns:
+    """Runs whose factors are given, each (runs,)."""
+
+    def __init__(self, columns: Mapping[str, Array]) -> None:
+        self.columns, self.axes = dict(columns), dict[str, Array]()
+        self.count = len(next(iter(self.columns.values())))
+
+    def values(self, first: int, last: int) -> dict[str, Array]:
+        """The factors of runs first to last, without last: each (last - first,)."""
+        return {n: x[first:last] for n, x in self.columns.items()}
+
+
 def problem_of(names: list[str]) -> dict[str, Any]:
     """Factors as SALib knows them: shares between 0 and 1."""
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
@@ -142,12 +173,20 @@ def correlation_matrix(names: list[str], sampling: Sampling) -> Array:
     return matrix
 
 
-def _block(sampling: Sampling, d: int, block: int) -> Array:
-    """Samples BLOCK*block and the following, (BLOCK, d)."""
-    if sampling.kind == "random":
-        seeds = np.random.SeedSequence(sampling.seed, spawn_key=(block,))
-        return np.random.Generator(np.random.PCG64(seeds)).random((BLOCK, d))
-    sequence = qmc.Sobol(d, scramble=True, rng=np.random.default_rng(sampling.seed))
-    if block:
-        sequence.fast_forward(block * BLOCK)
-    return np.asarray(sequence.random(BLOCK))
+class _Sobol:
+    """A scrambled sequence of Sobol, in blocks; it goes on from where it is, for the way there takes time."""
+
+    def __init__(self, sampling: Sampling, d: int) -> None:
+        self.seed, self.d, self._lock = sampling.seed, d, Lock()
+        self._sequence: Any = None
+
+    def block(self, block: int) -> Array:
+        """Points BLOCK*block and the following, (BLOCK, d)."""
+        with self._lock:
+            wanted = block * BLOCK
+            if self._sequence is None or self._sequence.num_generated > wanted:
+                self._sequence = qmc.Sobol(self.d, scramble=True, rng=np.random.default_rng(self.seed))
+            ahead = wanted - self._sequence.num_generated
+            if ahead:
+                self._sequence.fast_forward(ahead)
+            return np.asarray(self._sequence.random(BLOCK))

@@ -12,6 +12,7 @@ from torseur.campaign.answers import Answers, open_campaign
 from torseur.campaign.cluster import Cluster, chunks_by_workers
 from torseur.campaign.description import Campaign
 from torseur.campaign.reader import load_campaign
+from torseur.campaign.search import run_search
 from torseur.campaign.storage import Folder, channels_bytes, table_bytes
 from torseur.campaign.work import Work
 from torseur.errors import ArgumentError
@@ -64,6 +65,9 @@ def run_work(
     if folder.manifest["chunk"] != work.chunk:
         got = f"{work.chunk} instead of {folder.manifest['chunk']}"
         raise ArgumentError("the chunks of this folder have another size", where=str(path), got=got)
+    if work.campaign.search is not None:
+        _search(work, folder, threads or os.cpu_count() or 1, cluster, progress)
+        return
     missing = folder.missing(work.chunks)
     folder.check_room(work, len(missing))
     runs = [last - first for first, last in map(work.span, missing)]
@@ -87,3 +91,21 @@ def run_work(
     for k in missing:
         chunk = work.results(k, threads or os.cpu_count() or 1)
         keep(k, table_bytes(chunk), channels_bytes(chunk))
+
+
+def _search(
+    work: Work, folder: Folder, threads: int, cluster: Cluster | None, progress: Callable[[Progress], object] | None
+) -> None:
+    """A search, with the time it will take if it needs all its evaluations."""
+    if cluster is not None:
+        text = "a search runs on this machine: each batch waits for the one before"
+        raise ArgumentError(text, where=str(folder.path), remedy="leave the workers out")
+    assert work.campaign.search is not None
+    most, began = work.campaign.search.evaluations, time.perf_counter()
+
+    def told(done: int) -> None:
+        if progress is not None:
+            left = (time.perf_counter() - began) / done * (most - done)
+            progress(Progress(done * work.runs, most * work.runs, left))
+
+    run_search(work, folder, threads, told)

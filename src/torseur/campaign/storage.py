@@ -76,6 +76,10 @@ class Folder:
                 text = "this folder holds results of another campaign"
                 remedy = "choose another folder, or remove this one"
                 raise ArgumentError(text, where=str(self.path), remedy=remedy)
+            if self.manifest["torseur"] != __version__:
+                text, made = "these results are of another version, whose numbers may differ", self.manifest["torseur"]
+                remedy = f"go on with version {made}, or choose another folder"
+                raise ArgumentError(text, where=str(self.path), expected=__version__, got=made, remedy=remedy)
             return
         try:
             for name in (INDICATORS, CHANNELS) if work.campaign.keep else (INDICATORS,):
@@ -87,7 +91,7 @@ class Folder:
             replace_file(self.path / name, text.encode("utf-8"))
         told = {
             "fingerprint": mark,
-            "runs": work.runs,
+            "runs": work.runs * (work.campaign.search.evaluations if work.campaign.search else 1),
             "chunk": work.chunk,
             "factors": list(work.campaign.names),
             "indicators": list(work.campaign.indicators),
@@ -115,9 +119,13 @@ class Folder:
     def file(self, k: int) -> Path:
         return self.path / INDICATORS / f"chunk-{k:06d}.parquet"
 
+    def files(self, part: str = INDICATORS) -> list[Path]:
+        """The files of all chunks that are there, by number."""
+        return sorted((self.path / part).glob("chunk-*"), key=lambda file: (len(file.name), file.name))
+
     def missing(self, chunks: int) -> list[int]:
         """Chunks that are not there yet."""
-        there = {path.name for path in (self.path / INDICATORS).glob("chunk-*.parquet")}
+        there = {path.name for path in self.files()}
         return [k for k in range(chunks) if self.file(k).name not in there]
 
     def store(self, k: int, table: bytes, channels: bytes | None) -> None:

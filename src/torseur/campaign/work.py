@@ -6,8 +6,9 @@ campaign gives the same numbers wherever it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from torseur.campaign.checks import check_campaign
 from torseur.campaign.description import Campaign, Limit
-from torseur.campaign.design import Design
+from torseur.campaign.design import Design, GivenRuns
 from torseur.campaign.measures import (
     AuditError,
     CountOfEvents,
@@ -30,7 +31,7 @@ from torseur.campaign.targets import Target, What, target_of, with_parameters
 from torseur.describe.evaluation import topological_order
 from torseur.describe.faults import Fault, guess
 from torseur.describe.formulas import Formula
-from torseur.errors import ModelError, TorseurError
+from torseur.errors import MissingExtra, ModelError, TorseurError
 from torseur.graph import Function, Graph, evaluate
 from torseur.model.checked import checked
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
@@ -46,6 +47,9 @@ Array = NDArray[np.float64]
 
 OK, FAILED, OUTSIDE = "ok", "failed", "limit"
 """How a run ended: as it should, without a result, or beyond a limit of an indicator."""
+
+NOT_OF_A_RUN = (MemoryError, OSError, ImportError, MissingExtra)
+"""What this machine lacks: the campaign stops and can be resumed, and no run is stored as failed because of it."""
 
 MEMORY = 24e6
 """Bytes that the states of a chunk may take."""
@@ -88,8 +92,9 @@ class Work:
 
     def __init__(self, campaign: Campaign, *, audit: bool = False) -> None:
         check_campaign(campaign)
-        self.campaign, self.design = campaign, Design(campaign)
-        self._last: tuple[tuple[int, int], dict[str, Array]] | None = None
+        self.campaign = campaign
+        self.design: Design | GivenRuns = Design(campaign)
+        self._last: tuple[int, int, dict[str, Array]] | None = None
         self.targets: dict[str, Target] = {}
         for name in campaign.names:
             found = target_of(campaign.study, name)
@@ -157,6 +162,13 @@ class Work:
             found[name] = channels.get(target.name) or (parameter.unit if parameter else None) or ""
         return found
 
+    def at(self, columns: Mapping[str, Array]) -> Work:
+        """The same work at other values of all its factors, each (runs,)."""
+        other = copy(self)
+        other.design, other._last = GivenRuns(columns), None
+        other.__dict__.pop("each_checked", None)
+        return other
+
     @property
     def runs(self) -> int:
         return self.design.count
@@ -218,10 +230,18 @@ class Work:
         return Variants(self.simulation, of(What.START), parameters, of(What.INPUT), checked=False)
 
     def values(self, first: int, last: int) -> dict[str, Array]:
-        """Of factors; those of the last chunk are remembered, since they are asked for twice."""
-        if self._last is None or self._last[0] != (first, last):
-            self._last = (first, last), self.design.values(first, last)
-        return self._last[1]
+        """Of factors; those of the last chunk are remembered, and parts of it are taken from there.
+
+        Threads that share a chunk ask for parts of it; none of them reads what another one has put there.
+        """
+        remembered = self._last
+        if remembered is not None and remembered[0] <= first and last <= remembered[1]:
+            begin, _, known = remembered
+            return {name: column[first - begin : last - begin] for name, column in known.items()}
+        values = self.design.values(first, last)
+        if last - first > 1 or remembered is None:
+            self._last = first, last, values
+        return values
 
     @cached_property
     def _is_lean(self) -> bool:
@@ -249,19 +269,28 @@ class Work:
     def results_between(self, first: int, last: int, threads: int = 1) -> Chunk:
         """The results of runs first to last, without last."""
         rows = _Rows(self, first, last)
-        if self.each_checked:
-            for k in range(first, last):
-                wrong = self._wrong(self.design.values(k, k + 1))
-                if wrong is not None:
-                    rows.fail(k, wrong)
+        for k in self._to_check(rows.factors):
+            wrong = self._wrong(self.values(first + k, first + k + 1))
+            if wrong is not None:
+                rows.fail(first + k, wrong)
         for begin, end in rows.open_spans():
             self._compute(rows, begin, end, threads)
         return rows.finished()
+
+    def _to_check(self, values: Mapping[str, Array]) -> Iterable[int]:
+        """Places in a chunk whose parameters are checked one by one: all, if one at the end of a range is wrong."""
+        varied = [values[n] for n, t in self.targets.items() if t.what in (What.PARAMETER, What.FIELD)]
+        ends = sorted({int(end(column)) for column in varied for end in (np.argmin, np.argmax)})
+        if self.each_checked or any(self._wrong({n: x[k : k + 1] for n, x in values.items()}) for k in ends):
+            return range(len(varied[0]))
+        return ()
 
     def _compute(self, rows: _Rows, first: int, last: int, threads: int) -> None:
         """Runs in lanes where they can be, and in halves where one of them stops the others."""
         try:
             batch = batch_in_lanes(self.simulation, self.variants(first, last), threads)
+        except NOT_OF_A_RUN:
+            raise
         except Exception as error:
             if last - first == 1:
                 rows.fail(first, one_line(error))
@@ -300,6 +329,8 @@ class Work:
         """Take a run as a whole; whatever is raised on the way is its reason."""
         try:
             rows.take_run(k, act())
+        except NOT_OF_A_RUN:
+            raise
         except Exception as error:
             rows.fail(k, one_line(error))
 

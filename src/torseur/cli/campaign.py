@@ -88,9 +88,26 @@ def _cluster(workers: int | None, address: str | None, slurm: tuple[str, ...], t
         text = "a scheduler that is running has its own workers"
         raise ArgumentError(text, where="--on", remedy="leave out --workers and --slurm")
     if address is None and workers is None and not slurm:
+        if tls:
+            text = "without workers there is no connection to encrypt"
+            raise ArgumentError(text, where="--tls", remedy="--on, --workers or --slurm")
         return None
-    jobs = dict(pair(text, "--slurm") for text in slurm) or None
-    return Cluster(address, workers or 2, jobs, dict(pair(text, "--tls") for text in tls))
+
+    def options(given: tuple[str, ...], where: str) -> dict[str, object]:
+        return {name: _typed(value) for name, value in (pair(text, where) for text in given)}
+
+    return Cluster(address, workers or 2, options(slurm, "--slurm") or None, options(tls, "--tls"))
+
+
+def _typed(value: str) -> object:
+    """An option of Dask: true, false, a whole number, or text.
+
+    >>> [_typed(text) for text in ("8", "true", "16GB")]
+    [8, True, '16GB']
+    """
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return int(value) if value.isdecimal() else value
 
 
 @contextmanager
@@ -120,10 +137,9 @@ def _tell(answers: Answers) -> None:
     """What came of it."""
     from torseur.campaign.work import FAILED, OUTSIDE
 
-    outcomes = answers.outcomes
-    failed, outside = int((outcomes == FAILED).sum()), int((outcomes == OUTSIDE).sum())
-    click.secho(f"{answers.campaign.called}: {len(outcomes)} of {answers.runs} runs", bold=True)
-    click.echo(f"{failed} failed, {outside} beyond a limit")
+    counts = answers.counts()
+    click.secho(f"{answers.campaign.called}: {sum(counts.values())} of {answers.runs} runs", bold=True)
+    click.echo(f"{counts[FAILED]} failed, {counts[OUTSIDE]} beyond a limit")
     for reason, count in list(answers.failures().items())[:MOST_REASONS]:
         click.echo(f"  {count:8d}  {reason}")
     width = max((len(name) for name in answers.indicators), default=0)
@@ -135,7 +151,24 @@ def _tell(answers: Answers) -> None:
             continue
         numbers = f"5 %: {low:<12.5g} median: {middle:<12.5g} 95 %: {high:<12.5g}"
         click.echo(f"  {name:<{width}}  {numbers} {answers.units[name]}".rstrip())
+    if answers.campaign.search is not None:
+        _tell_search(answers)
     click.echo(f"written to {answers.folder.path}")
+
+
+def _tell_search(answers: Answers) -> None:
+    """The best candidate, or how many are on the front."""
+    found = answers.candidates
+    best = found.best
+    if best is None:
+        click.secho(f"{len(found)} candidates, {int(found.is_allowed.sum())} allowed, {len(found.front)} on the front")
+        return
+    first = best * (len(answers) // len(found))
+    click.secho(f"best of {len(found)} candidates: number {best}, run {first}", bold=True)
+    for name, values in found.factors.items():
+        click.echo(f"  {name} = {values[best]:.17g}")
+    for name, costs in found.goals.items():
+        click.echo(f"  {name}: {costs[best]:.6g} to be made least")
 
 
 def _draw(answers: Answers, folder: Path) -> None:

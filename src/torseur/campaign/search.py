@@ -1,0 +1,249 @@
+"""Searches: the factors that make indicators least, most, or equal to targets, under the limits of a campaign.
+
+Every batch of candidates is a chunk of runs in lanes, stored as soon as it is computed. A method is a function of what
+its batches gave, and of a seed: a search that was stopped takes the same way again, its stored batches are read instead
+of computed, and it goes on from there to the same bits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from torseur.campaign.candidates import Candidates
+from torseur.campaign.description import Between, Search
+from torseur.campaign.storage import Folder, arrow, table_bytes
+from torseur.campaign.work import Chunk, Work
+from torseur.errors import ArgumentError, MissingExtra, NumericalError
+
+__all__ = ["Batches", "run_search"]
+
+Array = NDArray[np.float64]
+APART = 2.0**-17
+"""Half the distance of central differences, as a share of a range: about the cube root of the rounding unit."""
+
+
+class _Enough(Exception):
+    """The number of evaluations is spent."""
+
+
+def run_search(work: Work, folder: Folder, threads: int, told: Callable[[int], object]) -> None:
+    """Search, or go on searching.
+
+    Args:
+        work: of a campaign with a search.
+        folder: where batches are stored.
+        threads: on this machine.
+        told: called with the number of candidates that are done.
+    """
+    search = work.campaign.search
+    assert search is not None
+    batches = Batches(work, folder, threads, told)
+    if search.method in ("minimise", "least_squares"):
+        _by_scipy(batches, search)
+    else:
+        _by_optuna(batches, search)
+
+
+class Batches:
+    """Candidates in, what came of them out; a batch that is stored is read."""
+
+    def __init__(self, work: Work, folder: Folder, threads: int, told: Callable[[int], object]) -> None:
+        assert work.campaign.search is not None
+        self.work, self.folder, self.threads, self.told = work, folder, threads, told
+        self.search = work.campaign.search
+        self.number = self.done = 0
+        self.inner = work.design.values(0, work.runs)
+
+    def __call__(self, shares: Array) -> Candidates:
+        """Shares of the ranges between 0 and 1, (candidates, factors)."""
+        if self.done + len(shares) > self.search.evaluations:
+            raise _Enough
+        asked = {n: _placed(b, shares[:, k]) for k, (n, b) in enumerate(self.search.factors.items())}
+        columns = {n: np.tile(x, len(shares)) for n, x in self.inner.items()}
+        columns |= {n: np.repeat(x, self.work.runs) for n, x in asked.items()}
+        file = self.folder.file(self.number)
+        found = self._stored(columns) if file.exists() else self._computed(columns)
+        self.number, self.done = self.number + 1, self.done + len(shares)
+        self.told(self.done)
+        shape = (len(shares), self.work.runs)
+        return Candidates(self.work.campaign, asked, {n: x.reshape(shape) for n, x in found.items()})
+
+    def _computed(self, columns: dict[str, Array]) -> dict[str, Array]:
+        work = self.work.at(columns)
+        parts = [work.results(k, self.threads) for k in range(work.chunks)]
+        chunk = Chunk(
+            self.done * self.work.runs,
+            columns,
+            {n: np.concatenate([part.indicators[n] for part in parts]) for n in work.campaign.indicators},
+            [one for part in parts for one in part.outcomes],
+            [one for part in parts for one in part.reasons],
+            {},
+            parts[0].time,
+        )
+        self.folder.store(self.number, table_bytes(chunk), None)
+        return dict(chunk.indicators)
+
+    def _stored(self, columns: dict[str, Array]) -> dict[str, Array]:
+        table = arrow()[1].ParquetFile(self.folder.file(self.number)).read()
+        known = {n: table[n].to_numpy() for n in columns}
+        if not all(np.array_equal(known[n], x) for n, x in columns.items()):
+            raise ArgumentError(
+                "the search takes another way than the one that is stored",
+                where=str(self.folder.file(self.number)),
+                remedy="packages or the processor have changed since: choose another folder",
+            )
+        return {n: np.asarray(table[n].to_numpy()) for n in self.work.campaign.indicators}
+
+
+def _placed(between: Between, share: Array) -> Array:
+    """Values in a range."""
+    low, high = between.low, between.high
+    if between.scale == "log":
+        return np.asarray(np.clip(low * (high / low) ** share, low, high))
+    return np.asarray(np.clip(low + (high - low) * share, low, high))
+
+
+# -- Optuna ------------------------------------------------------------------------------------------------------------
+def _by_optuna(batches: Batches, search: Search) -> None:
+    """Ask for a batch, tell what came of it."""
+    with _optuna() as optuna:
+        study = optuna.create_study(directions=["minimize"] * len(search.goals), sampler=_sampler(optuna, batches))
+        space = {n: optuna.distributions.FloatDistribution(0.0, 1.0) for n in search.factors}
+        while batches.done < search.evaluations:
+            count = min(search.batch, search.evaluations - batches.done)
+            trials = [study.ask(space) for _ in range(count)]
+            found = batches(np.array([[trial.params[n] for n in space] for trial in trials]))
+            goals, violations = np.stack(list(found.goals.values()), axis=1), found.violations
+            for trial, values, violation in zip(trials, goals.tolist(), violations.tolist(), strict=True):
+                if np.isnan([*values, violation]).any():
+                    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                else:
+                    trial.set_user_attr("violation", violation)
+                    study.tell(trial, values)
+
+
+def _sampler(optuna: Any, batches: Batches) -> Any:
+    search, samplers = batches.search, optuna.samplers
+    limited: dict[str, Any] = {}
+    if batches.work.campaign.limits:
+        limited = {"constraints_func": lambda trial: (trial.user_attrs.get("violation", 0.0),)}
+    seed = search.seed % 2**32
+    if search.method == "random":
+        return samplers.RandomSampler(seed=seed)
+    if search.method == "nsga2":
+        return samplers.NSGAIISampler(seed=seed, population_size=max(search.batch, 2), **limited)
+    return samplers.TPESampler(
+        seed=seed, n_startup_trials=max(search.batch, 10), multivariate=True, constant_liar=True, **limited
+    )
+
+
+@contextmanager
+def _optuna() -> Iterator[Any]:
+    """The package, silent."""
+    try:
+        import optuna
+    except ImportError:
+        raise MissingExtra("optuna", extra="campaign", purpose="a search by samples") from None
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield optuna
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+# -- SciPy -------------------------------------------------------------------------------------------------------------
+def _by_scipy(batches: Batches, search: Search) -> None:
+    """From the middle of the ranges, and from further starts that the seed decides."""
+    d = len(search.factors)
+    further = np.random.default_rng(search.seed).random((search.starts - 1, d))
+    method = _least_squares if search.method == "least_squares" else _minimise
+    try:
+        for start in np.concatenate([np.full((1, d), 0.5), further]):
+            method(_Slopes(batches), start)
+    except _Enough:
+        if not batches.done:
+            text, expected = "too few evaluations for one gradient", f"at least {2 * d + 1}"
+            raise ArgumentError(text, where="search.evaluations", expected=expected) from None
+
+
+class _Slopes:
+    """A quantity of candidates and its derivatives by central differences, all points in one batch."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+        self._last: tuple[bytes, Candidates, Array] | None = None
+
+    def __call__(self, s: Array, quantity: Callable[[Candidates], Array]) -> tuple[Array, Array]:
+        """The quantity (m,) at shares s (d,), and its derivatives (m, d)."""
+        found, points = self._around(np.clip(s, 0.0, 1.0))
+        values = quantity(found)
+        if not np.isfinite(values).all():
+            raise NumericalError(
+                "a run has no value where a smooth method needs it",
+                got=", ".join(f"{n} = {x[0]:.6g}" for n, x in found.factors.items()),
+                remedy="narrower ranges, or the method 'tpe'",
+            )
+        d = points.shape[1]
+        apart = np.array([points[1 + k, k] - points[1 + d + k, k] for k in range(d)])
+        return values[0], ((values[1 : 1 + d] - values[1 + d :]) / apart[:, None]).T
+
+    def _around(self, s: Array) -> tuple[Candidates, Array]:
+        key = s.tobytes()
+        if self._last is None or self._last[0] != key:
+            step = APART * np.eye(len(s))
+            points = np.clip(np.concatenate([s[None, :], s + step, s - step]), 0.0, 1.0)
+            self._last = key, self.batches(points), points
+        return self._last[1], self._last[2]
+
+
+def _least_squares(slopes: _Slopes, start: Array) -> None:
+    least_squares: Any = optimize.least_squares
+    least_squares(
+        lambda s: slopes(s, _residuals)[0],
+        start,
+        jac=lambda s: slopes(s, _residuals)[1],
+        bounds=(np.zeros_like(start), np.ones_like(start)),
+        xtol=1e-12,
+        ftol=1e-12,
+        gtol=1e-12,
+    )
+
+
+def _minimise(slopes: _Slopes, start: Array) -> None:
+    scale = max(abs(float(slopes(start, _goal)[0][0])), 1e-300)
+    limits: list[dict[str, Any]] = []
+    if slopes.batches.work.campaign.limits:
+        inside = {"fun": lambda s: slopes(s, _margins)[0], "jac": lambda s: slopes(s, _margins)[1]}
+        limits = [{"type": "ineq", **inside}]
+    minimize: Any = optimize.minimize  # its overloads do not know tables of options
+    minimize(
+        lambda s: float(slopes(s, _goal)[0][0]) / scale,
+        start,
+        jac=lambda s: slopes(s, _goal)[1][0] / scale,
+        bounds=[(0.0, 1.0)] * len(start),
+        constraints=limits,
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+
+
+def _residuals(found: Candidates) -> Array:
+    return found.residuals
+
+
+def _goal(found: Candidates) -> Array:
+    return np.stack(list(found.goals.values()), axis=1)
+
+
+def _margins(found: Candidates) -> Array:
+    return found.margins
