@@ -286,6 +286,7 @@ def test_constraints_that_contradict_each_other_are_an_error(tmp_path, capsys):
     assert "contradict each other: no speeds meet constraints.slow; constraints.fast" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["fixed", "revolute"])
 def test_a_chain_of_many_bodies_is_checked_like_any_other(joint, tmp_path, capsys):
     """One body on the other, two thousand times: no limit of recursion is met."""

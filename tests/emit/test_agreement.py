@@ -90,6 +90,7 @@ def test_random_functions_agree_on_values_that_are_not_numbers(data):
     assert_agrees(function, args, results_of(native, *args))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", Tier)
 @pytest.mark.parametrize("lanes", WIDTHS)
 def test_one_function_with_everything_agrees_on_every_width(lanes, tier):

@@ -57,6 +57,7 @@ def test_integrators_assemble_for_other_processors(machine):
     assert routines == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("routine", ROUTINES.values(), ids=lambda r: r.name)
 def test_routines_assemble_for_other_processors(machine, routine):
     code = assemble(routine_text(symbol_of(routine), routine), machine, Tier.LOOPS)

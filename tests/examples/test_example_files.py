@@ -102,6 +102,7 @@ def test_numbers_of_bodies_coordinates_speeds_loops_and_constraints(name):
     assert (len(m.bodies), len(m.q), len(m.v), len(m.loops), len(m.constraints)) == COUNTS[name]
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("name", sorted(set(FILES) - {FAULTY}))
 def test_check_finds_nothing(name):
     assert read(FILES[name]).faults == ()

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 
 from support.evaluated import arguments_of, assert_same
 from support.random_mechanisms import BASES, MOVING, mechanism_of, plans, random_plan, state_of
-from support.sweeps import mostly_slow
 from torseur.describe import BaseKind, Mechanism, Transmission
 from torseur.dynamics.parameters.base_parameters import BaseParameters, base_parameters
 from torseur.dynamics.parameters.dependence import identifiable
@@ -74,13 +73,15 @@ class Rules:
 
 
 # -- random trees ------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @given(plan=plans(loads=("friction", "transmission", "motor"), max_loads=3, max_bodies=4, kinds=MOVING))
 @settings(max_examples=25)
 def test_closed_rules_and_numerical_rank_agree_on_random_trees(plan):
     Rules(mechanism_of(plan)).assert_minimal_and_complete()
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(3), quick=(0,)))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("base", BASES)
 def test_they_agree_on_every_kind_of_base(base, seed):
     plan = random_plan(np.random.default_rng(seed), 3, base=base, kinds=MOVING, loads=2)
@@ -158,6 +159,7 @@ def tree_of(name):
     return mechanism.model_copy(update={"loops": {}, "parameters": parameters})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["RX90", "Stanford", "SR400"])
 def test_they_agree_on_robots_written_by_others(name):
     Rules(tree_of(name)).assert_minimal_and_complete()

@@ -98,6 +98,7 @@ def test_a_point_mass_at_the_pin_of_a_four_bar_belongs_to_either_bar():
     assert len(text) == 8
 
 
+@pytest.mark.slow
 def test_links_of_a_parallelogram_that_turn_alike_share_their_tensors():
     """SR400, Khalil & Dombre 9.4.4: rod with upper arm, forearm side with lever; 42 inertial parameters are left."""
     text = written("sr400")

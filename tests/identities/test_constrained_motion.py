@@ -73,6 +73,7 @@ def assert_as_plain(plan, cuts, forms):
     assert_same(A.T @ lam, pull, size=float(np.abs(tau).max()), tolerance=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", CUTS)
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**31))

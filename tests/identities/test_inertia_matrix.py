@@ -6,7 +6,6 @@ from hypothesis import given, settings
 
 from support.evaluated import Evaluated, arguments_of, assert_same
 from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
-from support.sweeps import mostly_slow
 from torseur.describe import Motor, Transmission
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.dynamics.tree.articulated_body import articulated_solve
@@ -34,8 +33,9 @@ def test_forward_dynamics_undoes_inverse_dynamics(plan):
     assert_forward_undoes_inverse(Evaluated(mechanism), state_of(mechanism, plan.seed % 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("serial", [0.0, 0.6, 1.0], ids=["bush", "tree", "chain"])
-@pytest.mark.parametrize("loads", mostly_slow([0, 6], quick=(0,)))
+@pytest.mark.parametrize("loads", [0, 6])
 def test_forward_dynamics_undoes_inverse_dynamics_with_forty_joints(serial, loads):
     rng = np.random.default_rng(int(100 * serial) + loads)
     mechanism = mechanism_of(random_plan(rng, 40, kinds=("revolute", "prismatic", "fixed"), serial=serial, loads=loads))

@@ -53,6 +53,7 @@ def rolling() -> Mechanism:
 SIX = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("across", "axle", "critical"),
     [(0.25, 0.5, DISC["reference"]["disc_v_crit"]), (0.5, 1.0, DISC["reference"]["hoop_v_crit"])],

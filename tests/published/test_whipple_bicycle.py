@@ -88,6 +88,7 @@ def test_matrices_are_those_of_the_benchmark(bicycle: Any, speed: float) -> None
     assert np.abs(sign @ -mass @ lin.A[np.ix_(rates, angles)] @ sign - stiffness).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_it_balances_itself_between_the_published_speeds(bicycle: Any) -> None:
     """Self-stable from the weave speed 4.292 to the capsize speed 6.024 m/s, to the digits that are printed."""
     unstable = {

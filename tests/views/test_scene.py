@@ -308,6 +308,7 @@ def test_up_is_known_where_gravity_is_a_formula():
     assert scene_of(still_run(mechanism)).animation.up.tolist() == [0.0, 1.0, 0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["gif", "mp4"])
 def test_a_film_shows_the_run_at_its_pace(tmp_path, ending):
     imageio = pytest.importorskip("imageio_ffmpeg" if ending == "mp4" else "PIL.Image")

@@ -123,6 +123,7 @@ def skeleton(mechanism: Mechanism, **pose: float) -> Skeleton:
 
 
 # -- the picture -------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_body_frame_joint_and_loop_is_named(name):
     mechanism = model(name)

@@ -63,6 +63,7 @@ def chain(n: int) -> Function:
     return Function("chain", [g.blocks["x"]], {"y": value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("emit", LANGUAGES)
 @pytest.mark.parametrize(
     ("build", "n"),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from support.processes import run
 from support.random_descriptions import texts
-from support.sweeps import mostly_slow
 from torseur.errors import ModelError, TorseurError
 from torseur.formats.yaml.nodes import LARGEST_FILE, MOST_NODES
 from torseur.formats.yaml.reader import read_document, read_yaml
@@ -99,7 +98,8 @@ def many(count: int) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("case", mostly_slow(many(1), quick=("bodies in a circle", "unknown names", "unknown frames")))
+@pytest.mark.slow
+@pytest.mark.parametrize("case", many(1))
 def test_work_grows_with_the_size_of_a_file_not_with_its_square(case):
     small, large = (calls(partial(attempt, HEAD + many(count)[case])) for count in (250, 2000))
     assert large < 12 * small  # 8 times the size

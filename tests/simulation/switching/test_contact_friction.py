@@ -173,6 +173,7 @@ def test_a_ball_that_is_thrown_slides_until_it_rolls():
     assert run.audit().holds, run.audit()
 
 
+@pytest.mark.slow
 def test_a_ball_that_is_pushed_more_and_more_begins_to_slip():
     """Pushed by F at its centre it rolls while F <= 7/2 mu m g."""
     mu = 0.2
