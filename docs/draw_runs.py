@@ -386,6 +386,28 @@ def tractor_on_tyres() -> Any:
     return figure
 
 
+def five_link_axle() -> Any:
+    run = run_of("five_link_axle/lane_change")
+    model = ts.build(run.mechanism)
+    base, hub = (np.array([model.pose(q, frame) for q in run.q]) for frame in ("base", "hub_rear_left"))
+    seen = np.linalg.inv(base) @ hub
+    travel = 1e3 * (seen[:, 2, 3] + 0.25)
+    figure, (a, b, c) = panels(1, 3, 2.8)
+    a.plot(travel, -np.degrees(np.arcsin(seen[:, 2, 1])), color=BLUE, label="camber")
+    a.plot(travel, np.degrees(np.arcsin(seen[:, 0, 1])), color=RED, label="toe-in")
+    a.set(xlabel="travel (mm)", ylabel="angle (deg)", title="rear left wheel")
+    b.plot(run.time, np.degrees(run["steering"]), color=GREEN, label="steering")
+    b.plot(run.time, np.degrees(run["roll"]), color=BLUE, label="roll")
+    b.set(xlabel="time (s)", ylabel="angle (deg)", title="lane change")
+    for axle, colour in (("front", BLUE), ("rear", RED)):
+        c.plot(run.time, 1e-3 * run[f"{axle}_left_Fz"], color=colour, label=f"{axle} left")
+        c.plot(run.time, 1e-3 * run[f"{axle}_right_Fz"], color=colour, ls=":")
+    c.set(xlabel="time (s)", ylabel="normal load (kN)", title="loads, right dotted", ylim=(2.2, 5.7))
+    for ax, place in ((a, "lower left"), (b, "upper right"), (c, "lower right")):
+        ax.legend(fontsize=7, loc=place)
+    return figure
+
+
 def smera_lyre() -> Any:
     """Lean over the angle of the rear lyre: loops and contacts closed by the general method, the struts held."""
     model = ts.build(ts.load(ROOT / "examples" / "smera" / "smera.yaml"))
@@ -491,6 +513,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
         bicycle_406,
         braking_406,
         tractor_on_tyres,
+        five_link_axle,
     )
 }
 

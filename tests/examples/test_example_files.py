@@ -43,6 +43,8 @@ COUNTS = {
     "bmw_320i": (14, 16, 16, 0, 6),
     "single_track": (0, 3, 3, 0, 0),
     "tractor_on_tyres": (22, 22, 22, 0, 8),
+    "five_link": (6, 14, 13, 4, 0),
+    "five_link_axle": (24, 42, 40, 8, 6),
     "smera": (34, 32, 32, 6, 5),
     "smera_free_lyre": (34, 32, 32, 6, 4),
     "smera_11dof": (7, 11, 11, 0, 2),
