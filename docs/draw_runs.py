@@ -403,7 +403,7 @@ def five_link_axle() -> Any:
         c.plot(run.time, 1e-3 * run[f"{axle}_left_Fz"], color=colour, label=f"{axle} left")
         c.plot(run.time, 1e-3 * run[f"{axle}_right_Fz"], color=colour, ls=":")
     c.set(xlabel="time (s)", ylabel="normal load (kN)", title="loads, right dotted", ylim=(2.2, 5.7))
-    for ax, place in ((a, "lower left"), (b, "upper right"), (c, "lower right")):
+    for ax, place in ((a, "center right"), (b, "upper right"), (c, "lower right")):
         ax.legend(fontsize=7, loc=place)
     return figure
 
