@@ -15,10 +15,13 @@ from torseur.errors import ArgumentError, MissingExtra
 from torseur.simulation.study.study import Study
 from torseur.views.report import report
 from torseur.views.report.build import document_of
+from torseur.views.report.diagram import draw_diagram
 from torseur.views.report.document import Equation, Figure, Language, Section, Table
 from torseur.views.report.html import to_html
 from torseur.views.report.latex import to_latex_document
 from torseur.views.report.wiring import MECHANISM, wiring
+from torseur.views.report.words import Words
+from torseur.views.scheme.svg import Polyline
 
 ARM = EXAMPLES / "planar_2r" / "planar_2r.yaml"
 FR, EN = Language.FRENCH, Language.ENGLISH
@@ -125,6 +128,17 @@ def test_a_study_is_wired_from_signals_to_sensors():
     svg = diagram.picture.svg().decode()
     for said in (">want<", ">seen_x<", ">slide<", "mécanisme", "échelon", "correcteur PD"):
         assert said in svg, said
+
+
+@pytest.mark.slow
+def test_all_wires_of_a_diagram_are_on_its_sheet():
+    study = ts.load_study(EXAMPLES / "smera" / "double_turn.yaml")
+    picture = draw_diagram(study, Words(EN))
+    lines = [shape for shape in picture.shapes if isinstance(shape, Polyline)]
+    assert len(lines) > 20
+    assert all(
+        0.0 <= x <= limit for line in lines for p in line.points for x, limit in zip(p, picture.size, strict=True)
+    )
 
 
 @pytest.mark.slow

@@ -61,8 +61,10 @@ def draw_diagram(study: Study, words: Words) -> Drawn | None:
     sheet = Sheet()
     for box in plan.boxes.values():
         _draw_box(sheet, box)
-    _Wires(plan, sheet).draw()
-    return Drawn("diagram", tuple(sheet.shapes), plan.size, study.called)
+    wires = _Wires(plan, sheet)
+    wires.draw()
+    width, height = plan.size
+    return Drawn("diagram", tuple(sheet.shapes), (width, max(height, wires.lowest + _MARGIN)), study.called)
 
 
 def _draw_box(sheet: Sheet, box: _Box) -> None:
@@ -187,6 +189,7 @@ class _Wires:
         self.above = 0
         self.outs: dict[float, int] = {}
         self.channels: dict[float, int] = {}
+        self.lowest = 0.0
 
     def draw(self) -> None:
         plan = self.plan
@@ -274,6 +277,7 @@ class _Wires:
     def _line(self, points: Sequence[tuple[float, float]], wire: Wire) -> None:
         """Through points, with an arrow at the end and the signals before it."""
         self.sheet.polyline(points, Style(_INK, 1.1))
+        self.lowest = max(self.lowest, *(y for _, y in points))
         (x0, _), (x1, y1) = points[-2:]
         back = 7.0 if x1 > x0 else -7.0
         x = x1 - 9.0 - width_of(label_of(wire), _SMALL) if back > 0.0 else x1 + 9.0
