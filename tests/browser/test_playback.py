@@ -1,15 +1,12 @@
-"""The stand-alone animation in a real browser: it draws, plays, seeks, and asks for nothing from a network.
-
-Looked for in this order: a Chromium or Chrome of this machine, then the one playwright installs.
-"""
+"""The stand-alone animation in a real browser: it draws, plays, seeks, and asks for nothing from a network."""
 
 import io
-import shutil
 import threading
 
 import numpy as np
 import pytest
 
+from support.browser import PATIENCE
 from support.example_files import EXAMPLES
 from torseur.formats import load
 from torseur.simulation.results.channels import Channel, Role
@@ -18,9 +15,6 @@ from torseur.views.scene import Arrow, view
 
 pytestmark = pytest.mark.browser
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-PATIENCE = 600_000  # ms: the processor draws, perhaps busy with other tests
 LARGEST = 3_000_000  # bytes
 
 
@@ -38,28 +32,6 @@ def animation(tmp_path_factory):
     file = tmp_path_factory.mktemp("animation") / "run.html"
     ten_seconds().animate(file, traces=["lower"], arrows=[Arrow("lower", "pull")])
     return file
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    own = next((path for name in NAMES if (path := shutil.which(name))), None)
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=own, args=SOFTWARE)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser):
-    """A small page; every address it asks for, and every error, in ``page.asked`` and ``page.errors``."""
-    page = browser.new_page(viewport={"width": 360, "height": 260})
-    page.set_default_timeout(PATIENCE)
-    page.asked, page.errors = [], []
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
-    yield page
-    page.close()
 
 
 def opened(page, address: str):

@@ -56,7 +56,8 @@ def inner(math: Math, language: Language) -> str:
         case Scripted():
             return _scripted(math, language)
         case Dotted(base, dots):
-            return f'<mover accent="true">{inner(base, language)}<mo stretchy="false">{_DOTS[dots]}</mo></mover>'
+            # Not marked as an accent: Chromium draws accents on the letter itself.
+            return f'<mover>{inner(base, language)}<mo stretchy="false">{_DOTS[dots]}</mo></mover>'
         case Fenced(left, inside, right):
             return f"<mrow>{_fence(left)}{inner(inside, language)}{_fence(right)}</mrow>"
         case Array():
