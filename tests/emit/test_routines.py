@@ -25,6 +25,7 @@ def batch(m, n, rank, count):
     return [np.stack([np.asarray(case[name]) for case in drawn]) for name in drawn[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n", "rank"), SIZES)
 def test_lanes_and_single_states_give_the_same_bits(m, n, rank):
     f, args = constrained(m, n), batch(m, n, rank, 11)

@@ -197,6 +197,7 @@ def test_equations_and_couplings_hold_at_the_start(name):
             assert places[form.coordinate] == pytest.approx(example.number(form.equals, q), abs=1e-12), key
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("name", TREES)
 def test_inverse_dynamics_of_the_tree_is_finite(name):
     example = Example(name)

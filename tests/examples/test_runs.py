@@ -16,6 +16,8 @@ from torseur.describe.fields import FrozenDict
 from torseur.describe.mechanism import Input
 from torseur.simulation.study.reader import load_study
 
+pytestmark = pytest.mark.examples
+
 DOCS = EXAMPLES.parent / "docs"
 
 

@@ -176,6 +176,7 @@ def test_a_base_that_is_not_known_is_refused():
         ts.load(UR5, base="flying")
 
 
+@pytest.mark.slow
 def test_the_command_line_lets_the_base_move(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["check", str(UR5), "--base", "floating"]) == 0

@@ -91,6 +91,7 @@ def test_expressions_of_another_graph_are_refused():
             attempt()
 
 
+@pytest.mark.slow
 def test_deep_expressions_are_substituted_without_recursion():
     g = Graph()
     x, y = g.symbol("x"), g.symbol("y")

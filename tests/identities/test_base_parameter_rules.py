@@ -120,6 +120,7 @@ SPECIAL = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, -9.81), (0.0, 0.0, 0.0), (1.0, 2.0, -9.0)], ids=str)
 @pytest.mark.parametrize("axes", SPECIAL)
 def test_they_agree_where_axes_are_parallel_to_each_other_or_to_gravity(axes, gravity):

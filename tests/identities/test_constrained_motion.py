@@ -88,6 +88,7 @@ def test_constraints_of_every_form_move_as_with_multipliers_in_numpy(form, seed)
     assert_as_plain(roomy(seed, loads=1, least=3), (), (form,))
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(
     seed=st.integers(0, 2**31),

@@ -171,6 +171,7 @@ def rate_of_D(r):
     return (D[0] - 8 * D[1] + 8 * D[2] - D[3]) / (12 * h)
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(seed=st.integers(0, 2**31), form=st.sampled_from(("no_side_slip", "speeds", "coupling")))
 def test_the_actual_motion_has_no_power_in_half_the_rate_of_D_less_C(seed, form):

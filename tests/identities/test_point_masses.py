@@ -47,6 +47,7 @@ def test_every_joint_kind_in_the_middle_of_a_chain(kind, base):
     assert_all_as_point_masses(mechanism_of(Plan(base, chain, symbols=True, seed=7)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", LOAD_FORMS)
 @pytest.mark.parametrize("base", BASES)
 def test_every_load_on_every_base(form, base):

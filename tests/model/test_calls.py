@@ -104,6 +104,7 @@ def test_the_quick_form_takes_over_after_the_first_call_and_is_the_same_function
     assert isinstance(model.function("inverse_dynamics"), ModelFunction)
 
 
+@pytest.mark.slow
 def test_calls_leave_no_references_behind():
     for call, args in ((MODEL.inverse_dynamics, (S.q, S.v, S.vdot)), (MODEL.mass_matrix, (S.q,))):
         call(*args)

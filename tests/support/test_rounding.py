@@ -59,6 +59,7 @@ def test_bounds_cover_the_true_error_of_a_long_sum_and_exceed_it_by_little():
     assert error <= bounds[0] <= 300 * EPS * abs(values[0])
 
 
+@pytest.mark.slow
 def test_comparison_finds_what_is_wrong_and_says_where():
     f = showcase()
     args = [np.random.default_rng(1).uniform(-2, 2, b.shape) for b in f.inputs]

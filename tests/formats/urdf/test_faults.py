@@ -306,6 +306,7 @@ def many(n: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", many(1))
 def test_large_wrong_files_are_refused_and_do_not_hang(case):
     text = many(4000)[case]

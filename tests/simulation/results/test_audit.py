@@ -282,6 +282,7 @@ FORGOTTEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flow", FORGOTTEN)
 def test_work_that_is_forgotten_is_seen(flow, monkeypatch):
     parent, more = FORGOTTEN[flow]

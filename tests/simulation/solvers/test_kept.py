@@ -26,6 +26,7 @@ def moved(problem: Problem, method, e: float, until: float = 2.0):
     return integrate(problem, kepler_start(e), (0.0, until), method=method, held=held, limits=limits).states[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", mostly_slow(EXPLICIT, quick=EXPLICIT[1:2]), ids=lambda m: m.name)
 def test_a_problem_is_let_go_after_its_runs(method):
     problem = kepler()

@@ -14,6 +14,8 @@ from torseur.describe import Effort, Mechanism, SpringDamper, Wrench
 from torseur.simulation.run.batch import simulate_many
 from torseur.simulation.switching.impact_friction import Rub, Struck, rubbed
 
+pytestmark = pytest.mark.slow
+
 G = 9.81
 
 
@@ -173,7 +175,6 @@ def test_a_ball_that_is_thrown_slides_until_it_rolls():
     assert run.audit().holds, run.audit()
 
 
-@pytest.mark.slow
 def test_a_ball_that_is_pushed_more_and_more_begins_to_slip():
     """Pushed by F at its centre it rolls while F <= 7/2 mu m g."""
     mu = 0.2
@@ -286,7 +287,6 @@ def test_a_beam_on_three_contacts_under_a_moving_load_opens_and_closes_once():
     assert run.audit().holds, run.audit()
 
 
-@pytest.mark.slow
 def test_four_legs_stick_but_their_slip_is_refused():
     places = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
     legs = {f"leg{k}": {"place": {"pose": {"position": [x, y, -0.5]}}} for k, (x, y) in enumerate(places)}
@@ -303,7 +303,6 @@ def test_four_legs_stick_but_their_slip_is_refused():
 
 
 # -- jamming -----------------------------------------------------------------------------------------------------------
-@pytest.mark.slow
 def test_a_rod_that_slides_above_the_limit_of_painleve_stops_with_that_reason():
     def rod(mu):
         bodies = planar({"M": 1.0, "XX": 0.01, "YY": 1 / 12, "ZZ": 1 / 12}, {"tip": (-0.5, 0.0)})
@@ -430,7 +429,6 @@ def test_smooth_friction_of_a_contact_creeps():
     assert run["dx"][-1] == pytest.approx(creep, rel=1e-6)
 
 
-@pytest.mark.slow
 def test_runs_in_a_batch_and_runs_that_go_on_have_the_bits_of_single_ones(tmp_path):
     thrown = ball(0.2, parameters={"w": {"value": 0.0}})
     speeds = [1.0, 2.0, 3.5]
