@@ -15,14 +15,14 @@ from support.markdown_code import run_markdown
 from torseur import extensions
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = "tutorials", "extending"
+PARTS = "tutorials", "extending", "fr"
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "how_to.md",
     ROOT / "docs" / "reference" / "api.md",
     *(page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md"))),
 ]
-LONG = {"double_lane_change.md", "how_to.md", "fmu.md", "calling_from_c.md"}
+LONG = {"double_lane_change.md", "how_to.md", "fmu.md", "calling_from_c.md", "five_mechanisms.md"}
 """Pages that compile for long."""
 
 
