@@ -59,7 +59,7 @@ test-oracles: $(VENV)/.with-oracles
 # A Chromium or Chrome of this machine is used if there is one, else playwright brings its own.
 BROWSERS = chromium chromium-browser google-chrome google-chrome-stable
 
-test-browser: $(VENV)/.with-browser
+test-browser: $(VENV)/.with-browser docs
 	@for name in $(BROWSERS); do command -v $$name && exit 0; done; $(RUN) -m playwright install chromium
 	$(RUN) -m pytest -m browser -rs tests/browser
 
@@ -84,6 +84,7 @@ format: $(VENV)/.with-lint
 
 docs: $(VENV)/.with-docs
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(RUN) docs/check_links.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 clean:

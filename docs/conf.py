@@ -1,5 +1,10 @@
-"""Sphinx: Markdown through MyST, the reference from the docstrings. Nothing is fetched while building."""
+"""Sphinx: Markdown through MyST, the reference from the docstrings.
 
+Nothing is fetched while building, and nothing while reading: MathJax comes from a package and lies beside the pages.
+"""
+
+import shutil
+from importlib.metadata import distribution
 from pathlib import Path
 
 import torseur
@@ -9,7 +14,7 @@ author = "The Torseur developers"
 copyright = "2026, The Torseur developers"
 version = release = torseur.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
@@ -22,6 +27,16 @@ html_theme = "furo"
 html_title = "Torseur"
 html_static_path = ["_static"]
 exclude_patterns = ["_build", "_static"]
+mathjax_path = "mathjax/tex-svg.js"  # one file with its fonts, relative to _static
+mathjax3_config = {"svg": {"fontCache": "global"}, "options": {"enableMenu": False}}  # the menu would load more files
+
+
+def bundle_mathjax(app: object) -> None:
+    """MathJax beside the pages, from the package that brings it."""
+    source = Path(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax"))
+    target = Path(__file__).resolve().parent / "_static" / mathjax_path
+    target.parent.mkdir(exist_ok=True)
+    shutil.copyfile(source / target.name, target)
 
 
 def draw_schemes(app: object) -> None:
@@ -41,4 +56,5 @@ def draw_schemes(app: object) -> None:
 
 
 def setup(app: object) -> None:
+    app.connect("builder-inited", bundle_mathjax)
     app.connect("builder-inited", draw_schemes)

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import runpy
 import shutil
 import tomllib
 import traceback
@@ -64,6 +65,43 @@ def test_other_languages_are_left_alone(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```sh\nmake test\n```\n\n```{code-block} python\nnot python\n```\n")
     assert run_markdown(page) == 0
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+def links_of(page: Path) -> set[str]:
+    text = re.sub(r"^(`{3,}|:{3,}).*?^\1[ \t]*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"\]\(([^)\s]+)\)", text))
+
+
+def test_links_between_files_of_the_repository_lead_somewhere():
+    """Those of the built pages are followed by `make docs`."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+    links = {(page, link.partition("#")[0]) for page in pages for link in links_of(page) if "://" not in link}
+    assert len(links) > 25
+    assert not [(page.name, link) for page, link in links if link and not (page.parent / link).exists()]
+
+
+BROKEN = {
+    '<a href="nowhere.html">x</a>': "nowhere.html: no such file",
+    '<a href="#nothing">x</a>': "#nothing: no element 'nothing'",
+    '<a href="b.html#nothing">x</a>': "b.html#nothing: no element 'nothing'",
+    '<img src="picture.png">': "picture.png: no such file",
+    '<script src="https://example.org/a.js"></script>': "loads https://example.org/a.js from a network",
+    '<link rel="stylesheet" href="//example.org/a.css">': "loads //example.org/a.css from a network",
+    '<a href="ftp://example.org">x</a>': "ftp://example.org: not an address",
+}
+
+
+@pytest.mark.parametrize("html", BROKEN)
+def test_a_broken_link_in_a_page_is_named(html, tmp_path):
+    check = runpy.run_path(str(ROOT / "docs" / "check_links.py"))["faults"]
+    (tmp_path / "b.html").write_text('<p id="here"></p><a href="https://example.org/">there</a>', encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">x</a><a href="#top">x</a><i id="top"></i>', encoding="utf-8"
+    )
+    assert list(check(tmp_path)) == []
+    (tmp_path / "a.html").write_text(html, encoding="utf-8")
+    assert any(line.endswith(BROKEN[html]) for line in check(tmp_path))
 
 
 # -- the map of the package --------------------------------------------------------------------------------------------
