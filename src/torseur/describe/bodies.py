@@ -12,6 +12,7 @@ from torseur.describe.annotations import BodyName, Symbols, Uses
 from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Box, Cone, Cylinder, Inertia, Sphere
 from torseur.describe.place import Place
+from torseur.describe.synonyms import meant
 from torseur.spatial.joints import KINDS, JointKind
 
 __all__ = [
@@ -108,9 +109,9 @@ class Joint(Record):
     @classmethod
     def _known(cls, value: str) -> str:
         if value not in KINDS:
-            raise PydanticCustomError(
-                "kind", "no joint kind '{got}'; expected one of {known}", {"got": value, "known": ", ".join(KINDS)}
-            )
+            near = meant(value, KINDS)
+            words = {"got": value, "known": ", ".join(KINDS), "near": f"; did you mean '{near}'?" if near else ""}
+            raise PydanticCustomError("kind", "no joint kind '{got}'; expected one of {known}{near}", words)
         return value
 
     @model_validator(mode="after")

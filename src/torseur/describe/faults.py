@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from enum import Enum
 
+from torseur.describe.synonyms import meant
 from torseur.errors import Location, ModelError, written
 
 __all__ = ["Fault", "Location", "Severity", "cycle_text", "guess", "listed", "nearest", "printable", "shown", "written"]
 
 MOST_LOOKED_AT = 1000
 MOST_NAMED = 12
+SURE = 0.75
+"""How alike two names are, of 1, where one is surely a slip of the other."""
 
 
 class Severity(Enum):
@@ -98,23 +101,24 @@ def shown(value: object, longest: int = 60) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that looks most like a wrong one, if any does."""
+    """The known name that looks most like a wrong one, or that it stands for in other programs, if any does."""
     names = list(known)[:MOST_LOOKED_AT]
-    close = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.6)
-    if close:
-        return close[0]
-    return next((other for other in names if other.lower() == name.lower()), None)
+    same = next((other for other in names if other.lower() == name.lower()), None) or meant(name, names)
+    close = [] if same else difflib.get_close_matches(name[:100], names, n=1, cutoff=0.6)
+    return close[0] if close else same
 
 
 def guess(name: str, known: Iterable[str]) -> tuple[str | None, str | None]:
     """What to expect instead of an unknown name, and the remedy: a near name if there is one, else all of them."""
     names = list(known)
-    near = nearest(name, names)
-    if near is not None:
-        return None, f"did you mean '{near}'?"
     if not names:
         return "none is declared", None
-    return f"one of {', '.join(names[:MOST_NAMED])}{', ...' if len(names) > MOST_NAMED else ''}", None
+    near = nearest(name, names)
+    all_of_them = f"one of {', '.join(names[:MOST_NAMED])}{', ...' if len(names) > MOST_NAMED else ''}"
+    if near is None:
+        return all_of_them, None
+    is_sure = difflib.SequenceMatcher(None, name.lower()[:100], near.lower()).ratio() >= SURE
+    return None if is_sure else all_of_them, f"did you mean '{near}'?"
 
 
 def listed(items: Iterable[str]) -> str:

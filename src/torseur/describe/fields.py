@@ -74,9 +74,9 @@ def _shown(value: Any) -> str:
 
 def _name(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 100 or not _NAME.fullmatch(value):
-        raise PydanticCustomError(
-            "name", "expected a name (letters, digits and _, no digit first), got {got}", {"got": _shown(value)}
-        )
+        alone = "; frames and bodies are named alone, without the body before a dot" if "." in str(value) else ""
+        text = "expected a name (letters, digits and _, no digit first), got {got}{alone}"
+        raise PydanticCustomError("name", text, {"got": _shown(value), "alone": alone})
     if value in RESERVED:
         raise PydanticCustomError(
             "name", "'{got}' is a word of the formula language; choose another name", {"got": value}

@@ -26,6 +26,24 @@ _TOKEN = re.compile(
     r"|(?P<mark>\*\*|<=|>=|==|[-+*/^()<>,\[\]]))"
 )
 
+_MARKS = {
+    "°": "degrees are written 30*deg",
+    "&": "conditions are joined by 'and'",
+    "|": "conditions are joined by 'or'; an absolute value is abs(x)",
+    "!": "the contrary of a condition is written with 'not'",
+    "=": "values are compared with ==",
+    ".": "the results of a block are called by its name and theirs, BLOCK_RESULT, without a dot",
+    "?": "a choice is written if(condition, value, other value)",
+    "'": "the derivative of coordinate q is the speed dq",
+    "π": "written pi",
+    "²": "a power is written x^2",
+    "³": "a power is written x^3",
+    "·": "a product is written with *",
+    "×": "a product is written with *",
+    "−": "a minus sign is written -",
+}
+"""Characters that formulas of other languages have, and what is written here."""
+
 
 @dataclass(frozen=True)
 class Token:
@@ -57,16 +75,19 @@ class Parser:
                 rest = self.text[place:].lstrip()
                 if not rest:
                     break
-                raise self._error("a character that means nothing here", len(self.text) - len(rest), repr(rest[0]))
+                mark, place = rest[0], len(self.text) - len(rest)
+                raise self._error("a character that means nothing here", place, repr(mark), remedy=_MARKS.get(mark))
             kind = match.lastgroup or ""
             tokens.append(Token(kind, match[kind], match.start(kind)))
             place = match.end()
         return [*tokens, Token("end", "the end", len(self.text))]
 
-    def _error(self, what: str, place: int, got: str | None = None, expected: str | None = None) -> ModelError:
+    def _error(
+        self, what: str, place: int, got: str | None = None, expected: str | None = None, remedy: str | None = None
+    ) -> ModelError:
         start = max(0, place - 60)
-        line = self.text[start : place + 60]
-        return ModelError(what, expected=expected, got=f"{got or 'this'}\n    {line}\n    {' ' * (place - start)}^")
+        got = f"{got or 'this'}\n    {self.text[start : place + 60]}\n    {' ' * (place - start)}^"
+        return ModelError(what, expected=expected, got=got, remedy=remedy)
 
     @property
     def token(self) -> Token:
@@ -87,10 +108,21 @@ class Parser:
             raise self._error("the formula is empty", 0, "nothing")
         self._real()
         if self.token.kind != "end":
-            raise self._error(
-                "unexpected in a formula", self.token.place, f"'{self.token.text}'", "an operator or the end"
-            )
+            place, got = self.token.place, f"'{self.token.text}'"
+            remedy = self._what_follows()
+            raise self._error("unexpected in a formula", place, got, "an operator or the end", remedy)
         return self.out
+
+    def _what_follows(self) -> str | None:
+        """What to write instead, where something follows that formulas of other languages have there."""
+        text = self.token.text
+        if text == "if":
+            return "a choice is written if(condition, value, other value)"
+        if text in ("deg", "rad") and self.at:
+            return f"write a product with *: {self.tokens[self.at - 1].text}*{text}"
+        if self.token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "number":
+            return "write a product with *; a unit is not written behind a number: values are in SI units"
+        return "write a product with *" if self.token.kind in ("name", "number") or text == "(" else None
 
     def _nested(self, rule: Callable[[], bool]) -> bool:
         self.depth += 1

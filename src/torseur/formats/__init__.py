@@ -117,4 +117,9 @@ def _format(path: str | os.PathLike[str], formats: Mapping[str, Format], use: st
         return found
     what = "a file of a kind that is not written" if use == "write" else "a file of a kind that is not known"
     known = [other for other, format_ in formats.items() if getattr(format_, use) is not None]
-    raise ModelError(what, where=str(path), expected=f"one of {' '.join(known)}", got=ending or "none")
+    file = Path(path)
+    there = [
+        name for other in known if file.name and (name := f"{file.with_suffix('')}{other}") and Path(name).is_file()
+    ]
+    remedy = f"did you mean '{there[0]}'?" if use == "read" and there else None
+    raise ModelError(what, where=str(path), expected=f"one of {' '.join(known)}", got=ending or "none", remedy=remedy)

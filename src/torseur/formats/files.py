@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from torseur.describe.faults import Fault
+from torseur.describe.faults import Fault, nearest
 from torseur.describe.formulas import RESERVED
 from torseur.errors import ArgumentError, Location, ModelError
 
@@ -44,11 +44,19 @@ def contents(file: Path) -> bytes:
             data = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise ModelError(
-            "the file cannot be read", where=str(file), got=error.strerror or type(error).__name__
+            "the file cannot be read", where=str(file), got=error.strerror or type(error).__name__, remedy=_beside(file)
         ) from error
     if len(data) > LARGEST_FILE:
         raise ModelError("the file is too large for a model", where=str(file), expected=f"at most {LARGEST_FILE} bytes")
     return data
+
+
+def _beside(file: Path) -> str | None:
+    """The file that was probably meant."""
+    if not file.parent.is_dir():
+        return f"there is no folder {file.parent}"
+    near = nearest(file.name, [other.name for other in file.parent.iterdir() if other.suffix == file.suffix])
+    return None if near is None or near == file.name else f"did you mean '{near}'?"
 
 
 def replace_file(file: Path, data: bytes) -> None:

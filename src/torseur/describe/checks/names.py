@@ -102,6 +102,7 @@ def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
             allowed = [*found.local, *(n for n, d in scope.symbols.items() if d.symbols in found.uses)]
             expected, remedy = guess(name, allowed)
             got = found.formula.text[:80]
+            remedy = remedy or f"declare '{name}' under parameters or inputs, or write its value"
             yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
         elif definition.symbols not in found.uses:
             words = ", ".join(["parameters", *(word for symbol, word in _WORDS.items() if symbol in found.uses)])

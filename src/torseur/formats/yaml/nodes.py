@@ -121,11 +121,26 @@ def parse(data: str | bytes, source: Source) -> Node:
         found = error.problem_mark or error.context_mark
         mark = Mark(1, 1) if found is None else Mark(found.line + 1, found.column + 1)
         reasons = [part for part in (error.context, error.problem) if part]
-        source.stop(mark, f"this is not YAML: {', '.join(reasons)}")
+        lines = text.splitlines()
+        line = lines[mark.line - 1] if mark.line <= len(lines) else ""
+        source.stop(mark, f"this is not YAML: {', '.join(reasons)}", remedy=_yaml_remedy(line, error.problem or ""))
     except yaml.YAMLError as error:
         source.stop(Mark(1, 1), f"this is not YAML: {error}")
     finally:
         loader.dispose()
+
+
+def _yaml_remedy(line: str, problem: str) -> str | None:
+    """What newcomers to YAML do, and what to do instead."""
+    if "\t" in line[: len(line) - len(line.lstrip())] or "'\\t'" in problem:
+        return "indent with spaces, not with tabs"
+    if "mapping values" in problem or "block end" in problem or "block mapping" in problem:
+        return "keys of one mapping begin in the same column; 'key:' and its value are parted by a space"
+    if "expected ',' or" in problem:
+        return "items between brackets are parted by commas, and every bracket is closed"
+    if "cannot start any token" in problem:
+        return "text with special characters is put in quotes"
+    return None
 
 
 class _Composer:

@@ -162,6 +162,9 @@ def _check_version(root: Node, source: Source) -> None:
             "this is a study, not a model",
             remedy="'torseur simulate' runs it, torseur.load_study() reads it",
         )
+    if "model" in root.items:
+        remedy = f"begin with '{STUDY_KEY}: {VERSION}' in place of '{VERSION_KEY}: {VERSION}'"
+        source.stop(root.keys["model"], "a model in a model: this is a study", remedy=remedy)
     version = root.items.get(VERSION_KEY)
     if version is None:
         text = "the version of the format is missing"

@@ -51,6 +51,8 @@ def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
             if not isinstance(found.value, (dict, list)):
                 told.add(found.path)
             what, parts = _message(fault)
+            if "tensor" in found.path[-2:-1] and isinstance(found.value, list):
+                parts["remedy"] = "write the three moments [XX, YY, ZZ], or {xx: , yy: , zz: , xy: , xz: , yz: }"
             source.fault(mark, found.path, what, **parts)
         return None
 
@@ -88,7 +90,7 @@ def _message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     if kind == "missing":
         return f"'{fault['loc'][-1]}' is missing", {}
     if kind in _EXPECTED:
-        return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": _quotes(kind, value)}
+        return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": _quotes(kind, value) or _brackets(kind)}
     if kind in ("too_short", "too_long"):
         word = "short" if kind == "too_short" else "long"
         bound = context.get("min_length" if kind == "too_short" else "max_length")
@@ -122,6 +124,12 @@ def _got(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"a list of {len(value)}"
     return "nothing" if value is None else shown(value)
+
+
+def _brackets(kind: str) -> str | None:
+    if kind in ("dict_type", "mapping_type", "model_type", "model_attributes_type"):
+        return "write {name: value, ...}"
+    return "write [value, value, ...]" if kind in ("list_type", "tuple_type") else None
 
 
 def _quotes(kind: str, value: Any) -> str | None:

@@ -37,6 +37,7 @@ from torseur.simulation.results.channels import Audit, Event
 from torseur.simulation.results.indicators import measures_of
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.checkpoint import Checkpoint
+from torseur.simulation.run.directions import without_direction
 from torseur.simulation.run.jamming import jammed
 from torseur.simulation.run.time_breaks import TimeBreaks, merged
 from torseur.simulation.run.timetable import Changes, Timetable
@@ -463,6 +464,8 @@ class Simulation:
         if trajectory.blame is not None:
             where += f", {names[trajectory.blame]}"
         why = "" if trajectory.why is None else f": {trajectory.why}"
+        if trajectory.outcome is Outcome.NOT_FINITE:
+            why += without_direction(self, trajectory.end, trajectory.final)
         return f"{where}: {trajectory.outcome.value}{why}"
 
     def _info(self, trajectory: Trajectory) -> dict[str, Any]:

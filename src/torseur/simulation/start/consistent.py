@@ -169,5 +169,6 @@ def _nearest(start: StartValues, attempt: Attempt, clash: Sequence[str]) -> dict
         tried = [attempt(others, near=state) for state in states]
         values = [float(found[k]) for found in tried if found is not None]
         if values:
-            nearest[name] = min(values, key=lambda x: abs(x - start.value[name]))
+            value = min(values, key=lambda x: abs(x - start.value[name]))
+            nearest[name] = value if abs(value) > NEGLIGIBLE * abs(start.value[name]) else 0.0
     return nearest

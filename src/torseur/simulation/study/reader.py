@@ -321,7 +321,8 @@ def _from_file(node: Node, source: Source, path: Path, loads: Mapping[str, type[
         reading = read(path, loads=loads)
     except ModelError as error:
         if error.where == str(path):  # of the file as a whole: absent, of another kind
-            source.fault(node.mark, node.path, error.what, expected=error.expected, got=f"{path}: {error.got}")
+            got = f"{path}: {error.got}"
+            source.fault(node.mark, node.path, error.what, expected=error.expected, got=got, remedy=error.remedy)
         else:
             source.add(node.mark, *(error.faults or (error,)))
         return None
