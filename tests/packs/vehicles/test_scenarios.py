@@ -1,5 +1,6 @@
 """Scenario files, the studies they make of vehicles, and what is refused."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,45 @@ def test_the_layout_of_a_car_is_what_its_file_says(vehicle):
     assert [wheel.is_steered for wheel in layout.wheels] == [True, True, False, False]
     assert layout.force_of(layout.held_by("brake_torque")) == pytest.approx(1.0 / 0.3)
     assert layout.trailers == ()
+
+
+def test_what_is_geared_to_the_wheels_turns_with_them(folder):
+    """A rotor behind an open differential drives, and turns at the start of a scenario."""
+    motor = {"motor": {"torque": "200 - 0.1*omega", "reduction": 4, "inertia": 0.05}}
+    geared = car(folder, name="geared", drive=motor)
+    layout = Layout(geared)
+    assert layout.rolling(6.0) == pytest.approx({**{wheel.spin: 20.0 for wheel in layout.wheels}, "drotor": 80.0})
+    assert layout.force_of(layout.turned_by("throttle", **layout.rolling(6.0))) == pytest.approx(192.0 * 4 / 0.3)
+    assert applied(geared, "turn_at_constant_speed", speed=6.0).start["drotor"] == pytest.approx(80.0)
+
+
+@pytest.mark.parametrize("ackermann", [0.0, 0.7])
+def test_wheels_behind_a_soft_column_turn_by_ackermann_too(folder, ackermann):
+    column = {"ratio": 16, "inertia": 0.05, "stiffness": 200}
+    steering = {"kind": "column", "column": column, "ackermann": ackermann}
+    made = car(folder, name="soft_column", steering=steering)
+    assert Layout(made).ratio("steering_wheel") == pytest.approx(16.0)
+    q = {x.name: x.start for x in made.q}
+    names = ("rack_angle",) if ackermann else ()
+    rows = made.constraints
+    mean = 0.3
+    bend = ackermann * math.tan(mean) * 1.5 / (2 * 2.6)
+    left, right = (math.atan(math.tan(mean) / (1 - s * bend)) for s in (1, -1))
+    known = dict.fromkeys((*names, "steer_front_left"), mean)
+    assert set(known) <= set(q)
+    couplings = [c.coupling for c in rows.values() if c.coupling]
+    found = {c.coordinate: Layout(made).scalar(c.equals, **known) for c in couplings}
+    assert found.get("steer_front_left", mean) == pytest.approx(left)
+    assert found["steer_front_right"] == pytest.approx(right)
+
+
+def test_a_wheel_with_camber_stands_on_the_road(folder):
+    wheel = {"crown": 0.1}
+    struts = {"suspension": {"strut": {"camber": "-0.05 - 0.2*travel"}}, "wheel": wheel}
+    made = car(folder, name="tilted", axles={"front": struts, "rear": {"wheel": wheel}})
+    layout = Layout(made)
+    assert layout.wheels[0].place[2] + 0.5 == pytest.approx(0.1 + 0.2 * math.cos(0.05))
+    assert layout.wheels[2].place[2] + 0.5 == pytest.approx(0.3)
 
 
 def test_all_that_a_vehicle_cannot_do_is_refused_at_once(folder):

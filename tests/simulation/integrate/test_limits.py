@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from support.known_problems import first_order
 from torseur.graph import select
-from torseur.simulation.integrate.crossings import bracketed_zero
+from torseur.simulation.integrate.crossings import EventSigns, bracketed_zero
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling, Schedule
 from torseur.simulation.integrate.native_loop import UniformSteps
@@ -36,6 +38,33 @@ def test_a_bracket_ends_within_twice_its_precision():
     for place in np.linspace(0.1, 0.9, 17):
         found = bracketed_zero(lambda x, place=place: 1.0 if x < place else -1.0, 0.0, 1.0, 1e-6)
         assert 0.0 <= found - place <= 2e-6
+
+
+class Parabola:
+    """A step of 1 ms over which one event function is a t + b t^2, as its interpolation says."""
+
+    layout = SimpleNamespace(n=0, events=1, slopes=slice(0, 1))
+    h = 1e-3
+
+    def __init__(self, a: float, b: float, slope: float) -> None:
+        self.a, self.b = a, b
+        self.record, self.g = np.array([slope]), np.array([0.0])
+
+    def probe(self, theta):
+        t = theta * self.h
+        return np.array([self.a * t + self.b * t * t, self.a + 2.0 * self.b * t])
+
+
+@pytest.mark.parametrize(("bottom", "met"), [(0.8e-15, False), (1.2e-15, True)])
+def test_a_dip_that_is_no_deeper_than_rounding_is_none(bottom, met):
+    """Friction that has just let go moves by almost nothing: its rate, as interpolated, may dip below zero."""
+    curvature = 0.25
+    step = Parabola(-2.0 * np.sqrt(bottom * curvature), curvature, slope=1e-15)
+    signs = EventSigns(1, [0])
+    signs.begin(step, fired=(0,))
+    assert signs.sign[0] == 1.0
+    step.g = step.probe(1.0)[:1]
+    assert bool(signs.in_step(step, step.h)) == met
 
 
 @pytest.mark.parametrize(("apart", "groups"), [(0.5e-12, 1), (5e-12, 2)])

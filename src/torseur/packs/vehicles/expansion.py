@@ -197,16 +197,25 @@ class _Made:
             rubs = {"coordinate": "steering_wheel", "damping": column.damping, "friction": column.friction}
             self.loads["column_friction"] = {"spring": rubs}
         ratio, angle = text(column.ratio), "steering_wheel"
-        if column.stiffness is not None:
-            angle = next(iter(self.steered))  # both wheels follow the rack, which the column turns by its torsion
+        leader = ""
+        if column.stiffness is None:
+            angle = f"steering_wheel/{ratio}"
+        else:  # the wheels follow the rack, which the column turns by its torsion
+            angle = leader = self._rack()
             twist = {"steering_wheel": 1.0, angle: formula(f"-{ratio}")}
             self.loads["torsion"] = {"spring": {"combination": twist, "stiffness": column.stiffness}}
         for k in self.steered:
-            if column.stiffness is None:
-                wanted = formula(self._turned(f"steering_wheel/{ratio}", k))
+            if k != leader:
+                wanted = formula(self._turned(angle, k))
                 self.constraints[f"rack_{k}"] = {"coupling": {"coordinate": k, "equals": wanted}}
-            elif k != angle:
-                self.constraints[f"rack_{k}"] = {"coupling": {"coordinate": k, "equals": formula(angle)}}
+
+    def _rack(self) -> str:
+        """The coordinate that stands for the rack: a wheel where all turn alike, or else one that moves no mass."""
+        if self.vehicle.steering.ackermann == 0.0:
+            return next(iter(self.steered))
+        meaning = "mean angle of the steered wheels that the rack asks for, positive left"
+        self.bodies["rack"] = {"joint": {"kind": "revolute", "coordinate": "rack_angle", "meaning": meaning}}
+        return "rack_angle"
 
     def _turned(self, angle: str, coordinate: str) -> str:
         """The angle of one wheel for a mean angle d: atan(tan d / (1 - a s tan d w / (2 l))), a = 1 by Ackermann."""
@@ -384,8 +393,18 @@ class _Corner:
                 where=f"axles.{self.axle_name}.hub_height",
                 expected="their height in the frame of that body, m",
             )
-        height, radius = text(self.made.vehicle.chassis.height), text(self.axle.wheel.radius)
-        return formula(f"{radius} - {self._deflection} - {height}")
+        height = text(self.made.vehicle.chassis.height)
+        return formula(f"{self._standing_radius} - {self._deflection} - {height}")
+
+    @property
+    def _standing_radius(self) -> str:
+        """Of the hub above the lowest point of a wheel with its camber at rest: c + (R - c) cos(camber)."""
+        wheel, suspension = self.axle.wheel, self.axle.suspension
+        radius, crown = text(wheel.radius), text(wheel.crown)
+        camber = suspension.camber if isinstance(suspension, (Strut, Rigid)) else 0.0
+        if camber == 0.0 or wheel.contact == "under":
+            return radius
+        return f"({crown} + ({radius} - {crown})*cos({_renamed(camber, travel='0.0')}))"
 
     # -- guides --------------------------------------------------------------------------------------------------------
     def _guided(self, suspension: Any) -> str:

@@ -15,14 +15,14 @@ from functools import cached_property
 
 from torseur.describe import Mechanism
 from torseur.describe.bodies import BASE, BaseKind, Joint
-from torseur.describe.constraints import Rolling
+from torseur.describe.constraints import Coupling, Rolling
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import ten_parameters
 from torseur.describe.loads import Effort, SpringDamper
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
-from torseur.graph import Expr, substitute
+from torseur.graph import Expr, gradient, substitute
 from torseur.packs.tyres.load import TyreLoad
 from torseur.spatial.vectors import Vector
 
@@ -273,9 +273,32 @@ class Layout:
         return self.scalar(value, **known, **{source: 1.0}) - self.scalar(value, **known, **{source: 0.0})
 
     def force_of(self, efforts: Mapping[str, float]) -> float:
-        """Force of the road on the vehicle that goes with efforts on spinning wheels, N; slip left aside."""
-        radii = {wheel.spin: wheel.radius for wheel in self.wheels if wheel.spin is not None}
-        return sum(abs(effort) / radii[f"d{name}"] for name, effort in efforts.items() if f"d{name}" in radii)
+        """Force of the road on the vehicle that goes with efforts on wheels and gears, N: power over speed, no slip."""
+        rates = self.rolling(1.0)
+        return sum(abs(effort * rates.get(f"d{name}", 0.0)) for name, effort in efforts.items())
+
+    def rolling(self, speed: float) -> dict[str, float]:
+        """Speeds of wheels that roll straight ahead, and of all that couplings turn with them."""
+        rates = {w.spin: w.sign * speed / w.radius for w in self.wheels if w.spin is not None}
+        couplings = [c.coupling for c in self.mechanism.constraints.values() if c.coupling is not None]
+        for _ in couplings:
+            for coupling in couplings:
+                rates |= self._geared(coupling, rates)
+        return rates
+
+    def _geared(self, coupling: Coupling, rates: Mapping[str, float]) -> dict[str, float]:
+        """The speed of the one coordinate of a coupling that is not known yet."""
+        follows = self._system.scope[coupling.coordinate] - self._system.scalar(coupling.equals)
+        names = self.mechanism.names_in(coupling.equals) | {coupling.coordinate}
+        used = [x.name for x in self.mechanism.q if x.name in names]
+        unknown = [name for name in used if f"d{name}" not in rates]
+        if len(unknown) != 1 or len(used) == 1:
+            return {}
+        slopes = gradient(follows, [self._system.scope[name] for name in used])
+        slope = {name: self.number(x) for name, x in zip(used, slopes, strict=True)}
+        (name,) = unknown
+        known = sum(slope[n] * rates[f"d{n}"] for n in used if n != name)
+        return {f"d{name}": -known / slope[name]} if slope[name] else {}
 
     def inertia_about(self, coordinate: str) -> float:
         """What a coordinate moves alone, kg m2."""
@@ -284,13 +307,17 @@ class Layout:
 
     def ratio(self, coordinate: str) -> float:
         """How far a coordinate, such as that of a steering wheel, turns for a unit of the steering angle."""
+        racks = set(self.steers)
         for constraint in self.mechanism.constraints.values():
             coupling = constraint.coupling
-            if coupling is not None and coupling.coordinate in self.steers and coordinate in names_in(coupling.equals):
+            if coupling is None or coupling.coordinate not in self.steers:
+                continue
+            if coordinate in names_in(coupling.equals):
                 return 1.0 / (self.scalar(coupling.equals, **{coordinate: 1e-6}) * 1e6)
+            racks |= names_in(coupling.equals)
         for load in self.mechanism.loads.values():
             if isinstance(load, SpringDamper) and load.combination and coordinate in load.combination:
-                others = [x for name, x in load.combination.items() if name in self.steers]
+                others = [x for name, x in load.combination.items() if name in racks]
                 if others:
                     return abs(self.scalar(others[0]) / self.scalar(load.combination[coordinate]))
         return 1.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class EventSigns:
         An invariant that is below zero, if only by rounding, has still to be met: it counts as positive.
         """
         g, slope = stepper.g, stepper.record[stepper.layout.slopes]
-        near = np.maximum(np.abs(slope), self._slope) * (10.0 * PRECISION) + 1e-15
+        near = _rounding(np.maximum(np.abs(slope), self._slope))
         after = np.where(g == 0.0, np.sign(slope), np.sign(g))
         seen = after.copy()
         after[self._invariants] = 1.0
@@ -100,13 +101,17 @@ class EventSigns:
         return look
 
     def _dip(self, stepper: Stepper, h: float, k: int, start: float) -> float | None:
-        """Where, between two values of one sign, the function is on the other side; None if it is not."""
+        """Where, between two values of one sign, the function is on the other side; None if it is not.
+
+        By more than rounding: where a step begins on a zero with almost no slope, as where friction lets go,
+        that of the interpolation may be on either side.
+        """
         look, width = self._look(stepper, k), 1.0 - start
         (g0, slope0), (g1, slope1) = look(start), look(1.0)
         if slope0 >= 0.0 or slope1 <= 0.0:
             return None
         place = start + width * _lowest(g0, g1, slope0 * h * width, slope1 * h * width)
-        return place if look(place)[0] < 0.0 else None
+        return place if look(place)[0] < -_rounding(float(self._slope[k])) else None
 
     def _locate(self, stepper: Stepper, h: float, k: int, start: float, end: float) -> float:
         """A place just behind the zero."""
@@ -124,6 +129,11 @@ class EventSigns:
         while start + width < end and look(start + width)[1] >= 0.0:
             width *= 2.0
         return min(start + width, end)
+
+
+def _rounding(slope: Any) -> Any:
+    """How far from zero an event function with a slope (1/s) may be where it is met."""
+    return slope * (10.0 * PRECISION) + 1e-15
 
 
 def _lowest(g0: float, g1: float, slope0: float, slope1: float) -> float:

@@ -246,11 +246,9 @@ class _Applied:
         return {"roads": {**model.roads, ROAD: made.road}, "tables": {**model.tables, **made.tables}}
 
     def _start(self, speed: float) -> dict[str, float]:
-        """All wheels roll; the chassis moves along its own x."""
+        """All wheels roll, and what is geared to them turns; the chassis moves along its own x."""
         start = {"x": self.number(self.scenario.x), "y": self.number(self.scenario.y), "vx": speed}
-        for wheel in self.layout.wheels:
-            if wheel.spin is not None:
-                start[wheel.spin] = wheel.sign * speed / wheel.radius
+        start |= self.layout.rolling(speed)
         return {name: value for name, value in start.items() if value != 0.0 or name == "vx"}
 
     def _units(self) -> tuple[dict[str, Unit], dict[str, Any]]:

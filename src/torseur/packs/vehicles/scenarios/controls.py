@@ -118,8 +118,7 @@ class Controls:
     # -- drive and brakes ----------------------------------------------------------------------------------------------
     def _force(self, source: str) -> float:
         """F1 at the speed of the start."""
-        spins = {w.spin: w.sign * self.speed / w.radius for w in self.layout.wheels if w.spin is not None}
-        found = self.layout.force_of(self.layout.turned_by(source, **spins))
+        found = self.layout.force_of(self.layout.turned_by(source, **self.layout.rolling(self.speed)))
         if found <= 0.0:
             raise ModelError(
                 f"the drive of this vehicle gives no force at {self.speed:g} m/s",
