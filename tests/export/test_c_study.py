@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.c_programs import HOSTILE, built, ran
-from support.exported_studies import STICK, ball, pendulum, rk4
+from support.exported_studies import STICK, ball, pendulum, rk4, slider_crank
 from torseur import load
 from torseur.cli import main
 from torseur.errors import ModelError
@@ -70,6 +70,13 @@ def test_a_stick_falls_on_its_ends_with_friction_in_its_impacts(tmp_path):
     stick = load(file)
     study = Study(model=stick, start={"dx": 0.5, "da": 1.0}, until=1.0, solver=rk4())
     reproduced(tmp_path / "c", study, 1e-6)
+
+
+@pytest.mark.slow
+def test_friction_of_a_piston_turns_over_in_its_dead_centres(tmp_path):
+    study = Study(model=slider_crank(), start={"a": 0.3, "da": 25.0}, until=1.0, every=0.01, solver=rk4(5e-4))
+    _, run = reproduced(tmp_path / "c", study, 1e-6)
+    assert len(run.events) > 5
 
 
 @pytest.mark.slow

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from torseur.describe import Effort, Mechanism
+from torseur.describe import Effort, Mechanism, SpringDamper
 
-__all__ = ["STICK", "ball", "pendulum", "rk4"]
+__all__ = ["STICK", "ball", "pendulum", "rk4", "slider_crank"]
 
 
 def ball(**more: Any) -> Mechanism:
@@ -28,6 +28,32 @@ def pendulum(**more: Any) -> Mechanism:
         inputs={"tau": {"unit": "N m"}},
         loads={"motor": Effort(coordinate="th", value="tau")},
         **more,
+    )
+
+
+def slider_crank(R: float = 0.2, L: float = 0.7, F: float = 4.0) -> Mechanism:
+    """A piston with dry friction that a crank drives through its dead centres."""
+    upright = {"pose": {"rpy": ["pi/2", 0, 0]}}
+    return Mechanism(
+        name="slider_crank",
+        gravity=(0.0, 0.0, 0.0),
+        bodies={
+            "crank": {"place": upright, "joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"ZZ": 0.05}},
+            "rod": {
+                "parent": "crank",
+                "place": {"pose": {"position": [R, 0, 0]}},
+                "joint": {"kind": "revolute", "coordinate": "b"},
+                "frames": {"end": {"place": {"pose": {"position": [L, 0, 0]}}}},
+            },
+            "piston": {
+                "place": {"pose": {"rpy": [0, "pi/2", 0]}},
+                "joint": {"kind": "prismatic", "coordinates": {"p": {"guess": R + L}}},
+                "inertia": {"mass": 2.0},
+                "frames": {"pin": {"place": upright}},
+            },
+        },
+        loops={"pin": {"between": ["end", "pin"]}},
+        loads={"wall": SpringDamper(coordinate="p", friction=F)},
     )
 
 

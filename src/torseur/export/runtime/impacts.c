@@ -34,7 +34,7 @@ static double impact_rates(STUDY_state *s, double t, const double *x, double *ra
     int k;
     look(s, t, x, found);
     for (k = 0; k < NSIDED; ++k) {
-        rates[k] = found[3*NDRY + 4*k + 1];
+        rates[k] = found[4*NDRY + 4*k + 1];
         size = larger(size, fabs(rates[k]));
     }
     return FINE*size;
@@ -146,7 +146,7 @@ static void impact(STUDY_state *s, double t, double *x)
         c.before = x;
         c.touching = 0;
         for (k = 0; k < NSIDED; ++k) {
-            const double *one = found + 3*NDRY + 4*k;
+            const double *one = found + 4*NDRY + 4*k;
             int closed = s->m[closed_places[k]] > 0.5;
             c.rebound[k] = 0.0;
             if (!closed && one[0] <= NEAR && one[1] < 0.0) {

@@ -9,8 +9,9 @@
 #define SLOW 1e-7         /* slower than this the sliding velocity has no direction, m/s */
 #define REST_SPEED 1e-4   /* a rebound slower than this ends an impact, m/s or rad/s */
 #define ROUNDS 100        /* impacts at one instant */
+#define ROUNDING 1e-9     /* smaller shares of what friction makes of an acceleration are zero when modes are chosen */
 #define DIRECTIONS 32
-#define NFOUND (3*NDRY + 4*NSIDED + 8*NSLIP)
+#define NFOUND (4*NDRY + 4*NSIDED + 8*NSLIP)
 
 static int bit_of(const STUDY_state *s, const double *m, int kind, int k)
 {
@@ -73,7 +74,7 @@ static void check_shares(STUDY_state *s)
 #if NSLIP
 static const double *slip_of(const double *found, int k)
 {
-    return found + 3*NDRY + 4*NSIDED + 8*k;
+    return found + 4*NDRY + 4*NSIDED + 8*k;
 }
 
 static int slip_is_closed(const STUDY_state *s, int k)
@@ -175,6 +176,39 @@ static int reversed(STUDY_state *s, double t, const double *x)
 }
 #endif
 
+#if NDRY
+/* The acceleration along the path of a friction that slides in a sense. */
+static double pulled(STUDY_state *s, int k, double sense, double t, const double *x)
+{
+    double found[NFOUND], mode = s->m[dry_places[k]];
+    s->m[dry_places[k]] = sense;
+    look(s, t, x, found);
+    s->m[dry_places[k]] = mode;
+    return found[4*k + 3];
+}
+
+/* Set right a friction at rest that slides against its own acceleration, or sticks where no force can hold it, as a
+ * slide in its dead centre; whether there was one. */
+static int was_at_odds(STUDY_state *s, double t, const double *x, const double *found)
+{
+    int k;
+    for (k = 0; k < NDRY; ++k) {
+        double mode = s->m[dry_places[k]], a = found[4*k + 3], forward, backward, least, right;
+        if (fabs(found[4*k]) > NEAR || (mode != 0.0 ? mode*a >= 0.0 : a == 0.0))
+            continue;
+        forward = pulled(s, k, 1.0, t, x);
+        backward = pulled(s, k, -1.0, t, x);
+        least = ROUNDING*fabs(forward - backward);
+        right = forward > least ? 1.0 : backward < -least ? -1.0 : 0.0;
+        if (right != mode && (mode == 0.0 || mode*a < -least)) {
+            s->m[dry_places[k]] = right;
+            return 1;
+        }
+    }
+    return 0;
+}
+#endif
+
 /* Friction acts against the motion there is, and sticks where there is none, until it must let go. */
 static void face(STUDY_state *s, double t, const double *x)
 {
@@ -183,8 +217,8 @@ static void face(STUDY_state *s, double t, const double *x)
     look(s, t, x, found);
 #if NDRY
     for (k = 0; k < NDRY; ++k) {
-        if (fabs(found[3*k]) > NEAR)
-            s->m[dry_places[k]] = sign_of(found[3*k]);
+        if (fabs(found[4*k]) > NEAR)
+            s->m[dry_places[k]] = sign_of(found[4*k]);
         else if (s->slid[k] != t)
             s->m[dry_places[k]] = 0.0;
     }
@@ -221,7 +255,7 @@ static void settle(STUDY_state *s, double t, const double *x)
         look(s, t, x, found);
 #if NDRY
         for (k = 0; k < NDRY; ++k) {
-            double force = fabs(found[3*k + 1]), level = found[3*k + 2];
+            double force = fabs(found[4*k + 1]), level = found[4*k + 2];
             if (s->m[dry_places[k]] == 0.0 && force > level*HOLDS && force/larger(level, 1e-300) >= worst) {
                 worst = force/larger(level, 1e-300);
                 over = k;
@@ -230,7 +264,7 @@ static void settle(STUDY_state *s, double t, const double *x)
 #endif
 #if NSIDED
         for (k = NSIDED - 1; k >= 0; --k)
-            if (s->m[closed_places[k]] > 0.5 && found[3*NDRY + 4*k + 2] < 0.0)
+            if (s->m[closed_places[k]] > 0.5 && found[4*NDRY + 4*k + 2] < 0.0)
                 pulling = k;
 #endif
 #if NSLIP
@@ -242,6 +276,10 @@ static void settle(STUDY_state *s, double t, const double *x)
             }
 #endif
         if (over < 0 && pulling < 0 && broken < 0) {
+#if NDRY
+            if (was_at_odds(s, t, x, found))
+                continue;
+#endif
 #if NSLIP
             k = reversed(s, t, x);
             if (k < 0)
@@ -263,7 +301,7 @@ static void settle(STUDY_state *s, double t, const double *x)
             return;
 #if NDRY
         if (over >= 0) {
-            s->m[dry_places[over]] = -sign_of(found[3*over + 1]);
+            s->m[dry_places[over]] = -sign_of(found[4*over + 1]);
             continue;
         }
 #endif
@@ -295,7 +333,7 @@ static void begin_modes(STUDY_state *s)
     double found[NFOUND];
     look(s, s->t, s->x, found);
     for (k = 0; k < NSIDED; ++k) {
-        const double *one = found + 3*NDRY + 4*k;
+        const double *one = found + 4*NDRY + 4*k;
         s->m[closed_places[k]] = one[0] <= NEAR && fabs(one[1]) <= NEAR ? 1.0 : 0.0;
     }
 #endif
@@ -356,7 +394,7 @@ static void switched(STUDY_state *s, double t, int k, double *x)
     if (k < NDRY) {
         if (s->m[dry_places[k]] == 0.0) {
             check_shares(s);
-            s->m[dry_places[k]] = found[3*k + 1] > 0.0 ? -1.0 : 1.0;
+            s->m[dry_places[k]] = found[4*k + 1] > 0.0 ? -1.0 : 1.0;
             s->slid[k] = t;
         } else {
             s->m[dry_places[k]] = 0.0;

@@ -24,7 +24,7 @@ from torseur.dynamics.constraints.rows import Constraints
 from torseur.graph import Expr, jacobian, maximum, minimum, select, tangents
 from torseur.simulation.blocks.context import Context
 
-__all__ = ["SLOW", "Slip", "slip_of"]
+__all__ = ["SLOW", "Slip", "accelerations", "slip_of"]
 
 SLOW = 1e-7
 """Slower than this, m/s, the sliding velocity has no direction of its own."""
@@ -77,13 +77,18 @@ class Slip:
 
     def facts(self, constraints: Constraints, vdot: Sequence[Expr], normal: Expr, forces: Sequence[Expr]) -> list[Expr]:
         """What decides: sliding velocity, its rate, force along the ground (two numbers each), N, mu."""
-        g, v = constraints.system.graph, list(constraints.system.v)
-        rates = tangents(self.contact.slip, constraints.seeds)
-        for k, row in enumerate(jacobian(self.contact.slip, v).dense()):
-            rates[k] = sum((a * x for a, x in zip(row, vdot, strict=True)), rates[k])
-        missing = [g.zero] * (2 - len(self.contact.rows))
+        rates = accelerations(self.contact.slip, constraints, vdot)
+        missing = [constraints.system.graph.zero] * (2 - len(self.contact.rows))
         groups = (self.contact.slip, rates, list(forces))
         return [*(x for group in groups for x in (*group, *missing)), normal, self.contact.mu]
+
+
+def accelerations(speeds: Sequence[Expr], constraints: Constraints, vdot: Sequence[Expr]) -> list[Expr]:
+    """What speeds change by in a unit of time, under accelerations of the mechanism."""
+    found = tangents(speeds, constraints.seeds)
+    for k, row in enumerate(jacobian(speeds, list(constraints.system.v)).dense()):
+        found[k] = sum((a * x for a, x in zip(row, vdot, strict=True)), found[k])
+    return found
 
 
 def slip_of(context: Context, contact: Rubbing, closed: Expr) -> Slip:

@@ -38,7 +38,7 @@ from torseur.dynamics.tree.coordinates import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
 from torseur.simulation.blocks.context import Context
-from torseur.simulation.plant.slips import Slip, slip_of
+from torseur.simulation.plant.slips import Slip, accelerations, slip_of
 
 __all__ = ["HOLDS", "Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
 
@@ -257,12 +257,13 @@ class Switches:
         return b
 
     def resting(self, constraints: Constraints, multipliers: Sequence[Expr], vdot: Sequence[Expr]) -> list[Expr]:
-        """For each switch what decides at rest: rate and multiplier of frictions, level; gap, rate, multiplier; of
-        slips what `Slip.facts` gives."""
+        """For each switch what decides at rest: rate, multiplier, level and acceleration of frictions; gap, rate,
+        multiplier, restitution of contacts; of slips what `Slip.facts` gives."""
         dry_places, sided_places = self.places(constraints)
         found: list[Expr] = []
-        for d, k in zip(self.dry, dry_places, strict=True):
-            found += [d.rate, multipliers[k], d.level]
+        along = accelerations([d.rate for d in self.dry], constraints, vdot) if self.dry else []
+        for d, k, acceleration in zip(self.dry, dry_places, along, strict=True):
+            found += [d.rate, multipliers[k], d.level, acceleration]
         for s, k in zip(self.sided, sided_places, strict=True):
             row = constraints.rows[k]
             assert row.position is not None

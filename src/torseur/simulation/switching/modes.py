@@ -46,6 +46,7 @@ class _Dry:
     rate: float
     force: float
     level: float
+    acceleration: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class Keeper:
 
     NEAR = 1e-9
     """Gaps and rates below this, m or rad and per second, are zero when modes are chosen."""
+
+    ROUNDING = 1e-9
+    """Accelerations below this share of what friction makes of them are zero when modes are chosen."""
 
     ROUNDS = 100
     """Impacts at one instant, at most."""
@@ -121,8 +125,8 @@ class Keeper:
     def _look(self, t: float, x: Array, held: Held) -> tuple[list[_Dry], list[_Sided]]:
         found = np.asarray(self.evaluate(self.decide, t, x, held)).tolist()
         n = len(self._dry)
-        dry = [_Dry(*found[3 * k : 3 * k + 3]) for k in range(n)]
-        rest = found[3 * n :]
+        dry = [_Dry(*found[4 * k : 4 * k + 4]) for k in range(n)]
+        rest = found[4 * n :]
         return dry, [_Sided(*rest[4 * k : 4 * k + 4]) for k in range(len(self._closed))]
 
     def begin(self, t: float, x: Array, held: Held) -> Array:
@@ -184,6 +188,10 @@ class Keeper:
             pulling = [k for k in closed if sided[k].push < 0.0]
             broken = self.slips.broken(t, x, held)
             if not (over or pulling or broken):
+                at_odds = self._at_odds(t, x, held, dry)
+                if at_odds is not None:
+                    held.m[at_odds[0]] = at_odds[1]
+                    continue
                 wrong = self.slips.reversed(t, x, held)
                 if not wrong:
                     return
@@ -205,6 +213,28 @@ class Keeper:
             where=f"t = {t:.9g} s",
             remedy="use smooth friction, or a little compliance",
         )
+
+    def _at_odds(self, t: float, x: Array, held: Held, dry: Sequence[_Dry]) -> tuple[int, float] | None:
+        """The place of a friction at rest whose mode is not that of the motion to come, and the mode that is.
+
+        It slides against its own acceleration, or sticks where no force can hold it, as a slide in its dead centre.
+        """
+        for place, state in zip(self._dry, dry, strict=True):
+            mode = held.m[place]
+            if abs(state.rate) > self.NEAR or (mode * state.acceleration >= 0.0 if mode else not state.acceleration):
+                continue
+            forward, backward = (self._pulled(place, sense, t, x, held) for sense in (1.0, -1.0))
+            least = self.ROUNDING * abs(forward - backward)
+            right = 1.0 if forward > least else -1.0 if backward < -least else 0.0
+            if right != mode and (not mode or mode * state.acceleration < -least):
+                return place, right
+        return None
+
+    def _pulled(self, place: int, sense: float, t: float, x: Array, held: Held) -> float:
+        """The acceleration along the path of a friction that slides in a sense."""
+        trial = Held(held.u, held.m.copy(), held.p)
+        trial.m[place] = sense
+        return self._look(t, x, trial)[0][self._dry.index(place)].acceleration
 
     def _allowed(self, t: float, x: Array, held: Held) -> Array:
         found = self.evaluate(self.jump, t, x, held)

@@ -67,7 +67,7 @@ class SlipModes:
         self.shares = [names.index(name) for name in plant.facts.shares]
         half = len(plant.facts.ranks) // 2
         self._ranks = [names.index(name) for name in plant.facts.ranks[:half]]
-        self._first = 3 * len(switches.dry) + 4 * len(switches.sided)
+        self._first = 4 * len(switches.dry) + 4 * len(switches.sided)
         self.dry_rows, self.sided_rows = switches.dry_rows, switches.sided_rows
         self.rows = [(slip.normal, slip.along) for slip in self.slips]
 
