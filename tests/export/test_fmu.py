@@ -129,6 +129,15 @@ def test_an_input_that_jumps_between_two_steps_acts_from_there(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_an_instant_beside_a_communication_point_by_rounding_is_met(version, tmp_path):
+    assert 0.1 + 0.2 > 0.3
+    study = Study(model=pendulum(), inputs={"tau": {"step": {"time": 0.1 + 0.2, "after": 0.5}}}, until=0.6, every=0.01)
+    columns = simulated(tmp_path / "x.fmu", study, version, "me")
+    assert columns["th"][-1] == pytest.approx(0.1 + 0.5 * (0.5 / 0.5) * 0.3**2, abs=1e-9)
+
+
+@pytest.mark.slow
 def test_two_fmus_with_a_binary_are_the_same_to_the_last_byte():
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")

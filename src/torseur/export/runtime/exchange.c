@@ -2,6 +2,7 @@
 
 #define SIDE 1e-10  /* indicators change their sign this far beyond the zero, so that it has been passed */
 #define DRIFT 1e-8  /* loops, constraints and quaternions that are off by more are put right */
+#define SOON 1e-9   /* instants closer than this to the time, as a share of it or s, are reached: importers round */
 
 int STUDY_init(STUDY_state *s)
 {
@@ -54,7 +55,7 @@ static int handle(STUDY_state *s, double t, int event, int rising, double *x, in
 #endif
 int STUDY_happened(STUDY_state *s)
 {
-    double before[NX];
+    double before[NX], now = s->t;
     int k, broken, changed = 0;
     copy(before, s->x, NX);
 #if CORRECTS
@@ -79,8 +80,11 @@ int STUDY_happened(STUDY_state *s)
             }
     }
 #endif
-    if (next_instant(s) <= s->t)
+    while (next_instant(s) <= now + SOON*larger(1.0, fabs(now)) && !s->status) {
+        s->t = larger(next_instant(s), now);
         ticked(s, &broken);
+    }
+    s->t = now;
 #if NG
     {
         double g[NG];
