@@ -55,5 +55,19 @@ def test_the_command_line_starts_with_click_alone(option):
     assert not {"torseur.graph", "torseur.emit", "torseur.cli.machine", "torseur.cli.check"} & modules
 
 
+MODEL = """torseur: 1
+name: cart
+bodies: {cart: {joint: {kind: prismatic, coordinate: x}, inertia: {mass: 1}}}
+"""
+
+
+def test_a_study_is_run_and_saved_without_packages_of_tables_and_figures(tmp_path):
+    (tmp_path / "cart.yaml").write_text(MODEL)
+    told = "--until", "0.1", "--no-figures", "--no-playback", "-o", str(tmp_path / "results")
+    modules = imported_by("-m", "torseur", "simulate", str(tmp_path / "cart.yaml"), *told)
+    assert (tmp_path / "results" / "run.nc").exists()
+    assert not packages(modules) & (HEAVY - {"h5netcdf", "llvmlite", "numpy", "pydantic", "rich", "yaml"})
+
+
 def test_the_probe_sees_an_import():
     assert "numpy" in imported_by("-c", "import numpy")

@@ -125,8 +125,8 @@ def simulate(
     built = time.perf_counter() - began - float(run.info["wall_time"])
     drawn = study.figures and not no_figures, study.playback and not no_playback
     wanted = Wanted(endings, *drawn, read.folder, study.reports)
-    written = save_results(run, kept, folder, wanted)
     _report(run)
+    written = save_results(run, kept, folder, wanted)
     if wanted.pictures:
         click.echo("drawing ...", err=True)
     began = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,56 +39,85 @@ def to_pandas(run: Run) -> Any:
 # -- xarray and netCDF -------------------------------------------------------------------------------------------------
 def to_xarray(run: Run) -> Any:
     """A Dataset: a variable per channel over ``time``, its unit, meaning and role as attributes."""
-    xarray = _xarray("labelled arrays")
-    variables = {}
-    for name, channel in recorded(run).items():
-        dimensions = ("time", *(f"{name}_{k}" for k in range(channel.values.ndim - 1)))
-        attributes = {"units": channel.unit, "long_name": channel.meaning, "role": channel.role.value}
-        variables[name] = (dimensions, channel.values, attributes)
-    time = ("time", run.time, {"units": "s", "long_name": "time"})
-    return xarray.Dataset(variables, {"time": time}, {"title": str(run), "source": "Torseur"})
-
-
-def netcdf_bytes(run: Run) -> bytes:
-    """netCDF 4, compressed; the labels are a variable, since an attribute could not hold a large mechanism."""
-    data = to_xarray(run)
-    encoding: dict[str, Any] = {name: {"zlib": True, "shuffle": True, "_FillValue": None} for name in data.variables}
-    data[LABELS] = ((), labels(run), {"long_name": "mechanism, events, info and audit as JSON"})
-    return bytes(data.to_netcdf(engine=_engine(), encoding=encoding))
-
-
-def read_netcdf(file: Path, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
-    """The fields of the run in a netCDF file that `netcdf_bytes` made."""
-    xarray = _xarray("netCDF files")
-    try:
-        # Nothing is decoded: a unit of seconds must not turn numbers into durations.
-        with xarray.open_dataset(file, engine=_engine(), decode_cf=False) as data:
-            data.load()
-    except (OSError, ValueError) as error:
-        raise ArgumentError("this is no netCDF file", where=str(file), got=str(error).splitlines()[0]) from error
-    if LABELS not in data:
-        raise ArgumentError(
-            "this netCDF file is not a run", where=str(file), expected=f"a variable '{LABELS}'", got=", ".join(data)
-        )
-    values = {str(name): np.asarray(data[name].values) for name in data.data_vars if name != LABELS}
-    return restored(str(data[LABELS].values[()]), np.asarray(data["time"].values), values, str(file), loads)
-
-
-def _xarray(purpose: str) -> Any:
     try:
         import xarray
     except ImportError:
-        raise MissingExtra("xarray", extra="results", purpose=purpose) from None
-    return xarray
+        raise MissingExtra("xarray", extra="results", purpose="labelled arrays") from None
+    return xarray.Dataset(_variables(run), {"time": _clock(run)}, _about(run))
 
 
-def _engine() -> str:
+_Variable = tuple[tuple[str, ...], Any, dict[str, str]]
+
+
+def _variables(run: Run) -> dict[str, _Variable]:
+    """For each channel its dimensions, numbers and attributes."""
+    variables = {}
+    for name, channel in recorded(run).items():
+        dimensions = (TIME, *(f"{name}_{k}" for k in range(channel.values.ndim - 1)))
+        attributes = {"units": channel.unit, "long_name": channel.meaning, "role": channel.role.value}
+        variables[name] = (dimensions, channel.values, attributes)
+    return variables
+
+
+def _clock(run: Run) -> _Variable:
+    return (TIME,), run.time, {"units": "s", "long_name": "time"}
+
+
+def _about(run: Run) -> dict[str, str]:
+    return {"title": str(run), "source": "Torseur"}
+
+
+def netcdf_bytes(run: Run) -> bytes:
+    """netCDF 4, compressed; the labels are a variable, since an attribute could not hold a large mechanism.
+
+    Written without xarray, which takes longer to import than a small study takes to be built and run.
+    """
+    h5netcdf, text = _netcdf()
+    stream = BytesIO()
+    with h5netcdf.File(stream, "w") as file:
+        file.attrs.update(_about(run))
+        for name, (dimensions, values, attributes) in {TIME: _clock(run), **_variables(run)}.items():
+            for dimension, size in zip(dimensions, values.shape, strict=True):
+                if dimension not in file.dimensions:
+                    file.dimensions[dimension] = size
+            packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if values.size else {}
+            file.create_variable(name, dimensions, data=np.asarray(values, dtype=float), **packed).attrs.update(
+                attributes
+            )
+        said = file.create_variable(LABELS, (), dtype=text, data=np.array(labels(run), dtype=object))
+        said.attrs["long_name"] = "mechanism, events, info and audit as JSON"
+    return stream.getvalue()
+
+
+def read_netcdf(path: Path, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
+    """The fields of the run in a netCDF file that `netcdf_bytes` made."""
+    h5netcdf, _ = _netcdf()
     try:
-        import h5netcdf  # noqa: F401
-        import h5py  # noqa: F401
+        with h5netcdf.File(path, "r") as file:  # as it is: a unit of seconds does not turn numbers into durations
+            values = {name: variable[...] for name, variable in file.variables.items()}
+    except (OSError, ValueError) as error:
+        raise ArgumentError("this is no netCDF file", where=str(path), got=str(error).splitlines()[0]) from error
+    known, time = values.pop(LABELS, None), values.pop(TIME, None)
+    if known is None or time is None:
+        raise ArgumentError(
+            "this netCDF file is not a run",
+            where=str(path),
+            expected=f"variables '{TIME}' and '{LABELS}'",
+            got=", ".join(values),
+        )
+    written = known.item() if isinstance(known, np.ndarray) else known
+    said = written.decode("utf-8") if isinstance(written, bytes) else str(written)
+    return restored(said, np.asarray(time), {n: np.asarray(x) for n, x in values.items()}, str(path), loads)
+
+
+def _netcdf() -> tuple[Any, Any]:
+    """The package that writes netCDF files, and their kind of texts."""
+    try:
+        import h5netcdf
+        import h5py
     except ImportError as error:
         raise MissingExtra(error.name or "h5netcdf", extra="results", purpose="netCDF files") from None
-    return "h5netcdf"
+    return h5netcdf, h5py.string_dtype()
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------
