@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -327,6 +328,10 @@ class Model:
         names = [x.name for x in function.native.interface.outputs]
         found = function(q, v, *(x for x in (vdot, tau) if x is not None), **keywords)
         return dict(zip(names, found if len(names) > 1 else [found], strict=True))
+
+    def as_gymnasium(self, study: Any, runs: int = 1, **options: Any) -> Any:
+        """A study of this mechanism as a batch of environments for learning; see `torseur.export.gymnasium_envs`."""
+        return import_module("torseur.export.gymnasium_envs").environments(self, study, runs, **options)
 
     def assemble(
         self,

@@ -35,7 +35,7 @@ from torseur.simulation.start.first_state import Start, StartRequest, first_stat
 from torseur.simulation.start.report import start_facts
 from torseur.simulation.study.study import Study
 
-__all__ = ["Batch", "Variants", "batch_in_lanes", "simulate_many"]
+__all__ = ["Batch", "Variants", "batch_in_lanes", "simulate_many", "starting_states"]
 
 Values = Mapping[str, ArrayLike]
 
@@ -261,7 +261,7 @@ def _in_lanes(
 ) -> Batch:
     problem, method, course = simulation.problem, simulation.method.method, fast.steps
     assert isinstance(method, RungeKutta)
-    x = _starts(simulation, variants)
+    x = starting_states(simulation, variants)
     run = integrator_of(problem, method.tableau)
     given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
     given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
@@ -301,7 +301,7 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
     return simulation.result(simulation.explained(trajectory, log), log)
 
 
-def _starts(simulation: Simulation, variants: Variants) -> Array:
+def starting_states(simulation: Simulation, variants: Variants) -> Array:
     """The states of all variants at the start: each is what it would be alone."""
     model, problem, study = simulation.model, simulation.problem, simulation.study
     moving, nm = simulation.moving.model, len(simulation.plant.facts.held)

@@ -1,0 +1,194 @@
+"""Many runs of one study side by side, advanced by one control period at a time: for learning and sampled control.
+
+All of them go in one native loop, in lanes: the method has a given step, and nothing happens between the ends of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.describe.annotations import FoundFormula, walk
+from torseur.describe.faults import guess
+from torseur.emit.ufunc import checked_threads
+from torseur.errors import ArgumentError
+from torseur.simulation.integrate.native_loop import integrator_of
+from torseur.simulation.run.batch import Variants, starting_states
+from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.timetable import Timetable
+from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.solvers.problem import Array, Held
+from torseur.simulation.study.study import Study
+
+__all__ = ["ControlSteps", "Places"]
+
+Places = NDArray[np.intp]
+"""Of runs."""
+
+WHOLE = 1e-9
+"""How far from whole the number of steps in a control period may be, and an instant from the end of a step, steps."""
+
+
+class ControlSteps:
+    """The states of many runs, and how they go on while inputs are held.
+
+    Args:
+        study: with a method of a given step; its `every` is the control period, its `until` the end of a run.
+        runs: how many.
+        threads: how many share them.
+    """
+
+    def __init__(self, study: Study, runs: int, threads: int = 1) -> None:
+        if runs < 1:
+            raise ArgumentError("at least one run is needed", got=str(runs))
+        self.simulation = simulation = Simulation(study, audit=False)
+        method, step = self._method(), simulation.step
+        self.threads, self.period = checked_threads(threads), study.interval
+        assert step is not None
+        self.steps = round(self.period / step)
+        if self.steps < 1 or abs(self.steps - self.period / step) > WHOLE * self.steps:
+            raise ArgumentError(
+                "the control period is no whole number of steps",
+                where=("every",),
+                expected=f"a multiple of {step:g} s",
+                got=f"{self.period:g} s",
+            )
+        self.step, self.last = step, round((study.until - study.begin) / self.period)
+        driven = simulation.plant.facts.driven
+        self.inputs = tuple(n for n in simulation.model.mechanism.inputs if n not in driven)
+        self.names = (*simulation.state_names, *(item.name for item in simulation.plant.facts.items))
+        self._breaks = self._checked_breaks()
+        self._is_timeless = _is_timeless(study)
+        self._run = integrator_of(simulation.problem, method.tableau)
+        self.x = np.zeros((runs, simulation.problem.size))
+        self.u = np.tile(simulation.input_values, (runs, 1))
+        self.p = np.tile(simulation.model.parameter_values, (runs, 1))
+        self.m = np.zeros((runs, len(simulation.plant.facts.held)))
+        self.count = np.zeros(runs, dtype=np.int64)
+        """Control periods since the start, of each run."""
+
+    def _method(self) -> RungeKutta:
+        """The method, or why these runs cannot go side by side."""
+        simulation, facts = self.simulation, self.simulation.plant.facts
+        method = simulation.method.method
+        reasons = {
+            f"the method {method.name} chooses its steps": not isinstance(method, RungeKutta) or method.control,
+            "events: " + ", ".join(facts.events): facts.events or simulation.problem.event_count,
+            "sampled blocks": facts.samples,
+            "changes at instants": simulation.study.changes,
+            "a constraint that an input drives": facts.is_driven,
+        }
+        found = [reason for reason, is_there in reasons.items() if is_there]
+        if found or not isinstance(method, RungeKutta):
+            raise ArgumentError(
+                "these runs cannot go side by side",
+                where=simulation.study.called,
+                got="; ".join(found),
+                expected="an explicit method of a given step, and no events",
+                remedy="solver: {method: rk4, step: 1e-3}, and friction: {model: smooth} where there is dry friction",
+            )
+        return method
+
+    def _checked_breaks(self) -> list[float]:
+        """The instants at which signals are not smooth: each the end of a step."""
+        simulation, begin = self.simulation, self.simulation.study.begin
+        p = simulation.model.parameter_values
+        found = [b for b in simulation.breaks(Timetable(simulation.plant, p).breaks, p) if b > begin]
+        off = [b for b in found if abs(round((b - begin) / self.step) - (b - begin) / self.step) > WHOLE]
+        if off:
+            got = ", ".join(f"{b:g} s" for b in off[:4])
+            raise ArgumentError("signals switch within a step", got=got, remedy="choose a step that ends there")
+        return found
+
+    def _places(self, names: Sequence[str]) -> list[int]:
+        for name in names:
+            if name not in self.names:
+                expected, remedy = guess(name, self.names)
+                raise ArgumentError(f"nothing is called '{name}'", expected=expected, remedy=remedy)
+        return [self.names.index(name) for name in names]
+
+    def begin(self, which: Places, starts: Mapping[str, ArrayLike]) -> None:
+        """Start runs anew: each is what it would be alone, with these coordinates and speeds.
+
+        Args:
+            which: the places of the runs.
+            starts: coordinates and speeds by name, one value each or one for each of these runs.
+        """
+        if not len(which):
+            return
+        simulation = self.simulation
+        given = {n: np.broadcast_to(np.asarray(x, dtype=float), (len(which),)) for n, x in starts.items()}
+        rest = simulation.model.coordinates[0].name if not given and len(which) > 1 else None
+        if rest is not None:  # all alike: computed once
+            self.begin(which[:1], {})
+            for array in (self.x, self.m, self.u):
+                array[which[1:]] = array[which[0]]
+            self.count[which] = 0
+            return
+        variants = Variants(simulation, given, {}, {})
+        x = starting_states(simulation, variants)
+        self.x[which], self.count[which] = x, 0
+        self.u[which] = simulation.input_values
+        self.m[which] = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
+
+    def go_on(self, which: Places, inputs: Mapping[str, ArrayLike]) -> None:
+        """Advance runs by one control period.
+
+        Args:
+            which: the places of the runs.
+            inputs: by name, one value for each of these runs; held for the period.
+        """
+        names = list(self.simulation.model.mechanism.inputs)
+        for name, values in inputs.items():
+            self.u[which, names.index(name)] = values
+        counts = np.zeros(1, dtype=np.int64) if self._is_timeless else np.unique(self.count[which])
+        for count in counts:
+            self._advance(which if self._is_timeless else which[self.count[which] == count], int(count))
+        self.count[which] += 1
+
+    def _advance(self, which: Places, count: int) -> None:
+        problem, begin = self.simulation.problem, self.simulation.study.begin
+        if not len(which):
+            return
+        given: dict[str, Any] = {b.name: self.x[which, problem.columns(b.name)] for b in problem.states}
+        held = {"u": self.u[which], "m": self.m[which], "p": self.p[which]}
+        given |= {b.name: held[b.name] for b in problem.inputs if b.name in held}
+        motion = self._run(
+            **given,
+            step=self.step,
+            steps=self.steps,
+            every=self.steps,
+            time=begin,
+            first=count * self.steps,
+            breaks=self._breaks,
+            threads=self.threads,
+        )
+        for b, recorded in zip(problem.states, motion.states, strict=True):
+            self.x[which, problem.columns(b.name)] = recorded[:, -1]
+
+    def values(self, names: Sequence[str]) -> Array:
+        """What is called so, in all runs now: (runs, names); coordinates, speeds, states and outputs."""
+        places, size = self._places(names), len(self.simulation.state_names)
+        found = np.empty((len(self.x), len(places)))
+        items = self._items() if any(k >= size for k in places) else None
+        for column, k in enumerate(places):
+            found[:, column] = self.x[:, k] if k < size or items is None else items[:, k - size]
+        return found
+
+    def _items(self) -> Array:
+        plant = self.simulation.plant
+        native = plant.native("record", batches=True)
+        assert native is not None
+        times: Array = self.simulation.study.begin + self.period * self.count.astype(np.float64)
+        found = plant.evaluate(native, times, self.x, Held(self.u, self.m, self.p))
+        outputs = [a.name for a in native.interface.outputs]
+        return np.asarray(dict(zip(outputs, found if isinstance(found, tuple) else (found,), strict=True))["items"])
+
+
+def _is_timeless(study: Study) -> bool:
+    """Whether it surely does not matter at which time a motion begins."""
+    formulas = (found for found in walk(study.model) if isinstance(found, FoundFormula))
+    return not study.inputs and not study.blocks and all("t" not in found.formula.names for found in formulas)
