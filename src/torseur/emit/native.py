@@ -170,6 +170,27 @@ class NativeFunction:
         """The arguments of a call, in order."""
         return self.interface.free if self._bound else self.interface.inputs
 
+    @property
+    def work(self) -> Array | None:
+        """What the parameters were turned into, where they are bound."""
+        return self._work
+
+    @property
+    def work_size(self) -> int:
+        """How many numbers its parameters are turned into."""
+        self.ready()
+        return self._source.work
+
+    def address(self, width: int) -> int | None:
+        """Where its inner loop of NumPy's kind is, for a number of lanes; None without native code.
+
+        The loop takes the free inputs, then, where there are parameters, what they were turned into.
+        """
+        if self._source.backend is Backend.NUMPY:
+            return None
+        library = self._source.library(width)
+        return library["bound" if "bound" in library else "loop"]
+
     def ready(self) -> None:
         """Compile what single states need now, instead of at the first call."""
         if self._source.backend is not Backend.NUMPY:

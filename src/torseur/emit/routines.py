@@ -10,7 +10,7 @@ import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 from torseur.emit import cache
 from torseur.emit.ir import Body, Lanes
@@ -20,9 +20,9 @@ from torseur.errors import CompileError
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
 from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST
 from torseur.graph.routine import EPSILON, Loops, Routine
-from torseur.graph.routine_syntax import range_of
+from torseur.graph.routine_syntax import Kind, range_of
 
-__all__ = ["ROUTINES", "routine_imports", "write_routine"]
+__all__ = ["ROUTINES", "Translator", "routine_imports", "write_routine"]
 
 _ALL = FACTORS, SOLUTION, MULTIPLIERS, LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST
 ROUTINES: Mapping[str, Routine] = {routine.name: routine for routine in _ALL}
@@ -58,7 +58,7 @@ def _compiled(symbol: str, routine: Routine) -> Library:
 
 def routine_text(symbol: str, routine: Routine) -> str:
     """The module of one routine."""
-    return _Translator(routine).text(symbol)
+    return f"{Translator.DECLARED}\n{Translator(routine).text(symbol)}"
 
 
 # -- calls from other modules ------------------------------------------------------------------------------------------
@@ -152,35 +152,56 @@ def _copy(body: Body, lanes: Lanes, source: tuple[str, str | None], target: tupl
 
 # -- translation -------------------------------------------------------------------------------------------------------
 _INT = {ast.Add: "add nsw", ast.Sub: "sub nsw", ast.Mult: "mul nsw"}
-_REAL = {ast.Add: "fadd contract", ast.Sub: "fsub contract", ast.Mult: "fmul contract", ast.Div: "fdiv"}
 _COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 Value = tuple[str, str]
 """Type and name."""
 
 
-class _Translator:
+class Translatable(Protocol):
+    """What is translated: the names of a function, and its syntax tree."""
+
+    @property
+    def arguments(self) -> Mapping[str, str]: ...
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]: ...
+
+    @property
+    def tree(self) -> ast.FunctionDef: ...
+
+
+class Translator:
     """One routine as LLVM's assembly language; names are places on the stack, which LLVM turns into registers."""
 
-    def __init__(self, routine: Routine) -> None:
+    REAL: Mapping[type[ast.operator], str] = {
+        ast.Add: "fadd contract",
+        ast.Sub: "fsub contract",
+        ast.Mult: "fmul contract",
+        ast.Div: "fdiv",
+    }
+    POINTER: Mapping[str, str] = {"In": "ptr noalias readonly", "Out": "ptr noalias", "Work": "ptr noalias"}
+    DECLARED = "\n".join(f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "sqrt"))
+
+    def __init__(self, routine: Translatable) -> None:
         self.routine, self.body = routine, Body()
         self.places = {name: "i64" if kind == "int" else "double" for name, kind in routine.kinds.items()}
 
-    def text(self, symbol: str) -> str:
+    def text(self, symbol: str, linkage: str = "") -> str:
+        """The definition of one function."""
         arguments = []
         for name, kind in self.places.items():
             self.body.do(f"%place.{name} = alloca {kind}")
         for name, annotation in self.routine.arguments.items():
             whole = annotation == "int"
-            kind = "i64" if whole else "ptr noalias readonly" if annotation == "In" else "ptr noalias"
+            kind = "i64" if whole else self.POINTER[annotation]
             arguments.append(f"{kind} %arg.{name}")
             if whole:
                 self._store(name, ("i64", f"%arg.{name}"))
         self._block(self.routine.tree.body)
         self.body.do("ret void")
         lines = "\n".join(self.body.lines)
-        declared = "\n".join(f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "sqrt"))
-        return f"{declared}\ndefine void @{symbol}({', '.join(arguments)}) nounwind {{\n{lines}\n}}\n"
+        return f"define {linkage}void @{symbol}({', '.join(arguments)}) nounwind {{\n{lines}\n}}\n"
 
     # -- names ---------------------------------------------------------------------------------------------------------
     def _store(self, name: str, value: Value) -> None:
@@ -280,7 +301,7 @@ class _Translator:
                 if a[0] == b[0] == "i64" and type(op) in _INT:
                     return "i64", body.value(f"{_INT[type(op)]} i64 {a[1]}, {b[1]}")
                 x, y = self._as("double", a), self._as("double", b)
-                return "double", body.value(f"{_REAL[type(op)]} double {x}, {y}")
+                return "double", body.value(f"{self.REAL[type(op)]} double {x}, {y}")
             case ast.Call(func=ast.Name(id="int"), args=[inside]):
                 return "i64", body.value(f"fptosi double {self._as('double', self._value(inside))} to i64")
             case ast.Call(func=ast.Name(id=name), args=[inside]) if name in ("abs", "sqrt"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from torseur.errors import CompileError
@@ -19,6 +19,7 @@ __all__ = ["Kind", "kinds_of", "range_of", "tree_of"]
 Kind = Literal["int", "real"]
 
 _ORDER = ("int", "In", "Out", "Work")
+_ARRAYS = ("In", "Out", "Work")
 _FUNCTIONS: Mapping[str, Kind] = {"abs": "real", "sqrt": "real", "int": "int"}
 
 
@@ -59,9 +60,18 @@ def range_of(node: ast.For) -> tuple[ast.expr, ast.expr, bool]:
     return ast.Constant(0) if len(args) == 1 else args[0], args[0 if len(args) == 1 else 1], len(args) < 3
 
 
-def kinds_of(tree: ast.FunctionDef, n_out: int, n_work: int) -> dict[str, Kind]:
-    """Which names are whole numbers and which are reals; what a routine cannot use is refused."""
-    checker = _Checker(tree, n_out, n_work)
+def kinds_of(
+    tree: ast.FunctionDef, n_out: int, n_work: int, callees: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Kind]:
+    """Which names are whole numbers and which are reals; what a routine cannot use is refused.
+
+    Args:
+        tree: as from `tree_of`.
+        n_out, n_work: how many results and working arrays there are.
+        callees: what may be called as a statement, and the kinds of its arguments; None where that is not part of the
+            language.
+    """
+    checker = _Checker(tree, n_out, n_work, callees)
     if checker.faults:
         raise CompileError(
             "a routine uses what cannot be translated into every language",
@@ -78,7 +88,11 @@ class _Checker:
     A name must be assigned on every way that leads to where it is read; `known` are those.
     """
 
-    def __init__(self, tree: ast.FunctionDef, n_out: int, n_work: int) -> None:
+    def __init__(
+        self, tree: ast.FunctionDef, n_out: int, n_work: int, callees: Mapping[str, Sequence[str]] | None
+    ) -> None:
+        self.order = _ORDER if callees is None else (*_ORDER, "Call")
+        self.callees = dict(callees or {})
         self.faults: list[str] = []
         self.kinds: dict[str, Kind] = {}
         self.known: set[str] = set()
@@ -101,11 +115,11 @@ class _Checker:
             self.fault(tree, "an argument that is not plain")
         kinds = {x.arg: ast.unparse(x.annotation) if x.annotation else "nothing" for x in a.args}
         for name, kind in kinds.items():
-            if kind not in _ORDER:
-                self.faults.append(f"argument '{name}' is annotated with {kind} instead of {', '.join(_ORDER)}")
-        places = [_ORDER.index(kind) for kind in kinds.values() if kind in _ORDER]
+            if kind not in self.order:
+                self.faults.append(f"argument '{name}' is annotated with {kind} instead of {', '.join(self.order)}")
+        places = [self.order.index(kind) for kind in kinds.values() if kind in self.order]
         if places != sorted(places):
-            self.faults.append("arguments are not in the order whole numbers, In, Out, Work")
+            self.faults.append(f"arguments are not in the order whole numbers, {', '.join(self.order[1:])}")
         for kind, n in (("Out", n_out), ("Work", n_work)):
             if places.count(_ORDER.index(kind)) != n:
                 self.faults.append(
@@ -114,7 +128,8 @@ class _Checker:
         self.fixed = [name for name, kind in kinds.items() if kind == "int"]
         self.kinds |= dict.fromkeys(self.fixed, "int")
         self.known |= set(self.fixed)
-        return {name: kind for name, kind in kinds.items() if kind != "int"}
+        self.callees |= {name: ("int", "int") for name, kind in kinds.items() if kind == "Call"}
+        return {name: kind for name, kind in kinds.items() if kind in _ARRAYS}
 
     # -- statements --------------------------------------------------------------------------------------------------
     def _block(self, statements: Iterable[ast.stmt]) -> bool:
@@ -136,6 +151,8 @@ class _Checker:
                     self._apart(body)
                 case ast.For(target=ast.Name(), orelse=[]):
                     self._for(statement)
+                case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=args, keywords=[])) if name in self.callees:
+                    self._call(statement, self.callees[name], args)
                 case _:
                     self.fault(statement, "a statement of another kind")
         return ended
@@ -172,6 +189,18 @@ class _Checker:
         self.held = held
         self.read.add(name)
         self.known.discard(name)  # languages differ in what it holds after the loop
+
+    def _call(self, node: ast.stmt, wanted: Sequence[str], args: Sequence[ast.expr]) -> None:
+        if len(args) != len(wanted):
+            self.fault(node, f"a call with {len(args)} arguments instead of {len(wanted)}")
+        for kind, arg in zip(wanted, args, strict=False):
+            given = ast.unparse(arg)
+            if kind == "int":
+                self._whole(arg)
+            elif kind == "Call" and given not in self.callees:
+                self.fault(arg, "what is handed on cannot be called")
+            elif kind in _ARRAYS and (given not in self.arrays or (kind != "In" and self.arrays[given] == "In")):
+                self.fault(arg, "an array of another kind is handed on")
 
     def _assign(self, target: ast.expr, kind: Kind) -> None:
         match target:

@@ -16,6 +16,7 @@ from torseur.emit import source
 from torseur.errors import ArgumentError
 from torseur.simulation.integrate.recording import Recorder
 from torseur.simulation.run.batch import simulate_many
+from torseur.simulation.solvers.march import NUMBERS
 
 G = 9.81
 ROD = {"M": 1.0, "MX": 0.5, "YY": 1.0 / 3.0, "ZZ": 1.0 / 3.0}
@@ -308,10 +309,10 @@ def test_an_impact_at_a_recorded_instant_is_in_the_audit_and_the_speed_after_it_
 
 
 def test_on_a_grid_the_state_after_a_jump_takes_the_place_of_the_one_before():
-    recorder = Recorder(np.array([0.0, 1.0]), 0.0, 1.0)
+    recorder = Recorder(np.array([0.0, 1.0]), np.empty((3, 2)), np.zeros(NUMBERS))
     recorder.begin(0.0, np.array([1.0]))
     recorder.begin(0.0, np.array([2.0]))
-    times, states = recorder.arrays(1)
+    times, states = recorder.arrays()
     assert times.tolist() == [0.0]
     assert states.tolist() == [[2.0]]
 

@@ -44,7 +44,7 @@ def test_steppers_of_one_problem_share_code_and_nothing_else():
     for stepper in (one, other):
         stepper.restart(0.0, kepler_start(0.3))
         stepper.attempt(0.1)
-    assert one._native["step"] is other._native["step"]
+    assert one.code is other.code
     assert not np.array_equal(one.x, other.x)
 
 

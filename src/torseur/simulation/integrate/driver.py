@@ -17,8 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 import time as clock
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,14 @@ from torseur.simulation.integrate.crossings import PRECISION, EventSigns, ZeroCr
 from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Response, Sampling, Schedule
 from torseur.simulation.integrate.native_loop import UniformSteps, native_run
 from torseur.simulation.integrate.outcome import End, EventRecord, Outcome, Trajectory
-from torseur.simulation.integrate.recording import Counters, Recorder
+from torseur.simulation.integrate.recording import Counters, Recorder, checked_grid
+from torseur.simulation.solvers import march
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
+from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
-from torseur.simulation.solvers.sheet import GROWTH, LOOK
-from torseur.simulation.solvers.stepper import Method, Stepper
+from torseur.simulation.solvers.sheet import ERROR, GROWTH
+from torseur.simulation.solvers.stepper import Method, StepCode, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
 
 __all__ = ["integrate"]
@@ -51,6 +52,7 @@ def integrate(
     limits: Limits | None = None,
     hooks: Hooks | None = None,
     memory: Memory | None = None,
+    native: bool = True,
 ) -> Trajectory:
     """Integrate a problem; whatever happens, what was computed is returned.
 
@@ -62,11 +64,12 @@ def integrate(
         limits: of the steps.
         hooks: what acts on the run and looks at it.
         memory: what an earlier run with the same arguments remembered, to go on from there; `start` is not looked at.
+        native: whether the loop over the steps is native code; otherwise Python takes each of them, to the same bits.
     """
     begin, end = (float(s) for s in span)
     if not (math.isfinite(begin) and math.isfinite(end) and begin <= end):
         raise ArgumentError("wrong span", expected="two finite times in order, s", got=repr(span))
-    grid = None if output is None else np.asarray(output, dtype=float)
+    grid = checked_grid(output, begin, end)
     limits, hooks = limits or Limits(), hooks or Hooks()
     if method.control is None and limits.first is None:
         raise ArgumentError(
@@ -78,34 +81,78 @@ def integrate(
         steps = UniformSteps.of((begin, end), limits.first, grid) if alone else None
         if steps is not None:
             return native_run(problem, method.tableau, problem.start(start), held, steps, limits.steps, hooks, memory)
-    stepper = Stepper(method, problem, held, tolerance or Tolerance())
-    drive = _Drive(stepper, Recorder(grid, begin, end), Schedule(begin, end, hooks), limits, hooks)
-    return drive.run(begin, problem.start(start), memory)
+    tolerance, schedule = tolerance or Tolerance(), Schedule(begin, end, hooks)
+    code, pack = StepCode.of(method, problem), Recorder.PACK
+    lanes = Lanes(code, tolerance.array(problem.size), grid=grid, pack=pack, native=native)
+    drive = Drive(Stepper(method, problem, held, tolerance, lanes), grid, schedule, limits, hooks)
+    return _alone(drive.run(begin, problem.start(start), memory), lanes)
 
 
-class _Drive:
+def _alone(course: Course, lanes: Lanes) -> Trajectory:
+    """One run: native steps, and what its driver does between them."""
+    try:
+        next(course)
+        while True:
+            try:
+                lanes.march()
+                next(course)
+            except KeyboardInterrupt as interruption:  # the driver keeps what there is
+                course.throw(interruption)
+    except StopIteration as end:
+        found: Trajectory = end.value
+        return found
+
+
+Course = Generator[None, None, Trajectory]
+"""A run: it asks for native steps by yielding, and returns what came of it."""
+
+
+class Drive:
     """One run."""
 
     CROWD = 100  # events in a row, hardly apart in time
 
-    def __init__(self, stepper: Stepper, recorder: Recorder, schedule: Schedule, limits: Limits, hooks: Hooks) -> None:
-        self.stepper, self.recorder, self.schedule = stepper, recorder, schedule
-        self.limits, self.hooks, self.control = limits, hooks, stepper.method.control
+    def __init__(self, stepper: Stepper, grid: Array | None, schedule: Schedule, limits: Limits, hooks: Hooks) -> None:
+        self.stepper, self.schedule, self.limits, self.hooks = stepper, schedule, limits, hooks
+        self.control, self.numbers = stepper.method.control, stepper.numbers
         self.signs = EventSigns(stepper.layout.events, hooks.invariants)
-        self.counters = Counters()
+        self.numbers[:] = 0.0
+        self.numbers[[march.LONGEST, march.SHORTEST, march.ADAPTIVE]] = (
+            limits.longest,
+            limits.shortest,
+            self.control is not None,
+        )
+        self.recorder, self.counters = Recorder(grid, stepper.page, self.numbers), Counters(self.numbers)
         self.h = limits.first or 0.0
         self._crowded = 0
         self._moved: Array | None = None
         self._leg: tuple[float, int] | None = None  # where a segment was left
-        self._fresh = True  # no step was accepted since the last restart: signs are not those of the record
         self._looked = clock.perf_counter()
+        self._pause = 16 if hooks.monitor or hooks.progress or hooks.checkpoint else 4096
 
-    def run(self, t: float, x: Array, memory: Memory | None = None) -> Trajectory:
+    @property
+    def t(self) -> float:
+        return float(self.numbers[march.T])
+
+    @t.setter
+    def t(self, t: float) -> None:
+        self.numbers[march.T] = t
+
+    @property
+    def h(self) -> float:
+        """How long the next step is to be."""
+        return float(self.numbers[march.H])
+
+    @h.setter
+    def h(self, h: float) -> None:
+        self.numbers[march.H] = h
+
+    def run(self, t: float, x: Array, memory: Memory | None = None) -> Course:
         began = clock.perf_counter()
         self.t, self._moved = t, x
         outcome, blame, why = Outcome.COMPLETE, None, None
         try:
-            self._whole(memory)
+            yield from self._whole(memory)
         except End as end:
             outcome, blame, why = end.outcome, end.blame, end.why
         except KeyboardInterrupt:
@@ -114,7 +161,7 @@ class _Drive:
             outcome, why = Outcome.UNDECIDED, f"{error.what}; {error.remedy}" if error.remedy else error.what
         stepper = self.stepper
         counts = self.counters.counts(stepper.evaluations, clock.perf_counter() - began)
-        times, states = self.recorder.arrays(stepper.layout.n)
+        times, states = self.recorder.arrays()
         return Trajectory(times, states, tuple(self.counters.events), outcome, self.t, self.x, blame, counts, why)
 
     @property
@@ -122,7 +169,7 @@ class _Drive:
         """The state at the time: where the last accepted step ended, unless it was moved since."""
         return self.stepper.accepted if self._moved is None else self._moved
 
-    def _whole(self, memory: Memory | None) -> None:
+    def _whole(self, memory: Memory | None) -> Iterator[None]:
         """Segments between the instants of the schedule."""
         if memory is None:
             self._begin()
@@ -133,7 +180,7 @@ class _Drive:
                 break
             if count >= self.limits.steps:
                 raise End(Outcome.TOO_MANY_STEPS)
-            self._segment(self.schedule.next())
+            yield from self._segment(self.schedule.next())
             broken, acting = self.schedule.due(self.t)
             if self.t < self.schedule.end:
                 changed = self._sample(acting)
@@ -149,20 +196,21 @@ class _Drive:
             self.hooks.monitor(self.t, self.x, self.stepper.held)
 
     # -- what is remembered between two steps --------------------------------------------------------------------------
-    def memory(self, base: float, count: int) -> Memory:
+    def memory(self) -> Memory:
+        base, count = self.numbers.item(march.BASE), int(self.numbers[march.COUNT])
         return {
             "state": self.x,
             "numbers": [self.t, self.h, base, count, self._crowded],
             "signs": self.signs.memory(),
             "schedule": self.schedule.memory(),
-            "recorder": self.recorder.memory(self.stepper.layout.n),
+            "recorder": self.recorder.memory(),
             "stepper": self.stepper.memory(),
             "counters": self.counters.memory(),
         }
 
     def recall(self, memory: Memory) -> None:
         self.t, self.h, base, count, self._crowded = memory["numbers"]
-        self._moved, self._leg, self._fresh = None, (base, count), False
+        self._moved, self._leg, self.numbers[march.FRESH] = None, (base, count), 0.0
         for name in ("signs", "schedule", "recorder", "stepper", "counters"):
             getattr(self, name).recall(memory[name])
 
@@ -188,7 +236,7 @@ class _Drive:
         record = stepper.record
         if not np.isfinite(record).all():
             raise End(Outcome.NOT_FINITE, self._first_not_finite())
-        self._moved, self._fresh = None, True
+        self._moved, self.numbers[march.FRESH] = None, 1.0
         self.signs.begin(stepper, fired)
         if self.control is not None:
             self.h = self._first_step()
@@ -243,62 +291,48 @@ class _Drive:
         return response.state is not None or response.held is not None
 
     # -- steps ---------------------------------------------------------------------------------------------------------
-    def _segment(self, instant: float) -> None:
+    def _segment(self, instant: float) -> Iterator[None]:
         """Steps from here to an instant, exactly."""
-        stepper, recorder, counters, longest = self.stepper, self.recorder, self.counters, self.limits.longest
-        attempt, accept, adaptive = stepper.attempt, stepper.accept, self.control is not None
-        rejected, iterates = False, stepper.iterates
-        (base, count), self._leg = self._leg or (self.t, 0), None
-        most = self.limits.steps
-        while self.t < instant:
-            if counters.steps >= most:
-                raise End(Outcome.TOO_MANY_STEPS)
-            t, h = self.t, self.h
-            left = instant - t
-            if h > longest:
-                h = longest
-            ends = h >= left * 0.9999999999
-            if ends:
-                h = left
-            elif adaptive and 2.0 * h > left:
-                h = 0.5 * left
-            error = attempt(h)
-            if not error <= 1.0:
-                self._refuse(h, error)
-                rejected = True
-                continue
-            count += 1
-            after = instant if ends else t + h if adaptive else base + count * h  # a given step does not drift
-            record = stepper.record
-            if adaptive:
-                growth = record.item(GROWTH)
-                if growth < 1.0 or not (ends or rejected):  # cut short by an instant, or after a bad one: no longer
-                    self.h = h * growth
-            rejected = False
-            counters.steps += 1
-            if iterates:
-                counters.newton += stepper.work_done
-            if (self._fresh or record.item(LOOK)) and self._events(h, after):
-                instant, base, count = self.schedule.next(), self.t, 0
-                continue
-            if recorder.due <= after:
-                recorder.step(t, h, after, stepper, stepper.x)
-            accept(after)
-            self.t, self._moved, self._fresh = after, None, False
-            if not counters.steps & 15:
-                self._look_around(base, count)
+        numbers, leg = self.numbers, self._leg
+        self._leg = None
+        self._aim(instant, *(leg or (self.t, 0)))
+        while self.t < numbers[march.INSTANT]:
+            numbers[march.MOST] = min(self.limits.steps, (self.counters.steps // self._pause + 1) * self._pause)
+            self.stepper.ready()
+            yield
+            status, numbers[march.STATUS] = int(numbers[march.STATUS]), march.AIM
+            if status == march.REFUSED:
+                self._refuse()
+            elif status == march.FULL:
+                self.recorder.make_room()
+            elif status == march.AT_EVENT:
+                if self._events(numbers.item(march.TRIED), numbers.item(march.AFTER)):
+                    self._aim(self.schedule.next(), self.t, 0)
+                else:
+                    self.recorder.make_room()
+                    numbers[march.STATUS] = march.TAKEN
+            else:
+                self._moved = None
+                if not self.counters.steps & 15:
+                    self._look_around()
+                if status == march.PAUSED and self.counters.steps >= self.limits.steps:
+                    raise End(Outcome.TOO_MANY_STEPS)
 
-    def _refuse(self, h: float, error: float) -> None:
+    def _aim(self, instant: float, base: float, count: int) -> None:
+        """Steps lead to an instant from now on; where they are given, they are counted from a time."""
+        self.numbers[[march.INSTANT, march.BASE, march.COUNT]] = instant, base, count
+        self.numbers[[march.WAS_REFUSED, march.STATUS]] = 0.0, march.AIM
+
+    def _refuse(self) -> None:
         """A step that is not good enough: the next one is shorter, or the run is over."""
-        self.counters.rejected += 1
-        self.counters.newton += self.stepper.work_done
-        control, is_number = self.control, error < math.inf
+        record, numbers, control = self.stepper.record, self.numbers, self.control
+        error = record.item(ERROR)
         if control is not None:
-            h *= control.shrinkage(error)
+            h = numbers.item(march.TRIED) * record.item(GROWTH)
             if h >= max(self.limits.shortest, 4.0 * math.ulp(self.t)):
-                self.h = h
+                self.h, numbers[march.WAS_REFUSED] = h, 1.0
                 return
-        if is_number:
+        if error < math.inf:
             change = np.abs(self.stepper.x - self.x) / self.stepper.scale(self.x)
             raise End(Outcome.STEP_UNDERFLOW, int(np.argmax(change)))
         blame = self._first_not_finite()
@@ -310,7 +344,7 @@ class _Drive:
         bad = ~(np.isfinite(record[layout.x]) & np.isfinite(record[layout.rate]))
         return int(np.argmax(bad)) if bad.any() else None
 
-    def _look_around(self, base: float, count: int) -> None:
+    def _look_around(self) -> None:
         if self.hooks.monitor is not None:
             self.hooks.monitor(self.t, self.x, self.stepper.held)
         if self.hooks.progress is not None:
@@ -319,7 +353,7 @@ class _Drive:
                 self._looked = now
                 self.hooks.progress(self.t)
         if self.hooks.checkpoint is not None:
-            self.hooks.checkpoint(partial(self.memory, base, count))
+            self.hooks.checkpoint(self.memory)
 
     # -- events --------------------------------------------------------------------------------------------------------
     def _events(self, h: float, after: float) -> bool:
@@ -342,7 +376,7 @@ class _Drive:
     def _meet(self, group: Sequence[ZeroCrossing], h: float, theta: float, time: float) -> bool:
         """Ask the handler about events of one instant; whether anything changed."""
         stepper, t = self.stepper, self.t
-        arrived = stepper.x.copy() if theta >= 1.0 else stepper.state(theta).copy()
+        arrived = stepper.x if theta >= 1.0 else stepper.state(theta).copy()
         if self.recorder.is_on_grid and self.recorder.due <= time:  # before the handler changes what is held
             self.recorder.step(t, h, time, stepper, arrived)
         responses = self._ask(group, time, arrived)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,137 +12,152 @@ from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError
 from torseur.simulation.integrate.outcome import Counts, EventRecord
+from torseur.simulation.solvers import march
 from torseur.simulation.solvers.problem import Array, Held, Memory
 from torseur.simulation.solvers.stepper import Stepper
 
-__all__ = ["Counters", "HeldHistory", "ParameterChange", "Recorder"]
+__all__ = ["Counters", "HeldHistory", "ParameterChange", "Recorder", "checked_grid"]
 
-_MANY = 128
-"""Times in one step from which on a batch is quicker than one call each."""
+
+def checked_grid(grid: Sequence[float] | Array | None, begin: float, end: float) -> Array | None:
+    """Times to record: finite, in order, within the span."""
+    if grid is None:
+        return None
+    times = np.asarray(grid, dtype=float)
+    inside = times.ndim == 1 and np.isfinite(times).all() and (np.diff(times) > 0.0).all()
+    if not inside or (times.size and (times[0] < begin or times[-1] > end)):
+        raise ArgumentError("wrong output times", expected=f"finite, rising, from {begin} to {end} s", got=repr(grid))
+    return times
 
 
 class Recorder:
-    """Rows of times and states, growing.
+    """Rows of times and states: native steps write them into a page, and so does what happens between them.
 
     Args:
         grid: times in order, within the span; None records the end of every step and both sides of every jump.
-        begin, end: the span.
+        page: (rows, 1 + n); on a grid there is room for all of it.
+        numbers: of the run, which tell how many rows there are, and which time is next.
     """
 
-    PACK = 512  # rows that are gathered before they are copied: a row alone keeps the whole record of its step
+    PACK = 512
+    """Rows of a page without a grid."""
 
-    def __init__(self, grid: Array | None, begin: float, end: float) -> None:
-        self._grid: list[float] | None = None
-        self._next = 0
-        self._times: list[float] = []
-        self._rows: list[Array] = []
+    def __init__(self, grid: Array | None, page: Array, numbers: Array) -> None:
+        self._grid = None if grid is None else grid.tolist()
+        self._page, self._numbers = page, numbers
         self._packs: list[Array] = []
-        self.due = -math.inf
-        """Nothing is to be recorded before this time."""
-        if grid is None:
-            return
-        inside = grid.ndim == 1 and np.isfinite(grid).all() and (np.diff(grid) > 0.0).all()
-        if not inside or (grid.size and (grid[0] < begin or grid[-1] > end)):
-            raise ArgumentError(
-                "wrong output times", expected=f"finite, rising, from {begin} to {end} s", got=repr(grid)
-            )
-        self._grid = grid.tolist()
-        self._advance(0)
-
-    def _advance(self, upto: int) -> None:
-        assert self._grid is not None
-        self._next = upto
-        self.due = self._grid[upto] if upto < len(self._grid) else math.inf
+        numbers[[march.ROWS, march.DUE]] = 0.0
 
     @property
     def is_on_grid(self) -> bool:
         return self._grid is not None
 
+    @property
+    def _rows(self) -> int:
+        return int(self._numbers[march.ROWS])
+
+    @property
+    def due(self) -> float:
+        """Nothing is to be recorded before this time."""
+        if self._grid is None:
+            return -math.inf
+        place = int(self._numbers[march.DUE])
+        return self._grid[place] if place < len(self._grid) else math.inf
+
     def begin(self, t: float, x: Array) -> None:
         """The start, and the state after a jump: on a grid it takes the place of the state before it."""
         if self._grid is None:
-            self._row(t, x.copy())
+            self._row(t, x)
         elif self.due == t:
-            self._row(t, x.copy())
-            self._advance(self._next + 1)
-        elif self._times and self._times[-1] == t:
-            (self._rows or self._packs[-1])[-1] = x.copy()
+            self._row(t, x)
+            self._numbers[march.DUE] += 1.0
+        elif self._rows and self._page[self._rows - 1, 0] == t:
+            self._page[self._rows - 1, 1:] = x
 
     def step(self, t: float, h: float, upto: float, stepper: Stepper, end: Array) -> None:
         """A step from t, of length h, of which the part until a time counts; at that time the state is `end`."""
-        grid = self._grid
-        if grid is None:
+        if self._grid is None:
             self._row(upto, end)
             return
-        k = self._next
-        last = bisect_right(grid, upto, k)
-        inner = last - (last > k and grid[last - 1] == upto)
-        if inner - k > _MANY:
-            for time, x in zip(grid[k:inner], stepper.states((np.array(grid[k:inner]) - t) / h), strict=True):
-                self._row(time, x)
-        else:
-            for time in grid[k:inner]:
-                self._row(time, stepper.state((time - t) / h))
-        if inner < last:
+        while self.due < upto:
+            self._row(self.due, stepper.state((self.due - t) / h))
+            self._numbers[march.DUE] += 1.0
+        if self.due == upto:
             self._row(upto, end)
-        self._advance(last)
+            self._numbers[march.DUE] += 1.0
 
     def close(self, t: float, x: Array) -> None:
         """The last instant of a run that ends before its time, on the grid or not."""
-        if self._grid is not None and (not self._times or self._times[-1] < t):
-            self._row(t, x.copy())
+        if self._grid is not None and (not self._rows or self._page[self._rows - 1, 0] < t):
+            self._row(t, x)
+
+    def make_room(self) -> None:
+        """For one more row at least."""
+        if self._rows >= len(self._page):
+            self._packs.append(self._page.copy())
+            self._numbers[march.ROWS] = 0.0
 
     def _row(self, t: float, x: Array) -> None:
-        self._times.append(t)
-        self._rows.append(x)
-        if len(self._rows) >= self.PACK:
-            self._packs.append(np.array(self._rows))
-            self._rows = []
+        self.make_room()
+        self._page[self._rows, 0] = t
+        self._page[self._rows, 1:] = x
+        self._numbers[march.ROWS] += 1.0
 
-    def memory(self, n: int) -> Memory:
-        times, states = self.arrays(n)
-        return {"times": times, "states": states, "next": self._next}
+    def memory(self) -> Memory:
+        times, states = self.arrays()
+        return {"times": times, "states": states, "next": int(self._numbers[march.DUE])}
 
     def recall(self, memory: Memory) -> None:
-        self._times, self._rows, self._packs = memory["times"].tolist(), [], [memory["states"]]
-        if self._grid is not None:
-            self._advance(memory["next"])
+        rows = np.column_stack([memory["times"], memory["states"]])
+        if self._grid is None:
+            self._packs, self._numbers[march.ROWS] = [rows], 0.0
+        else:
+            self._page[: len(rows)] = rows
+            self._numbers[march.ROWS] = float(len(rows))
+        self._numbers[march.DUE] = float(memory["next"])
 
-    def arrays(self, n: int) -> tuple[Array, Array]:
-        """Everything so far; an interruption may have come between two lists."""
-        states = np.concatenate([*self._packs, np.array(self._rows).reshape(-1, n)])
-        rows = min(len(self._times), len(states))
-        return np.array(self._times[:rows]), states[:rows]
+    def arrays(self) -> tuple[Array, Array]:
+        """Everything so far."""
+        rows = np.concatenate([*self._packs, self._page[: self._rows]])
+        return rows[:, 0].copy(), rows[:, 1:].copy()
 
 
-@dataclass
 class Counters:
-    """Steps taken and refused, Newton iterations, restarts, steps that were tried only to begin; events."""
+    """What a run cost so far: steps taken and refused and Newton iterations, which native steps count among the
+    numbers of the run; restarts, and steps that were tried only to begin; events.
+    """
 
-    steps: int = 0
-    rejected: int = 0
-    newton: int = 0
-    restarts: int = 0
-    starts: int = 0
-    events: list[EventRecord] = field(default_factory=list)
+    def __init__(self, numbers: Array) -> None:
+        self._numbers = numbers
+        self.restarts = self.starts = 0
+        self.events: list[EventRecord] = []
+
+    @property
+    def steps(self) -> int:
+        return int(self._numbers[march.STEPS])
+
+    @property
+    def _counted(self) -> list[int]:
+        return [int(k) for k in self._numbers[[march.STEPS, march.REJECTED, march.NEWTON]]]
 
     def counts(self, evaluations: int, seconds: float) -> Counts:
         """What a run cost, from the evaluations of one step and the time it took."""
-        tried = self.steps + self.rejected + self.starts
-        evaluated = tried * evaluations + self.newton
-        return Counts(self.steps, self.rejected, evaluated, self.newton, self.restarts, seconds)
+        steps, rejected, newton = self._counted
+        evaluated = (steps + rejected + self.starts) * evaluations + newton
+        return Counts(steps, rejected, evaluated, newton, self.restarts, seconds)
 
     def memory(self) -> Memory:
         passed = self.events
         return {
-            "counts": [self.steps, self.rejected, self.newton, self.restarts, self.starts],
+            "counts": [*self._counted, self.restarts, self.starts],
             "passages": [[e.time, e.event, e.rising] for e in passed],
             "before": np.array([e.before for e in passed]),
             "after": np.array([e.after for e in passed]),
         }
 
     def recall(self, memory: Memory) -> None:
-        self.steps, self.rejected, self.newton, self.restarts, self.starts = memory["counts"]
+        *counted, self.restarts, self.starts = memory["counts"]
+        self._numbers[[march.STEPS, march.REJECTED, march.NEWTON]] = counted
         passed = zip(memory["passages"], memory["before"], memory["after"], strict=True)
         self.events = [EventRecord(t, k, rising, before, after) for (t, k, rising), before, after in passed]
 

@@ -41,31 +41,32 @@ class Tolerance:
 
     def array(self, n: int) -> Array:
         """rtol, then atol of each of n states."""
-        atol = np.ravel(self.atol)
+        atol = np.ravel(np.asarray(self.atol, dtype=float))
         if atol.size not in (1, n):
             raise ArgumentError("wrong tolerance", where="atol", expected=f"1 or {n} numbers", got=str(atol.size))
-        return np.concatenate([[self.rtol], np.broadcast_to(atol, n)])
+        return np.concatenate([[float(self.rtol)], np.broadcast_to(atol, n)])
 
 
 class StepControl(Protocol):
-    """The next step from scaled errors. What follows a good step is part of the native code."""
+    """The next step from scaled errors, as part of the native step."""
 
     @property
     def order(self) -> int:
         """The error of one step falls with this power of its length."""
 
     def growth(self, error: Expr, before: Expr) -> Expr:
-        """By what the next step may be longer (or must be shorter), from the errors of this step and the one before."""
+        """By what the next step may be longer (or must be shorter), from the errors of this step and the one before.
 
-    def shrinkage(self, error: float) -> float:
-        """By what a step that was refused must be shorter; an infinite error is a step without a result."""
+        An error above 1 is a step that is refused and tried again; an infinite one, or nan, has no result at all.
+        """
 
 
 @dataclass(frozen=True)
 class PIControl:
     """h clip(safety err^-alpha err_before^beta, smallest, largest), with alpha = 1/order - 3/4 beta.
 
-    The rule of Gustafsson in the form of Hairer, Norsett & Wanner, Solving ODEs I, II.4, and II, IV.2.
+    The rule of Gustafsson in the form of Hairer, Norsett & Wanner, Solving ODEs I, II.4, and II, IV.2. After a refused
+    step h max(safety err^-1/order, smallest), after one without a result h / 10.
     """
 
     order: int
@@ -75,15 +76,14 @@ class PIControl:
     largest: float = 10.0
 
     def growth(self, error: Expr, before: Expr) -> Expr:
-        factor = self.safety * maximum(error, 1e-10) ** -(1.0 / self.order - 0.75 * self.beta)
+        refused = error > 1.0
+        exponent: Expr | float = -(1.0 / self.order - 0.75 * self.beta)
+        if self.beta:  # what follows a refused step depends on its own error alone
+            exponent = select(refused, -1.0 / self.order, exponent)
+        factor = self.safety * maximum(error, 1e-10) ** exponent
         if self.beta:
-            factor = factor * maximum(before, 1e-4) ** self.beta
-        return minimum(maximum(factor, self.smallest), self.largest)
-
-    def shrinkage(self, error: float) -> float:
-        if not error < math.inf:
-            return 0.1
-        return max(self.smallest, self.safety * math.pow(error, -1.0 / self.order))
+            factor = factor * select(refused, 1.0, maximum(before, 1e-4) ** self.beta)
+        return select(error < math.inf, minimum(maximum(factor, self.smallest), self.largest), 0.1)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,6 @@ class EasyDynControl:
     order: int = 2
 
     def growth(self, error: Expr, before: Expr) -> Expr:
-        return select(error < 0.1, 1.0 / sqrt(2.1 * error + 0.04), 1.0)
-
-    def shrinkage(self, error: float) -> float:
-        return math.sqrt((0.21 + 0.04 * error) / error) if error < math.inf else 0.25
+        good = select(error < 0.1, 1.0 / sqrt(2.1 * error + 0.04), 1.0)
+        bad = select(error < math.inf, sqrt((0.21 + 0.04 * error) / error), 0.25)
+        return select(error <= 1.0, good, bad)

@@ -30,7 +30,7 @@ from torseur.graph.linear import largest
 from torseur.simulation.solvers.hoisting import hoisted
 from torseur.simulation.solvers.problem import Problem
 
-__all__ = ["ERROR", "GROWTH", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "nested"]
+__all__ = ["ERROR", "GROWTH", "HEAD", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "nested"]
 
 NOW = 4
 """Numbers of the block "now": time at the beginning of the step, its length, and the interval its stages stay in.
@@ -42,7 +42,8 @@ ERROR, GROWTH, LOOK, WORK_DONE = 0, 1, 2, 3
 """Where in a record its scaled error is (at most 1 is good, inf is a step that has no result), by what the next step
 may be longer, whether an event may lie within the step (0: surely not), and how many Newton iterations it took."""
 
-_HEAD = 4
+HEAD = 4
+"""Numbers at the beginning of a record, before the state."""
 
 _LARGE = 2000
 """Nodes of event functions from which on their slopes are differences."""
@@ -66,7 +67,7 @@ class Layout:
 
     @property
     def x(self) -> slice:
-        return slice(_HEAD, _HEAD + self.n)
+        return slice(HEAD, HEAD + self.n)
 
     @property
     def rate(self) -> slice:

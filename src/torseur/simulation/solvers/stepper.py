@@ -21,10 +21,11 @@ from torseur.emit import NativeFunction
 from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.kept import kept
+from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem, Solvable
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
-__all__ = ["Method", "Pieces", "Stepper", "dense_output"]
+__all__ = ["Method", "Pieces", "StepCode", "Stepper", "dense_output"]
 
 
 @dataclass(frozen=True)
@@ -97,73 +98,118 @@ def _functions(pieces: Pieces, problem: Problem) -> dict[str, Function]:
     return {name: f for name, f in found.items() if f is not None}
 
 
-def _compiled(method: Method, problem: Solvable) -> tuple[StepFacts, dict[str, NativeFunction]]:
+class StepCode:
     """What a method gives for a problem, its functions as native code."""
-    store = problem.store.part("steps", canonical(method))
 
-    @cache
-    def derived() -> tuple[Pieces, dict[str, Function]]:
-        pieces = method.pieces(problem.derived())
-        return pieces, _functions(pieces, problem.derived())
+    def __init__(self, method: Method, problem: Solvable) -> None:
+        store = problem.store.part("steps", canonical(method))
 
-    def facts() -> StepFacts:
-        pieces, functions = derived()
-        return StepFacts(pieces.layout, pieces.evaluations, pieces.iterates, tuple(functions))
+        @cache
+        def derived() -> tuple[Pieces, dict[str, Function]]:
+            pieces = method.pieces(problem.derived())
+            return pieces, _functions(pieces, problem.derived())
 
-    found = store.facts(facts)
-    return found, store.functions(found.functions, lambda: derived()[1], lanes=1)
+        def facts() -> StepFacts:
+            pieces, functions = derived()
+            return StepFacts(pieces.layout, pieces.evaluations, pieces.iterates, tuple(functions))
+
+        self.facts = found = store.facts(facts)
+        self.layout = found.layout
+        self.functions = store.functions(found.functions, lambda: derived()[1], lanes=1)
+        self._last: tuple[bytes, dict[str, NativeFunction]] | None = None
+
+    @classmethod
+    def of(cls, method: Method, problem: Solvable) -> StepCode:
+        """Kept as long as the problem."""
+        return kept(problem, method, lambda: cls(method, problem))
+
+    def bound(self, p: Array) -> dict[str, NativeFunction]:
+        """The functions at some parameters; those bound last are at hand."""
+        if not p.size:
+            return self.functions
+        key, last = p.tobytes(), self._last
+        if last is None or last[0] != key:
+            last = self._last = key, {name: f.bind(p) for name, f in self.functions.items()}
+        return last[1]
 
 
 class Stepper:
-    """A method bound to a problem and its held numbers. It has a state: where it is, and the step tried last."""
+    """A method bound to a problem and its held numbers. It has a state: where it is, and the step tried last.
 
-    def __init__(self, method: Method, problem: Solvable, held: Held, tolerance: Tolerance) -> None:
-        self.method, self.problem = method, problem
-        facts, self._native = kept(problem, method, lambda: _compiled(method, problem))
-        self.layout, self.evaluations, self.iterates = facts.layout, facts.evaluations, facts.iterates
-        self._now, self._theta = np.zeros(NOW), np.zeros(1)
+    Args:
+        method, problem, held, tolerance: what it integrates.
+        lanes: where its numbers are, beside those of other runs; by default in arrays of its own.
+        place: its row there.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        problem: Solvable,
+        held: Held,
+        tolerance: Tolerance,
+        lanes: Lanes | None = None,
+        place: int = 0,
+    ) -> None:
+        self.method, self.problem, self._place = method, problem, place
+        self.code = code = StepCode.of(method, problem)
+        self.layout, self.evaluations, self.iterates = code.layout, code.facts.evaluations, code.facts.iterates
         self._tolerance = tolerance.array(problem.size)
-        self._first, self._stop = facts.layout.dense.start, facts.layout.dense.stop
-        self.hold(held)
-        self._record = self._new = np.zeros(facts.layout.size)
+        self.lanes = lanes = lanes or Lanes(code, self._tolerance)
+        self.numbers = lanes.numbers[place]
+        """Where the run is, and what its next step will be; see `torseur.simulation.solvers.march`."""
+        self.page = lanes.page[place]
+        """Where its rows are recorded."""
+        self._now, self._record, self._tried = lanes.now[place], lanes.record[place], lanes.tried[place]
+        self._theta = np.zeros(1)
         self._dense: Array | None = None
+        self.hold(held)
 
     def hold(self, held: Held) -> None:
         """Bind the held numbers: u and m stay the caller's arrays, p is worked into the code's constants."""
-        self.held = held
-        fixed = [held[b.name] for b in self.problem.inputs if b.name in ("u", "m")]
-        calls = {}
-        for key, native in self._native.items():
-            bound = native.bind(held.p) if held.p.size else native
-            ends = [self._tolerance, *fixed] if key in ("step", "begin") else fixed
-            calls[key] = _quick(bound, ends)
-        self._step, self._at, self._states = calls["step"], calls["at"], calls.get("states", calls["at"])
-        self._begin, self._extend = calls.get("begin", calls["step"]), calls.get("extend")
+        self.held, self._bound = held, self.code.bound(held.p)
+        self._calls: dict[str, Callable[..., Any]] = {}
+        self.lanes.hold(self._place, held, self._bound)
+
+    def _call(self, name: str, *args: Array) -> Any:
+        """One of the functions, where it is, at what is held."""
+        if name not in self._calls:
+            ends = [self.held[b.name] for b in self.problem.inputs if b.name in ("u", "m")]
+            if name in ("step", "begin"):
+                ends = [self._tolerance, *ends]
+            self._calls[name] = _quick(self._bound[name], ends)
+        return self._calls[name](*args)
+
+    def ready(self) -> None:
+        """Before native steps: let them see what was changed in place."""
+        self._dense = None
+        self.lanes.see(self._place, self.held)
 
     # -- stepping ------------------------------------------------------------------------------------------------------
     def restart(self, t: float, x: Array, earliest: float = -math.inf, latest: float = math.inf) -> None:
         """Begin at a state; stages of the steps to come stay within the interval of time."""
-        last = np.zeros(self.layout.size)
-        last[self.layout.x] = x
+        self._record[:] = 0.0
+        self._record[self.layout.x] = x
         self._now[:] = t, 0.0, earliest, latest
-        self._record = self._new = self._begin(self._now, last)
+        self._tried[:] = self._call("begin" if "begin" in self._bound else "step", self._now, self._record)
+        self._record[:] = self._tried
         self._dense = None
 
     def attempt(self, h: float) -> float:
         """Try a step; gives its scaled error."""
         self._now[1] = h
         self._dense = None
-        self._new = new = self._step(self._now, self._record)
-        return new.item(ERROR)  # type: ignore[no-any-return]
+        self._tried[:] = self._call("step", self._now, self._record)
+        return float(self._tried[ERROR])
 
     def accept(self, t: float) -> None:
         """Go on from the end of the step tried last, which is at time t."""
-        self._record = self._new
+        self._record[:] = self._tried
         self._now[0] = t
 
     def forget(self) -> None:
         """Drop the step tried last."""
-        self._new, self._dense = self._record, None
+        self._tried[:], self._dense = self._record, None
 
     def bound(self, latest: float) -> None:
         """Let the stages of the steps to come go further in time."""
@@ -171,19 +217,20 @@ class Stepper:
 
     def memory(self) -> Memory:
         """Between two steps: all that the next one depends on."""
-        return {"now": self._now, "record": self._record, "u": self.held.u, "m": self.held.m, "p": self.held.p}
+        held = self.held
+        return {"now": self._now.copy(), "record": self._record.copy(), "u": held.u, "m": held.m, "p": held.p}
 
     def recall(self, memory: Memory) -> None:
         held = self.held
         held.u[:], held.m[:] = memory["u"], memory["m"]
         self.hold(Held(held.u, held.m, memory["p"]))
-        self._now[:], self._record = memory["now"], memory["record"]
+        self._now[:], self._record[:] = memory["now"], memory["record"]
         self.forget()
 
     def repeated(self, h: float, times: int) -> Callable[[], object]:
         """The step from here, so many times over in native code alone: what a step costs that nobody steers."""
         self._now[1] = h
-        native = self._native["step"].bind(self.held.p) if self.held.p.size else self._native["step"]
+        native = self._bound["step"]
         fixed = [self.held[b.name] for b in self.problem.inputs if b.name in ("u", "m")]
         now, last = (np.tile(a, (times, 1)) for a in (self._now, self._record))
         return partial(native, now, last, self._tolerance, *fixed, out=np.empty_like(last))
@@ -192,26 +239,30 @@ class Stepper:
     @property
     def record(self) -> Array:
         """Of the step tried last."""
-        return self._new
+        found: Array = self._tried
+        return found
 
     @property
     def x(self) -> Array:
         """The state at the end of the step tried last."""
-        return self._new[self.layout.x]
+        found: Array = self._tried[self.layout.x].copy()
+        return found
 
     @property
     def accepted(self) -> Array:
         """The state that the next step begins with."""
-        return self._record[self.layout.x]
+        found: Array = self._record[self.layout.x].copy()
+        return found
 
     @property
     def g(self) -> Array:
-        return self._new[self.layout.g]
+        found: Array = self._tried[self.layout.g]
+        return found
 
     @property
     def work_done(self) -> int:
         """Newton iterations in the step tried last."""
-        return int(self._new[WORK_DONE])
+        return int(self._tried[WORK_DONE])
 
     def scale(self, x: Array) -> Array:
         """What errors are measured by: atol + rtol |x|; those of bystanders do not count."""
@@ -223,32 +274,37 @@ class Stepper:
         """The scaled norms of the state and of its rate, over what steers."""
         counted = list(self.problem.steering)
         scale = self.scale(self.x)[counted]
-        x, rate = self.x[counted] / scale, self._new[self.layout.rate][counted] / scale
+        x, rate = self.x[counted] / scale, self._tried[self.layout.rate][counted] / scale
         n = max(x.size, 1)
         return math.sqrt(float(x @ x) / n), math.sqrt(float(rate @ rate) / n)
 
     def states(self, theta: Array) -> Array:
         """Dense output in the step tried last, not yet accepted: (k,) -> (k, n)."""
-        found: Array = self._states(theta[:, None], self._now, self._rows())
+        native, held = self._bound[self._looking], self.held
+        fixed = [held[b.name] for b in self.problem.inputs if b.name in ("u", "m")]
+        found: Array = native(theta[:, None], self._now, self._rows(), *fixed)
         return found[:, : self.layout.n]
 
     def state(self, theta: float) -> Array:
         """The same at one place: (n,)."""
         self._theta[0] = theta
-        found: Array = self._states(self._theta, self._now, self._rows())
+        found: Array = self._call(self._looking, self._theta, self._now, self._rows())
         return found[: self.layout.n]
 
     def probe(self, theta: float) -> Array:
         """States, events and their rates at one place: (n + 2 events,)."""
         self._theta[0] = theta
-        found: Array = self._at(self._theta, self._now, self._rows())
+        found: Array = self._call("at", self._theta, self._now, self._rows())
         return found
+
+    @property
+    def _looking(self) -> str:
+        return "states" if "states" in self._bound else "at"
 
     def _rows(self) -> Array:
         if self._dense is None:
-            self._dense = (
-                self._new[self._first : self._stop] if self._extend is None else self._extend(self._now, self._new)
-            )
+            apart = "extend" in self._bound
+            self._dense = self._call("extend", self._now, self._tried) if apart else self._tried[self.layout.dense]
         return self._dense
 
 

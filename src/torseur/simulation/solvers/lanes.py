@@ -1,0 +1,120 @@
+"""Where the numbers of steps are, for one run or for several side by side, and the native loop over them.
+
+Each run has a row of every array. What happens between steps, such as events, is done by Python on the same arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from torseur.emit import NativeFunction
+from torseur.emit.calling import Call, NativeLoop, Rows
+from torseur.simulation.solvers import march
+from torseur.simulation.solvers.problem import Array, Held
+from torseur.simulation.solvers.sheet import NOW, Layout
+
+__all__ = ["Lanes"]
+
+_MARCH = NativeLoop(march.march)
+
+
+class Code(Protocol):
+    """The native functions of a method on a problem."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def functions(self) -> Mapping[str, NativeFunction]: ...
+
+
+class Lanes:
+    """The arrays of some runs.
+
+    Args:
+        code: what steps are.
+        tolerance: rtol, then atol of each state.
+        count: how many runs.
+        grid: the times that are recorded; None records the end of every step.
+        pack: rows there is room for without a grid.
+        native: whether the loop over the steps is native code; otherwise Python steers them.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        tolerance: Array,
+        count: int = 1,
+        grid: Array | None = None,
+        *,
+        pack: int = 1,
+        native: bool = True,
+    ) -> None:
+        self.code, self.tolerance, self.count, self.is_native = code, tolerance, count, native
+        layout, n = code.layout, code.layout.n
+        self.is_on_grid = grid is not None
+        self.is_on_grid = grid is not None
+        self.grid = np.array([*(() if grid is None else grid), np.inf])
+        self.room = pack if grid is None else len(self.grid)  # one more: a run may end between two times
+        self.numbers = np.zeros((count, march.NUMBERS))
+        self.numbers[:, march.STATUS] = march.IDLE
+        self.now = np.zeros((count, NOW))
+        self.record, self.tried = np.zeros((2, count, layout.size))
+        self.page = np.empty((count, self.room, 1 + n))
+        self.works = {name: np.zeros((count, max(1, f.work_size))) for name, f in code.functions.items()}
+        step = code.functions["step"]
+        self.held = {a.name: np.zeros((count, a.size)) for a in step.interface.free if a.name in ("u", "m")}
+        self._calls: dict[str, Call] = {}
+        self._march = self._prepared()
+
+    def hold(self, place: int, held: Held, bound: Mapping[str, NativeFunction]) -> None:
+        """Let the steps of a run see what is held."""
+        self.see(place, held)
+        for name, native in bound.items():
+            if native.work is not None:
+                self.works[name][place, : native.work.size] = native.work
+        for name, call in self._calls.items():
+            call.bound = bound[name]
+
+    def see(self, place: int, held: Held) -> None:
+        """Look at inputs and modes again: they are changed in place."""
+        for name, array in self.held.items():
+            array[place] = held[name]
+
+    def march(self) -> None:
+        """Steps of all runs that are under way, until one of them has to be looked at."""
+        self._march()
+
+    def _prepared(self) -> Callable[[], None]:
+        code, layout = self.code, self.code.layout
+        apart = "extend" in code.functions
+        name = "states" if "states" in code.functions else "at"
+        states = code.functions[name]
+        now, record, tried = Rows(self.now), Rows(self.record), Rows(self.tried)
+        tolerance = Rows(self.tolerance[None, :], begins=False, goes_on=False)
+        rows = self.tried[:, layout.dense]
+        if apart:
+            rows = np.zeros((self.count, code.functions["extend"].interface.outputs[0].size))
+        theta, seen = np.zeros((march.CHUNK, 1)), np.zeros((march.CHUNK, states.interface.outputs[0].size))
+        inside = [Rows(theta, begins=False), Rows(self.now, goes_on=False), Rows(rows, goes_on=False)]
+        self._calls["step"] = self._call("step", [now, record, tolerance], tried)
+        self._calls[name] = self._call(name, inside, Rows(seen, begins=False), goes_on=False)
+        if apart:
+            self._calls["extend"] = self._call("extend", [now, tried], Rows(rows))
+        shape, times = np.zeros(march.SHAPE), len(self.grid) - 1 if self.is_on_grid else -1
+        shape[[march.N, march.SIZE, march.EVENTS, march.TIMES]] = layout.n, layout.size, layout.events, times
+        shape[[march.ROOM, march.APART, march.WIDTH]] = self.room, apart, seen.shape[1]
+        arrays = [shape, self.grid, self.numbers, self.now, self.record, self.tried, self.page, theta, seen]
+        calls = [self._calls[which] for which in ("step", "extend" if apart else "step", name)]
+        return _MARCH.prepared(self.count, *arrays, *calls, native=self.is_native)
+
+    def _call(self, name: str, first: Sequence[Rows], out: Rows, *, goes_on: bool = True) -> Call:
+        """A function of the code: its first blocks, then what is held."""
+        native = self.code.functions[name]
+        ins = [*first, *(Rows(array, goes_on=goes_on) for array in self.held.values())]
+        if native.interface.parameters:
+            ins.append(Rows(self.works[name], goes_on=goes_on))
+        return Call(native, ins, out)
