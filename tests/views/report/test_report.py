@@ -19,6 +19,7 @@ from torseur.views.report.diagram import draw_diagram
 from torseur.views.report.document import Equation, Figure, Language, Section, Table
 from torseur.views.report.html import to_html
 from torseur.views.report.latex import to_latex_document
+from torseur.views.report.latex_math import to_latex_math
 from torseur.views.report.wiring import MECHANISM, wiring
 from torseur.views.report.words import Words
 from torseur.views.scheme.svg import Polyline
@@ -95,6 +96,38 @@ def test_a_large_mechanism_gets_a_listing_or_the_command_that_prints_one():
     assert "torseur equations stanford.yaml --of" in page
     assert "Listing" in page
     assert sum(len(equation.lines) for equation in every(made, Equation)) > 60
+
+
+@pytest.mark.parametrize(
+    ("law", "latex"),
+    [
+        (
+            "if(x > dx and x < 1, x, 0)",
+            r"\begin{cases} x & \text{si } \dot{x} < x \land  x < 1 \\ 0 & \text{sinon} \end{cases}",
+        ),
+        (
+            "if(x > 0 or dx > 0, 2, 1)",
+            r"\begin{cases} 2 & \text{si } \dot{x} > 0 \lor  x > 0 \\ 1 & \text{sinon} \end{cases}",
+        ),
+        ("abs(dx)*floor(x)", r"\left| \dot{x} \right| \,  \left\lfloor x \right\rfloor"),
+        ("log(2 + atan2(x, dx))", r"\ln \left( 2 + \operatorname{atan2} \left( x , \dot{x} \right) \right)"),
+        ("sign(asin(x/9))", r"\operatorname{sgn} \left( \arcsin \left( \frac{1}{9} \,  x \right) \right)"),
+    ],
+)
+def test_choices_and_functions_of_laws_are_written_as_on_paper(law, latex):
+    loads = {"law": Effort(coordinate="x", value=law)}
+    mechanism = Mechanism(name="m", gravity=(0.0, 0.0, 0.0), bodies=SLIDE["bodies"], loads=loads)
+    lines = every(document_of(mechanism, language=FR), Equation)[-1].lines
+    assert to_latex_math(lines[-1].right, FR) == rf"2 \,  \ddot{{x}} - {latex}"
+
+
+def test_a_table_in_a_law_has_a_name_in_the_listing():
+    loads = {"law": Effort(coordinate="x", value="-table(x, gas)")}
+    table = {"x": [0.0, 0.1, 0.4], "values": [0.0, 20.0, 25.0], "between": "monotone"}
+    mechanism = Mechanism(name="m", bodies=SLIDE["bodies"], loads=loads, tables={"gas": table})
+    found = [to_latex_math(line.right, EN) for e in every(document_of(mechanism), Equation) for line in e.lines]
+    assert any("cases" in text for text in found)
+    assert not any("cases" in text and "ddot" in text for text in found)
 
 
 def test_parameters_of_a_study_stand_in_place_of_those_of_the_model():

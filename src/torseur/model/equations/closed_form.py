@@ -81,10 +81,37 @@ class Closed:
 
     @property
     def _latex_notation(self) -> Notation:
-        sp, brackets = import_sympy("closed forms"), (r"\left(", r"\right)")
+        brackets = (r"\left(", r"\right)")
         return Notation(
-            _latex_number, self._spelled, "%s^{%s}", r" \, ", _latex_fraction, _latex_call, brackets, sp.latex
+            _latex_number, self._spelled, "%s^{%s}", r" \, ", _latex_fraction, _latex_call, brackets, self._latex_other
         )
+
+    def _latex_other(self, x: Any) -> str:
+        """Choices and conditions, with names as elsewhere; anything else as sympy writes it."""
+        sp = import_sympy("closed forms")
+        if x in (sp.true, sp.false):
+            return rf"\text{{{str(x).lower()}}}"
+        if isinstance(x, sp.Piecewise):
+            return self._cases(sp, x)
+        if isinstance(x, sp.Not):
+            return rf"\lnot \left({self._latex_other(x.args[0])}\right)"
+        if isinstance(x, (sp.And, sp.Or)):
+            parts = sorted(map(self._latex_other, x.args))
+            parts = [rf"\left({part}\right)" if r" \land " in part or r" \lor " in part else part for part in parts]
+            return (r" \land " if isinstance(x, sp.And) else r" \lor ").join(parts)
+        if isinstance(x, sp.core.relational.Relational):
+            arranger = Arranger(sp, self.order)
+            left, right = (arranger.write(side, self._latex_notation) for side in (x.lhs, x.rhs))
+            return f"{left} {_RELATIONS[x.rel_op]} {right}"
+        return str(sp.latex(x, symbol_names={s: self._spelled(s.name) for s in x.free_symbols}))
+
+    def _cases(self, sp: Any, x: Any) -> str:
+        arranger = Arranger(sp, self.order)
+        rows = []
+        for value, condition in x.args:
+            when = r"\text{otherwise}" if condition == sp.true else rf"\text{{if }} {self._latex_other(condition)}"
+            rows.append(f"{arranger.write(value, self._latex_notation)} & {when}")
+        return rf"\begin{{cases}} {_NEXT.join(rows)} \end{{cases}}"
 
     def __str__(self) -> str:
         return self.text()
@@ -263,10 +290,19 @@ def _latex_name(name: str, place: str) -> str:
 
 
 def _latex_call(function: str, inside: str) -> str:
-    if function == "sqrt":
-        return rf"\sqrt{{{inside}}}"
-    word = rf"\{function}" if function in ("sin", "cos", "tan", "exp") else rf"\operatorname{{{function}}}"
+    if function in _FENCED:
+        return _FENCED[function] % inside
+    word = _LATEX_WORDS.get(function) or rf"\operatorname{{{function}}}"
     return rf"{word}\left({inside}\right)"
+
+
+_NEXT = r" \\ "
+_RELATIONS = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne"}
+_FENCED = {"sqrt": r"\sqrt{%s}", "abs": r"\left|%s\right|", "floor": r"\left\lfloor %s \right\rfloor"}
+_LATEX_WORDS = {name: rf"\{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "min", "max")}
+_LATEX_WORDS |= {"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan", "log": r"\ln"}
+_LATEX_WORDS |= {"sign": r"\operatorname{sgn}", "asinh": r"\operatorname{arsinh}"}
+_LATEX_WORDS |= {"acosh": r"\operatorname{arcosh}", "atanh": r"\operatorname{artanh}"}
 
 
 # -- expressions on the way --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from torseur.describe import Mechanism
 from torseur.emit.text.latex import LatexReading
 from torseur.errors import ArgumentError, CompileError, MissingExtra
-from torseur.graph import Function, Stage, count
+from torseur.graph import Function, Stage, count, ops
 from torseur.model.equations import Equations, equations
 from torseur.model.equations.closed_form import Closed
 from torseur.model.equations.collected_terms import terms_of
@@ -167,6 +167,8 @@ class EquationsPart:
 
     def _closed(self, function: Function) -> Closed | None:
         if len(function.outputs) != 1 or count(function).total > LARGEST or terms_of(function) > MOST_TERMS:
+            return None
+        if any(node.op is ops.PIECEWISE for node in function.nodes):  # tables have a name in a listing
             return None
         try:
             return Equations(function).closed()
