@@ -256,6 +256,10 @@ class Run:
         """A pandas DataFrame: a column per number, the time (s) as index; units in ``frame.attrs["units"]``."""
         return table_files.to_pandas(self)
 
+    def to_polars(self) -> Any:
+        """A polars DataFrame: a column ``time`` (s) and one per number."""
+        return table_files.to_polars(self)
+
     # Pictures are a higher layer: they know runs, runs do not know them. The methods below are only another way to
     # call them, so the module is looked up by name when one is called, as the public names of the package are.
     def plot(self, *channels: str, **options: Any) -> Any:

@@ -16,7 +16,7 @@ from torseur.simulation.results.labels import labels, recorded, regrouped, resto
 if TYPE_CHECKING:
     from torseur.simulation.results.result import Run
 
-__all__ = ["netcdf_bytes", "parquet_bytes", "read_netcdf", "read_parquet", "to_pandas", "to_xarray"]
+__all__ = ["netcdf_bytes", "parquet_bytes", "read_netcdf", "read_parquet", "to_pandas", "to_polars", "to_xarray"]
 
 LABELS = "torseur_labels"
 TIME = "time"
@@ -34,6 +34,16 @@ def to_pandas(run: Run) -> Any:
     frame.attrs["units"] = {"time": "s", **{name: c.unit for name, (c, _) in columns.items()}}
     frame.attrs["meanings"] = {name: c.meaning for name, (c, _) in columns.items()}
     return frame
+
+
+def to_polars(run: Run) -> Any:
+    """A polars DataFrame: a column ``time`` (s) and one per number."""
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtra("polars", extra="polars", purpose="tables of polars") from None
+    columns = {name: values for c in run.channels.values() for name, values in c.columns.items()}
+    return polars.DataFrame({"time": run.time, **columns})
 
 
 # -- xarray and netCDF -------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.model.checked import checked
 from torseur.model.function import array_of, check_names
+from torseur.simulation.blocks.tables_of_others import columns_of
 from torseur.simulation.integrate.native_loop import UniformSteps, integrator_of
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
@@ -105,7 +106,8 @@ def simulate_many(
 
     Args:
         what: a description, or a study.
-        starts: coordinates and speeds by name, an array (runs,) or one number each.
+        starts: coordinates and speeds by name, an array (runs,) or one number each; a table of pandas or polars with
+            a column for each serves as well, also for the others.
         parameters: parameters by name likewise; signals and gains may be formulas of them. They are checked as those
             of a file are: up to a thousand sets each, of more those at the ends of ranges and some between.
         inputs: inputs that nothing drives, or a constant, likewise: what they are held at.
@@ -121,7 +123,8 @@ def simulate_many(
     """
     threads = checked_threads(threads)
     simulation = Simulation(study_of(what, **study))
-    variants = Variants(simulation, starts or {}, parameters or {}, inputs or {})
+    tables = ({} if table is None else table for table in (starts, parameters, inputs))
+    variants = Variants(simulation, *tables)
     found = batch_in_lanes(simulation, variants, threads, progress)
     return _one_by_one(simulation, variants, threads, progress) if found is None else found
 
@@ -149,6 +152,7 @@ class Variants:
     def __init__(
         self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values, *, checked: bool = True
     ) -> None:
+        starts, parameters, inputs = (columns_of(table) for table in (starts, parameters, inputs))
         model = simulation.model
         states = [x.name for x in (*model.coordinates, *model.speeds)]
         check_names(starts, states, "coordinate or speed")

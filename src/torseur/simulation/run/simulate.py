@@ -153,10 +153,15 @@ def study_of(what: Mechanism | Study, **given: Any) -> Study:
     try:
         return Study.model_validate({**fields, **changed})
     except ValidationError as error:
-        faults = [
-            ModelError(str(fault["msg"]), where=fault["loc"] or "study", got=_shown(fault)) for fault in error.errors()
-        ]
-        raise ModelError.of(faults) from None
+        raise ModelError.of(map(_fault_of, error.errors())) from None
+
+
+def _fault_of(fault: Any) -> ModelError:
+    """What is wrong with a field, in the words of its own error if it has one."""
+    own, where = (fault.get("ctx") or {}).get("error"), fault["loc"] or "study"
+    if isinstance(own, ModelError):
+        return ModelError(own.what, where=own.where or where, expected=own.expected, got=own.got, remedy=own.remedy)
+    return ModelError(str(fault["msg"]), where=where, got=_shown(fault))
 
 
 def _shown(fault: Any) -> str:
