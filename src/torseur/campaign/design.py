@@ -80,6 +80,18 @@ class Design:
             found *= len(levels)
         return found
 
+    @property
+    def ends(self) -> dict[str, tuple[float, float]]:
+        """Between which numbers every factor lies in all runs; of a distribution, where its samples end."""
+        found = {n: (float(x.min()), float(x.max())) for n, x in self.axes.items()}
+        u = np.array([EDGE, 1.0 - EDGE])
+        for name, factor in self.drawn.items():
+            low, high = factor.quantile(u).tolist()
+            found[name] = low, high
+        for k, name in enumerate(self.rows.columns if self.rows else ()):
+            found[name] = float(self._row_table[:, k].min()), float(self._row_table[:, k].max())
+        return found
+
     def values(self, first: int, last: int) -> dict[str, Array]:
         """The factors of runs first to last, without last: each (last - first,)."""
         found: dict[str, Array] = {}
@@ -151,8 +163,13 @@ class GivenRuns:
     """Runs whose factors are given, each (runs,)."""
 
     def __init__(self, columns: Mapping[str, Array]) -> None:
-        self.columns, self.axes = dict(columns), dict[str, Array]()
+        self.columns = dict(columns)
         self.count = len(next(iter(self.columns.values())))
+
+    @property
+    def ends(self) -> dict[str, tuple[float, float]]:
+        """Between which numbers every factor lies."""
+        return {n: (float(x.min()), float(x.max())) for n, x in self.columns.items()}
 
     def values(self, first: int, last: int) -> dict[str, Array]:
         """The factors of runs first to last, without last: each (last - first,)."""

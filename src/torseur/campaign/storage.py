@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from torseur.campaign.description import Campaign
 from torseur.campaign.reader import KEY, VERSION, load_campaign
@@ -166,13 +167,32 @@ def arrow() -> tuple[Any, Any]:
 def table_bytes(chunk: Chunk) -> bytes:
     """A chunk as a Parquet file."""
     pyarrow, parquet = arrow()
-    columns = {"run": pyarrow.array(np.arange(chunk.first, chunk.first + len(chunk), dtype=np.int64))}
-    columns |= {n: pyarrow.array(x) for n, x in (*chunk.factors.items(), *chunk.indicators.items())}
-    columns["outcome"] = pyarrow.array(chunk.outcomes).dictionary_encode()
-    columns["reason"] = pyarrow.array(chunk.reasons).dictionary_encode()
+    runs = np.arange(chunk.first, chunk.first + len(chunk), dtype=np.int64)
+    columns = {"run": _numbers(runs)}
+    columns |= {n: _numbers(x) for n, x in (*chunk.factors.items(), *chunk.indicators.items())}
+    columns["outcome"], columns["reason"] = _words(chunk.outcomes), _words(chunk.reasons)
     stream = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.table(columns), stream, use_dictionary=["outcome", "reason"])
     return bytes(stream.getvalue())
+
+
+def _numbers(values: NDArray[Any]) -> Any:
+    """A column of numbers. It is made of its bytes: `pyarrow.array` imports pandas, which takes time and memory."""
+    pyarrow = arrow()[0]
+    kind = pyarrow.from_numpy_dtype(values.dtype)
+    return pyarrow.Array.from_buffers(kind, len(values), [None, pyarrow.py_buffer(np.ascontiguousarray(values))])
+
+
+def _words(texts: list[str]) -> Any:
+    """A column of texts that are often the same, likewise."""
+    pyarrow = arrow()[0]
+    places = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    encoded = [text.encode("utf-8") for text in places]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(encoded))]
+    names = pyarrow.Array.from_buffers(pyarrow.string(), len(encoded), buffers)
+    indices = np.fromiter((places[text] for text in texts), dtype=np.int32, count=len(texts))
+    return pyarrow.DictionaryArray.from_arrays(_numbers(indices), names)
 
 
 def channels_bytes(chunk: Chunk) -> bytes | None:

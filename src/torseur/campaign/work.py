@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +55,10 @@ NOT_OF_A_RUN = (MemoryError, OSError, ImportError, MissingExtra)
 MEMORY = 24e6
 """Bytes that the states of a chunk may take."""
 LARGEST_CHUNK, SMALLEST_CHUNK = 8192, 16
-CHECKED = 500
+CHECKED = 200
 """Sets of parameters that are checked before the start, besides those at the ends of ranges."""
+CORNERS = 6
+"""Parameters of whose ranges all corners are checked."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,8 @@ class Work:
         """The same work at other values of all its factors, each (runs,)."""
         other = copy(self)
         other.design, other._last = GivenRuns(columns), None
-        other.__dict__.pop("each_checked", None)
+        for known in ("each_checked", "are_ends_right"):
+            other.__dict__.pop(known, None)
         return other
 
     @property
@@ -194,24 +198,30 @@ class Work:
     @cached_property
     def each_checked(self) -> bool:
         """Whether every set of parameters is to be checked by itself: a sample of them has one that makes no sense."""
-        if not any(t.what in (What.PARAMETER, What.FIELD) for t in self.targets.values()):
+        if not self._varied:
             return False
         few = np.unique(np.linspace(0, self.runs - 1, min(self.runs, CHECKED)).astype(np.int64))
-        return any(self._wrong(self.design.values(int(k), int(k) + 1)) for k in few) or self._wrong_ends()
+        return any(self._wrong(self.design.values(int(k), int(k) + 1)) for k in few)
 
-    def _wrong_ends(self) -> bool:
-        """Of ranges: those of every factor, with the others as they are in the first run."""
-        first = self.design.values(0, 1)
-        for name in self.targets:
-            levels = self.design.axes.get(name)
-            ends = [] if levels is None else [levels.min(), levels.max()]
-            if any(self._wrong({**first, name: np.array([end])}) for end in ends):
-                return True
-        return False
+    @property
+    def _varied(self) -> list[str]:
+        """The factors that are parameters, or fields in their place."""
+        return [n for n, t in self.targets.items() if t.what in (What.PARAMETER, What.FIELD)]
+
+    @cached_property
+    def are_ends_right(self) -> bool:
+        """Whether the parameters make sense at the ends of all ranges: together if they are few, else one by one."""
+        ends, first = self.design.ends, self.design.values(0, 1)
+        varied = {n: sorted(set(ends[n])) for n in self._varied}
+        if len(varied) <= CORNERS:
+            sets = [dict(zip(varied, corner, strict=True)) for corner in product(*varied.values())]
+        else:
+            sets = [{name: end} for name, both in varied.items() for end in both]
+        return not any(self._wrong({**first, **{n: np.array([x]) for n, x in one.items()}}) for one in sets)
 
     def _wrong(self, values: Mapping[str, Array]) -> str | None:
         """What makes no sense about the parameters of one run."""
-        given = {t.name: float(values[n][0]) for n, t in self.targets.items() if t.what in (What.PARAMETER, What.FIELD)}
+        given = {self.targets[n].name: float(values[n][0]) for n in self._varied}
         try:
             checked(self.study.model, {**self.study.parameters, **given}, of_numbers=True)
         except ModelError as error:
@@ -279,7 +289,9 @@ class Work:
 
     def _to_check(self, values: Mapping[str, Array]) -> Iterable[int]:
         """Places in a chunk whose parameters are checked one by one: all, if one at the end of a range is wrong."""
-        varied = [values[n] for n, t in self.targets.items() if t.what in (What.PARAMETER, What.FIELD)]
+        varied = [values[n] for n in self._varied]
+        if not varied or (self.are_ends_right and not self.each_checked):
+            return ()
         ends = sorted({int(end(column)) for column in varied for end in (np.argmin, np.argmax)})
         if self.each_checked or any(self._wrong({n: x[k : k + 1] for n, x in values.items()}) for k in ends):
             return range(len(varied[0]))
