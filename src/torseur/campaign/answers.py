@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +91,33 @@ class Answers:
         frame.attrs["units"] = dict(self.units)
         return frame
 
+    def to_polars(self) -> Any:
+        """A DataFrame of Polars with the same columns, and `run` as the first of them."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtra("polars", extra="campaign", purpose="a table of Polars") from None
+        return polars.from_arrow(self.table)
+
+    def to_xarray(self) -> Any:
+        """A Dataset over run: factors, indicators, outcomes, reasons, with units.
+
+        Where the runs are all combinations of levels, each in its place, the factors are the axes instead.
+        """
+        try:
+            import xarray
+        except ImportError:
+            raise MissingExtra("xarray", extra="campaign", purpose="a data set of a campaign") from None
+        runs, levels = self.table["run"].to_numpy(), Design(self.campaign).axes
+        is_grid = not self.campaign.search and list(levels) == self.factors and len(runs) == self.runs
+        shape, axes = ([len(x) for x in levels.values()], list(levels)) if is_grid else ([len(runs)], ["run"])
+        given = self.indicators if is_grid else [*self.factors, *self.indicators]
+        columns: dict[str, NDArray[Any]] = {name: self[name] for name in given}
+        columns |= {"outcome": self.outcomes, "reason": np.array(self._column("reason").to_pylist(), dtype=str)}
+        data = {n: (axes, x.reshape(shape), {"units": self.units.get(n, "")}) for n, x in columns.items()}
+        ends = {n: (n, x, {"units": self.units.get(n, "")}) for n, x in levels.items()} if is_grid else {"run": runs}
+        return xarray.Dataset(data, ends)
+
     def channels(self) -> Any:
         """The channels that are kept: an xarray Dataset over run and time, read as it is needed."""
         try:
@@ -124,18 +151,25 @@ class Answers:
     def counts(self) -> dict[str, int]:
         """How many runs ended in each way: ``ok``, ``failed``, ``limit``."""
         found = {OK: 0, FAILED: 0, OUTSIDE: 0}
-        for one in self._column("outcome").value_counts().to_pylist():
-            found[one["values"]] += one["counts"]
+        for text, count in self._tally("outcome"):
+            found[text] += count
         return found
 
     def failures(self) -> dict[str, int]:
         """How many runs failed for each reason, the most frequent first; numbers in reasons are left out."""
         found: dict[str, int] = {}
-        for one in self._column("reason").value_counts().to_pylist():
-            if one["values"]:
-                key = _without_numbers(one["values"])
-                found[key] = found.get(key, 0) + one["counts"]
+        for text, count in self._tally("reason"):
+            if text:
+                key = _without_numbers(text)
+                found[key] = found.get(key, 0) + count
         return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+    def _tally(self, name: str) -> Iterator[tuple[str, int]]:
+        """How often the texts of a column occur, chunk by chunk: there may be as many texts as runs."""
+        parquet = arrow()[1]
+        for file in self.folder.files():
+            for one in parquet.ParquetFile(file).read([name])[name].value_counts().to_pylist():
+                yield one["values"], one["counts"]
 
     def quantiles(self, name: str, shares: tuple[float, ...] = (0.05, 0.5, 0.95)) -> dict[float, float]:
         """Values below which these shares of all runs with a result lie."""

@@ -24,7 +24,7 @@ from torseur.describe.annotations import KindOf
 from torseur.describe.fields import FrozenDict, Number, Record, Table
 from torseur.simulation.study.study import Study, Value
 
-__all__ = ["Between", "Campaign", "Correlation", "Goal", "Keep", "Limit", "Rows", "Sampling", "Search"]
+__all__ = ["Between", "Campaign", "Correlation", "Done", "Goal", "Keep", "Limit", "Rows", "Sampling", "Search"]
 
 
 def _lists(given: Any) -> Any:
@@ -65,6 +65,13 @@ class Rows(Record):
     file: str | None = Field(None, max_length=500, description="CSV file beside the campaign; its first line has names")
     columns: tuple[str, ...] = Field(min_length=1, description="factors, which are the names of columns")
     values: tuple[tuple[Number, ...], ...] = Field((), description="the rows themselves, where there is no file")
+
+
+class Done(Record):
+    """What a vehicle does: in files alone, where it makes the study of a vehicle a study of that."""
+
+    name: str = Field(max_length=500, description="name of a scenario, or its file")
+    parameters: Table[Value] = Field(FrozenDict(), description="values of parameters of the scenario")
 
 
 class Limit(Record):

@@ -7,14 +7,17 @@ reduced by itself, so that a number does not depend on the runs beside it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from torseur.describe.faults import guess
 from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
+from torseur.errors import ArgumentError
 from torseur.simulation.results.result import Run
 from torseur.simulation.study.study import Value
 
@@ -26,6 +29,7 @@ __all__ = [
     "Measurement",
     "OfChannel",
     "OfRun",
+    "OfStudy",
     "TimeOfEvent",
     "unit_of",
 ]
@@ -160,6 +164,21 @@ class AuditError(OfRun):
         return max((float(row["relative"]) for row in rows if "relative" in row), default=np.nan)
 
 
+class OfStudy(OfRun):
+    """What an indicator of the study measures, by its name in `torseur simulate`; no number where it is not reached."""
+
+    kind = "measure"
+    main = "measure"
+    measure: str = Field(max_length=200, description="name of a measure, such as understeer_gradient")
+
+    def measured(self, run: Run) -> float:
+        one = run.indicators.get(self.measure)
+        if one is None:
+            expected, remedy = guess(self.measure, run.indicators)
+            raise ArgumentError(f"the run has no measure '{self.measure}'", expected=expected, remedy=remedy)
+        return np.nan if one.value is None else one.value
+
+
 class FormulaOfIndicators(Measurement):
     """A formula of indicators and factors."""
 
@@ -183,14 +202,17 @@ KINDS: dict[str, type[Measurement]] = {
         TimeOfEvent,
         CountOfEvents,
         AuditError,
+        OfStudy,
         FormulaOfIndicators,
     )
 }
 """The kinds that campaigns may use."""
 
 
-def unit_of(one: Measurement, channels: dict[str, str]) -> str:
-    """The unit of an indicator, from those of channels."""
+def unit_of(one: Measurement, channels: Mapping[str, str], measures: Mapping[str, str]) -> str:
+    """The unit of an indicator, from those of channels and of measures of the study."""
     if isinstance(one, (SettlingTime, TimeOfEvent)):
         return "s"
+    if isinstance(one, OfStudy):
+        return measures.get(one.measure, "")
     return channels.get(one.channel, "") if isinstance(one, OfChannel) else ""

@@ -1,8 +1,8 @@
 """Files of campaigns (see docs/reference/campaigns.md).
 
 A campaign begins with ``torseur_campaign: 1`` and names its study: a study or model file, from the folder of the
-campaign, or the study itself. All faults are told at once, with line and column; those that show only when the study is
-built find their line too.
+campaign, or the study itself; of a vehicle it may name the scenario too. All faults are told at once, with line and
+column; those that show only when the study is built find their line too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from torseur.campaign.checks import faults
-from torseur.campaign.description import Campaign
+from torseur.campaign.description import Campaign, Done
 from torseur.campaign.factors import KINDS as FACTORS
 from torseur.campaign.factors import ListOfValues
 from torseur.campaign.measures import KINDS as MEASURES
@@ -31,6 +31,7 @@ from torseur.formats.files import beside
 from torseur.formats.yaml.nodes import Node, Source, find, parse, plain, take_down
 from torseur.formats.yaml.short_forms import shape
 from torseur.formats.yaml.validation import each_validated, validated
+from torseur.packs.vehicles.scenarios import ChosenScenario, load_scenario
 from torseur.simulation.blocks import KINDS as BLOCKS
 from torseur.simulation.study.reader import read_study, study_of_node
 from torseur.simulation.study.study import Study
@@ -39,7 +40,8 @@ __all__ = ["KEY", "VERSION", "CampaignFile", "load_campaign", "read_campaign"]
 
 KEY, VERSION = "torseur_campaign", 1
 _KINDS: dict[str, Mapping[str, type[Record]]] = {"factors": FACTORS, "indicators": MEASURES}
-_APART = ("study", *_KINDS)
+SCENARIO = "scenario"
+_APART = ("study", SCENARIO, *_KINDS)
 R = TypeVar("R", bound=Record)
 
 
@@ -107,22 +109,43 @@ def _check_version(root: Node, source: Source) -> None:
 
 
 def _study(root: Node, source: Source, folder: Path) -> Study | None:
+    """The study that is named or given, with the scenario that is named."""
     node = root.items.get("study")
     if node is None:
         source.fault(root.mark, ("study",), "'study' is missing", expected="the name of a file, or a study")
         return None
+    if not isinstance(node.value, (str, dict)):
+        source.fault(node.mark, node.path, "expected the name of a file, or a study", got=node.kind)
+        return None
     try:
         if isinstance(node.value, str):
-            return read_study(folder / node.value).anchored
-        if isinstance(node.value, dict):
-            return study_of_node(node, Source(source.file), folder, LOADS, BLOCKS).anchored
+            study = read_study(folder / node.value).anchored
+        else:
+            study = study_of_node(node, Source(source.file), folder, LOADS, BLOCKS).anchored
+        if SCENARIO not in root.items:
+            return study
+        node = root.items[SCENARIO]
+        chosen = _scenario(node, source, folder)
+        return None if chosen is None else chosen.applied(study)
     except TorseurError as error:
         every = error.faults if isinstance(error, ModelError) and error.faults else (error,)
-        told = [e if isinstance(e, ModelError) else ModelError(e.what, where=e.where, got=e.got) for e in every]
+        parts = (
+            {"where": e.where or source.at(node.mark), "expected": e.expected, "got": e.got, "remedy": e.remedy}
+            for e in every
+        )
+        told = [e if isinstance(e, ModelError) else ModelError(e.what, **p) for e, p in zip(every, parts, strict=True)]
         source.add(node.mark, *told)
         return None
-    source.fault(node.mark, node.path, "expected the name of a file, or a study", got=node.kind)
-    return None
+
+
+def _scenario(node: Node, source: Source, folder: Path) -> ChosenScenario | None:
+    """A scenario by its name, or a name with values of its parameters."""
+    shaped = shape(Node({"name": node}, node.mark, node.path) if isinstance(node.value, str) else node, Done, source)
+    done = validated(Done, plain(shaped), shaped, source)
+    if done is None:
+        return None
+    is_file = done.name.endswith((".yaml", ".yml"))
+    return ChosenScenario(load_scenario(folder / done.name if is_file else done.name), done.parameters)
 
 
 def _table(table: Node | None, kinds: Mapping[str, type[Record]], source: Source) -> dict[str, Record]:

@@ -25,6 +25,7 @@ from torseur.campaign.measures import (
     FormulaOfIndicators,
     OfChannel,
     OfRun,
+    OfStudy,
     TimeOfEvent,
     unit_of,
 )
@@ -37,6 +38,7 @@ from torseur.graph import Function, Graph, evaluate
 from torseur.model.checked import checked
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.results.indicators import Measure
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.batch import Batch, Variants, batch_in_lanes
 from torseur.simulation.run.simulation import Simulation
@@ -146,6 +148,8 @@ class Work:
                 wanted.append((("indicators", name), one.event, "event", list(events)))
             elif isinstance(one, AuditError) and one.balance is not None:
                 wanted.append((("indicators", name), one.balance, "balance", balances))
+            elif isinstance(one, OfStudy) and (known := self._measures(run)) is not None:
+                wanted.append((("indicators", name), one.measure, "measure", known))
         for k, name in enumerate(self.campaign.keep.channels if self.campaign.keep else ()):
             wanted.append((("keep", "channels", k), name, "channel of numbers", list(channels)))
         for path, name, what, known in wanted:
@@ -155,11 +159,28 @@ class Work:
         if found:
             raise ModelError.of(found)
 
+    def _measures(self, run: Run) -> list[str] | None:
+        """What the indicators of the study measure; None where one of them needs more of a run to say it."""
+        found = run.indicators
+        return list(found) if all(one.value is not None or not one.fails for one in found.values()) else None
+
+    def _measured(self, wanted: set[str]) -> Mapping[str, Measure]:
+        """What the study measures, by name: in a run that has just begun, or else in the first run."""
+        found = self.example.indicators
+        if wanted <= found.keys():
+            return found
+        try:
+            return self.run(0).indicators
+        except TorseurError:
+            return found
+
     @property
     def units(self) -> dict[str, str]:
         """Of factors and indicators, as far as they are known."""
         channels = {name: channel.unit for name, channel in self.example.channels.items()}
-        found = {n: unit_of(one, channels) for n, one in self.campaign.indicators.items()}
+        wanted = {one.measure for one in self.campaign.indicators.values() if isinstance(one, OfStudy)}
+        measures = {name: one.unit for name, one in self._measured(wanted).items()}
+        found = {n: unit_of(one, channels, measures) for n, one in self.campaign.indicators.items()}
         for name, target in self.targets.items():
             parameter = self.study.model.parameters.get(target.name)
             found[name] = channels.get(target.name) or (parameter.unit if parameter else None) or ""
@@ -317,9 +338,9 @@ class Work:
             self._from_lanes(rows, batch, first)
 
     def _from_lanes(self, rows: _Rows, batch: Batch, first: int) -> None:
-        # A sum that is finite has finite terms; one that overflows is looked at as a whole run, which is right too.
-        with np.errstate(over="ignore", invalid="ignore"):
-            good = np.isfinite(batch.states.reshape(len(batch), -1).sum(axis=1))
+        good = np.isfinite(batch.states[:, -1]).all(
+            axis=1
+        )  # every step adds to the one before: what is lost stays lost
         if self._is_lean:
             rows.take_states(
                 np.arange(first, first + len(batch))[good],

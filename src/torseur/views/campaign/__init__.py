@@ -1,4 +1,4 @@
-"""Figures of campaigns: response curves and maps, histograms, parallel coordinates, Pareto fronts, sensitivities."""
+"""Figures of campaigns: curves and maps, histograms, parallel coordinates, fronts, sensitivities, searches."""
 
 from torseur.views.campaign.figures import (
     figures_of_campaign,
@@ -7,6 +7,8 @@ from torseur.views.campaign.figures import (
     pareto_front,
     response_curve,
     response_map,
+    search_front,
+    search_progress,
     sensitivity_bars,
 )
 
@@ -17,5 +19,7 @@ __all__ = [
     "pareto_front",
     "response_curve",
     "response_map",
+    "search_front",
+    "search_progress",
     "sensitivity_bars",
 ]

@@ -21,29 +21,70 @@ __all__ = [
     "pareto_front",
     "response_curve",
     "response_map",
+    "search_front",
+    "search_progress",
     "sensitivity_bars",
 ]
 
 Array = NDArray[np.float64]
 MOST_LINES = 2000
+MOST_LEVELS = 200
+"""Values of a factor that is drawn over its levels."""
+MOST_PANELS, MOST_AXES = 6, 14
 BINS = 40
 
 
 def figures_of_campaign(answers: Answers) -> dict[str, Callable[[], Any]]:
-    """The usual figures by name, each drawn when it is called: maps or curves where levels allow, else histograms."""
-    levels = [name for name in answers.factors if len(np.unique(answers[name])) > 1]
-    is_grid = 0 < len(levels) <= 2 and np.prod([len(np.unique(answers[n])) for n in levels]) == len(answers)
+    """The usual figures by name, each drawn when it is called.
+
+    Maps and curves over factors with levels, histograms over samples, parallel coordinates; of a design for
+    sensitivities these too, of a search its way and its front.
+    """
+    shown = [name for name in answers.indicators if np.isfinite(answers[name]).any()]
+    search, sampling = answers.campaign.search, answers.campaign.sampling
     found: dict[str, Callable[[], Any]] = {}
-    for name in answers.indicators:
-        if not np.isfinite(answers[name]).any():
-            continue
-        if is_grid and len(levels) == 2:
-            found[f"map_{name}"] = partial(response_map, answers, name, levels[0], levels[1])
-        elif is_grid:
-            found[f"curve_{name}"] = partial(response_curve, answers, name, levels[0])
-        else:
-            found[f"histogram_{name}"] = partial(histogram, answers, name)
+    if search is not None:
+        found |= {f"search_{name}": partial(search_progress, answers, name) for name in search.goals if name in shown}
+        if len(search.goals) == 2 and len(answers.candidates.front):
+            found["front"] = partial(search_front, answers)
+    else:
+        for name in shown:
+            found |= _of_indicator(answers, name)
+    if search is None and sampling is not None and sampling.kind in ("saltelli", "morris"):
+        complete = [n for n in shown if len(answers[n]) == answers.runs and np.isfinite(answers[n]).all()]
+        found |= {f"sensitivities_{name}": partial(sensitivity_bars, answers, name) for name in complete}
+    varied = [name for name in answers.factors if _count(answers, name) > 1]
+    common = shown and np.isfinite(np.stack([answers[name] for name in shown])).all(axis=0).any()
+    if common and len(varied) >= 2 and len(varied) + len(shown) <= MOST_AXES:
+        found["parallel"] = partial(parallel_coordinates, answers, shown[0], [*varied, *shown])
     return found
+
+
+def _of_indicator(answers: Answers, name: str) -> dict[str, Callable[[], Any]]:
+    """A map over two factors with levels, or three; a curve over one; a histogram where there are samples or more."""
+    levels = sorted(
+        (n for n in answers.factors if 1 < _count(answers, n) <= MOST_LEVELS), key=lambda n: -_count(answers, n)
+    )
+    is_sampled = any(_count(answers, n) > MOST_LEVELS for n in answers.factors)
+    pairs = int(np.prod([_count(answers, n) for n in levels]))
+    is_grid = bool(levels) and len(answers) % pairs == 0
+    if is_grid and len(levels) == 2 and not is_sampled:
+        return {f"map_{name}": partial(response_map, answers, name, *levels)}
+    if is_grid and len(levels) == 3 and not is_sampled and _count(answers, levels[2]) <= MOST_PANELS:
+        return {f"map_{name}": partial(response_map, answers, name, *levels)}
+    drawn = (
+        {}
+        if is_grid and not is_sampled and len(levels) == 1
+        else {f"histogram_{name}": partial(histogram, answers, name)}
+    )
+    if is_grid and len(levels) == 1:
+        drawn[f"curve_{name}"] = partial(response_curve, answers, name, levels[0])
+    return drawn
+
+
+def _count(answers: Answers, name: str) -> int:
+    """How many values a factor has."""
+    return len(np.unique(answers[name]))
 
 
 def _label(answers: Answers, name: str) -> str:
@@ -81,24 +122,43 @@ def response_curve(answers: Answers, indicator: str, factor: str) -> Any:
     return figure
 
 
-def response_map(answers: Answers, indicator: str, across: str, up: str) -> Any:
-    """An indicator over two factors with levels: the mean of the runs at each pair of them."""
+def response_map(answers: Answers, indicator: str, across: str, up: str, beside: str | None = None) -> Any:
+    """An indicator over two factors with levels: the mean of the runs at each pair of them.
+
+    Args:
+        answers: of a campaign.
+        indicator: what is drawn.
+        across, up: factors along the axes.
+        beside: a third one; each of its levels has a map of its own.
+    """
     x, i = np.unique(answers[across], return_inverse=True)
     y, j = np.unique(answers[up], return_inverse=True)
     if len(x) * len(y) > 4 * len(answers):
         text = "these factors have no common levels"
         raise ArgumentError(text, where=f"{across}, {up}", remedy="a map needs grids, ranges or lists")
     rows = _good(answers, indicator)
-    total, count = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
-    np.add.at(total, (j[rows], i[rows]), answers[indicator][rows])
-    np.add.at(count, (j[rows], i[rows]), 1.0)
+    values, third = answers[indicator], None if beside is None else answers[beside]
+    panels = [rows] if third is None else [rows[third[rows] == level] for level in np.unique(third)]
+    titles = [""] if third is None else [f"{beside} = {level:g}" for level in np.unique(third)]
+    low, high = float(values[rows].min()), float(values[rows].max())
+    wide = min(len(panels), 3) if len(panels) != 4 else 2
+    tall = -(-len(panels) // wide)
     with np.errstate(invalid="ignore"), styled():
-        figure = new_figure(4.4)
-        axes = figure.add_subplot()
-        drawn = axes.pcolormesh(x, y, total / count, shading="nearest", cmap="viridis")
-        figure.colorbar(drawn, label=_label(answers, indicator))
-        axes.set_xlabel(_label(answers, across))
-        axes.set_ylabel(_label(answers, up))
+        figure = new_figure(4.4 if len(panels) == 1 else 0.6 + 2.4 * tall)
+        grid = figure.subplots(tall, wide, squeeze=False, sharex=True, sharey=True)
+        for axes, part, title in zip(grid.flat, panels, titles, strict=False):
+            total, count = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
+            np.add.at(total, (j[part], i[part]), values[part])
+            np.add.at(count, (j[part], i[part]), 1.0)
+            drawn = axes.pcolormesh(x, y, total / count, shading="nearest", cmap="viridis", vmin=low, vmax=high)
+            axes.set_title(title, fontsize=8)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_axis_off()
+        for axes in grid[-1]:
+            axes.set_xlabel(_label(answers, across))
+        for axes in grid[:, 0]:
+            axes.set_ylabel(_label(answers, up))
+        figure.colorbar(drawn, ax=list(grid.flat), label=_label(answers, indicator))
     return figure
 
 
@@ -153,7 +213,7 @@ def pareto_front(answers: Answers, **goals: str) -> Any:
     front = set(answers.pareto(**goals).tolist())
     x, y = goals
     rows = _good(answers, x, y)
-    best = np.array([k for k in rows if int(answers.table["run"][int(k)].as_py()) in front], dtype=int)
+    best = rows[np.isin(answers.table["run"].to_numpy()[rows], list(front))]
     best = best[np.argsort(answers[x][best])]
     with styled():
         figure = new_figure(4.2, 5.6)
@@ -167,15 +227,52 @@ def pareto_front(answers: Answers, **goals: str) -> Any:
 
 
 def sensitivity_bars(answers: Answers, indicator: str) -> Any:
-    """Sobol's indices, or Morris' means, of an indicator by factor, with their confidence."""
+    """Sobol's indices of an indicator by factor with their confidence; Morris' means of amounts, and deviations."""
     found = answers.sensitivities(indicator)
-    total, error = ("ST", "ST_conf") if "ST" in found else ("mu_star", "mu_star_conf")
+    total, first = ("ST", "S1") if "ST" in found else ("mu_star", "sigma")
+    words = {"ST": "ST, total", "S1": "S1, alone", "mu_star": "mu*, mean of amounts", "sigma": "sigma, deviation"}
+    unit = "" if total == "ST" else answers.units.get(indicator, "")
     with styled():
         figure = new_figure(0.5 * len(found) + 1.4)
         axes = figure.add_subplot()
-        axes.barh(list(found.index), found[total], xerr=found[error], label=total, alpha=0.7)
-        if "S1" in found:
-            axes.plot(found["S1"], list(found.index), "kd", markersize=4, label="S1")
-            axes.legend()
-        axes.set_xlabel(f"{total} of {indicator}")
+        axes.barh(list(found.index), found[total], xerr=found[f"{total}_conf"], label=words[total], alpha=0.7)
+        axes.plot(found[first], list(found.index), "kd", markersize=4, label=words[first])
+        axes.invert_yaxis()
+        axes.legend()
+        axes.set_xlabel(f"sensitivity of {indicator}" + (f"  [{unit}]" if unit else ""))
+    return figure
+
+
+def search_progress(answers: Answers, goal: str) -> Any:
+    """What the candidates of a search reach, one after the other, and the best of those that are allowed so far."""
+    found = answers.candidates
+    cost, allowed = found.goals[goal], found.is_allowed
+    numbers = np.arange(len(found))
+    best = np.fmin.accumulate(np.where(allowed, cost, np.nan))
+    with styled():
+        figure = new_figure(3.6)
+        axes = figure.add_subplot()
+        axes.plot(numbers[~allowed], cost[~allowed], "x", color="0.7", markersize=3, label="not allowed")
+        axes.plot(numbers[allowed], cost[allowed], ".", markersize=4, label="allowed")
+        axes.plot(numbers, best, drawstyle="steps-post", color="black", linewidth=1.0, label="best so far")
+        axes.set_xlabel("candidate")
+        axes.set_ylabel(f"{goal}, to be made least")
+        axes.legend()
+    return figure
+
+
+def search_front(answers: Answers) -> Any:
+    """The candidates of a search over its two goals, and those that no other beats in both."""
+    found = answers.candidates
+    (x, across), (y, up) = found.goals.items()
+    front = np.array(found.front, dtype=int)
+    front = front[np.argsort(across[front])]
+    with styled():
+        figure = new_figure(4.2, 5.6)
+        axes = figure.add_subplot()
+        axes.plot(across, up, ".", color="0.7", markersize=3, label="candidates")
+        axes.plot(across[front], up[front], "o-", markersize=4, label="not beaten")
+        axes.set_xlabel(f"{x}, to be made least")
+        axes.set_ylabel(f"{y}, to be made least")
+        axes.legend()
     return figure
