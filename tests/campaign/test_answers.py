@@ -48,7 +48,7 @@ def test_a_front_holds_what_nothing_beats(tmp_path):
 
 def test_every_figure_is_drawn(tmp_path):
     answers = run(tmp_path, "random", 30)
-    assert list(views.figures_of_campaign(answers)) == ["histogram_end", "histogram_away"]
+    assert list(views.figures_of_campaign(answers)) == ["histogram_end", "histogram_away", "parallel"]
     drawn = [
         views.histogram(answers, "end"),
         views.response_curve(answers, "end", "x"),
@@ -57,3 +57,37 @@ def test_every_figure_is_drawn(tmp_path):
         views.sensitivity_bars(run(tmp_path, "morris", 4), "end"),
     ]
     assert all(figure.axes for figure in drawn)
+
+
+def figures(tmp_path, **given):
+    campaign = ts.Campaign(study=CART, indicators={"end": {"final": "x"}, "speed": {"final": "dx"}}, **given)
+    answers = ts.run_campaign(campaign, tmp_path / "out", threads=1)
+    found = views.figures_of_campaign(answers)
+    return {name: draw() for name, draw in found.items()}
+
+
+def test_maps_of_three_factors_stand_side_by_side(tmp_path):
+    body = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": "m"}}
+    study = ts.Study(
+        model={"name": "cart", "parameters": {"m": {"value": 1.0}}, "bodies": {"cart": body}},
+        until=1.0,
+        every=0.1,
+        solver={"method": "rk4", "step": 0.05},
+    )
+    factors = {"x": [0.0, 1.0, 2.0], "dx": [0.0, 1.0, 3.0], "m": [1.0, 2.0]}
+    campaign = ts.Campaign(study=study, indicators={"end": {"final": "x"}}, factors=factors)
+    answers = ts.run_campaign(campaign, tmp_path / "out", threads=1)
+    maps = [axes for axes in views.figures_of_campaign(answers)["map_end"]().axes if axes.get_title()]
+    assert [axes.get_title() for axes in maps] == ["m = 1", "m = 2"]
+    for axes, mass in zip(maps, (1.0, 2.0), strict=True):
+        drawn = axes.collections[0].get_array().ravel()
+        assert sorted(drawn) == sorted(answers["end"][answers["m"] == mass])
+
+
+def test_the_figures_of_a_search_are_its_way_and_its_front(tmp_path):
+    both = {"x": {"low": 0, "high": 1}, "dx": {"low": 0, "high": 1}}
+    goals = {"end": {"aim": "most"}, "speed": {"aim": "least"}}
+    search = {"factors": both, "goals": goals, "method": "random", "evaluations": 20}
+    drawn = figures(tmp_path, search=search)
+    assert list(drawn)[:3] == ["search_end", "search_speed", "front"]
+    assert all(figure.axes for figure in drawn.values())

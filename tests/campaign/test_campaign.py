@@ -8,7 +8,7 @@ import pytest
 
 import torseur as ts
 from torseur.campaign import runner, storage
-from torseur.campaign.cluster import chunk_of_texts
+from torseur.campaign.cluster import Task
 from torseur.campaign.design import Design
 from torseur.campaign.storage import table_bytes, texts_of
 from torseur.campaign.work import FAILED, OUTSIDE, Work
@@ -52,6 +52,9 @@ limits: {over: {at_most: 0.2}}
 keep: {channels: [a]}
 chunk: 10
 """
+
+
+HEAD = "torseur_campaign: 1\nstudy: study.yaml\n"
 
 
 def written(folder: Path, campaign: str = CAMPAIGN, study: str = STUDY, **more: str) -> Path:
@@ -118,8 +121,8 @@ def test_a_worker_gives_the_bytes_that_are_stored_here(tmp_path):
     file = written(tmp_path)
     ts.run_campaign(file, tmp_path / "a", threads=1)
     work = Work(ts.load_campaign(file))
-    texts = sorted(texts_of(work.campaign).items())
-    table, channels = chunk_of_texts(texts, 2)
+    task = Task(tuple(sorted(texts_of(work.campaign).items())), (), ts.__version__)
+    table, channels = task.files(2)
     assert table == bytes_in(tmp_path / "a")["chunk-000002.parquet"] == table_bytes(work.results(2))
     assert channels is not None
 
@@ -197,8 +200,43 @@ def test_a_run_that_raises_or_is_not_a_number_is_a_row(tmp_path, monkeypatch):
 def test_another_campaign_does_not_go_into_a_folder_that_is_taken(tmp_path):
     ts.run_campaign(written(tmp_path), tmp_path / "out", threads=1)
     other = written(tmp_path, CAMPAIGN.replace("seed: 3", "seed: 4"))
-    with pytest.raises(ts.ArgumentError, match="another campaign"):
+    with pytest.raises(ts.ArgumentError, match="another campaign") as caught:
         ts.run_campaign(other, tmp_path / "out")
+    assert "seed: 4" in caught.value.got
+    assert "seed: 3" in caught.value.got
+
+
+def test_a_worker_refuses_another_version_and_what_is_no_campaign(tmp_path):
+    texts = tuple(sorted(texts_of(ts.load_campaign(written(tmp_path))).items()))
+    with pytest.raises(ts.ArgumentError, match="another version"):
+        Task(texts, (), "99.0").files(0)
+    with pytest.raises(ts.ArgumentError, match="not a campaign"):
+        Task((*texts, ("../evil.py", "import os")), (), ts.__version__).files(0)
+    with pytest.raises(ts.ModelError):
+        Task((("campaign.yaml", "!!python/object/apply:os.system [ls]"),), (), ts.__version__).files(0)
+
+
+def test_what_the_study_measures_is_an_indicator(tmp_path):
+    study = STUDY + "indicators: {highest: {extreme: {channel: a}}}\n"
+    text = HEAD + "factors: {m: [1, 2]}\nindicators: {x: {measure: NAME}, y: {maximum: a}}\n"
+    file = written(tmp_path, text.replace("NAME", "max_a"), study)
+    answers = ts.run_campaign(file, tmp_path / "out", threads=1)
+    assert (answers["x"] == answers["y"]).all()
+    assert answers.units["x"] == "rad"
+    with pytest.raises(ts.ModelError, match="no run has a measure 'max_b'"):
+        Work(ts.load_campaign(written(tmp_path, text.replace("NAME", "max_b"), study)))
+
+
+def test_tables_of_other_packages_hold_the_same(tmp_path):
+    text = HEAD + "factors: {m: [1, 2], law.kp.a: [4, 8, 16]}\nindicators: {end: {final: a}}\n"
+    answers = ts.run_campaign(written(tmp_path, text), tmp_path / "out", threads=1)
+    data = answers.to_xarray()
+    assert data["end"].dims == ("m", "law.kp.a")
+    assert float(data["end"].sel({"m": 2.0, "law.kp.a": 8.0})) == answers["end"][4]
+    assert answers.to_polars()["end"].to_list() == answers["end"].tolist()
+    assert answers.to_pandas()["end"].tolist() == answers["end"].tolist()
+    rows = ts.run_campaign(written(tmp_path), tmp_path / "rows", threads=1).to_xarray()
+    assert rows.sizes == {"run": 48}
 
 
 # -- factors ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 
 import torseur as ts
 from torseur.campaign import storage
-from torseur.campaign.cluster import Cluster
+from torseur.campaign.cluster import Cluster, job_script
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -24,12 +24,13 @@ factors:
   law.kp.theta1: {{grid: {{low: 10, high: 80, count: 20}}}}
   m2: {{grid: {{low: 1, high: 4, count: 12}}}}
 indicators: {{peak: {{maximum: theta1}}, effort: {{rms: Gamma1}}}}
+keep: {{channels: [theta2]}}
 chunk: 8
 """
 SCHEDULED = """
 import sys
 import torseur as ts
-from torseur.campaign.cluster import Cluster
+from torseur.campaign.cluster import Cluster, job_script
 if __name__ == "__main__":
     ts.run_campaign(sys.argv[1], sys.argv[2], cluster=Cluster(workers=2))
 """
@@ -46,7 +47,7 @@ def alone(tmp_path_factory):
 
 
 def bytes_in(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "indicators").glob("chunk-*"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*/chunk-*"))}
 
 
 def workers_of(parent: int) -> list[int]:
@@ -149,3 +150,34 @@ def test_jobs_of_slurm_get_their_options_and_give_the_same_bits(alone, tmp_path,
     ts.run_campaign(file, tmp_path / "out", cluster=cluster)
     assert asked == {"queue": "short", "cores": 8, "jobs": 2}
     assert bytes_in(tmp_path / "out") == expected
+
+
+def test_the_script_of_a_job_is_that_of_slurm():
+    pytest.importorskip("dask_jobqueue")
+    asked = {"queue": "short", "cores": 8, "memory": "16GB", "walltime": "01:00:00", "interface": "lo"}
+    script = job_script(Cluster(slurm=asked))
+    assert "#SBATCH -p short" in script
+    assert "#SBATCH --cpus-per-task=8" in script
+    assert "#SBATCH -t 01:00:00" in script
+    assert "dask_worker tcp://127.0.0.1:" in script
+    with pytest.raises(ts.ArgumentError, match="make no jobs"):
+        job_script(Cluster(slurm={"queue": "short"}))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_command_goes_on_from_where_a_signal_ended_it(ending, alone, tmp_path):
+    file, expected = alone
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "torseur", "campaign", str(file), "-o", str(out), "--no-figures"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    process = subprocess.Popen([*command, "--threads", "1"], env=environment, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(out.glob("indicators/chunk-*")):
+        time.sleep(0.005)
+    process.send_signal(ending)
+    said = process.communicate()[1]
+    assert process.returncode == (-signal.SIGKILL if ending == signal.SIGKILL else 130)
+    assert ("the same command goes on" in said) == (ending != signal.SIGKILL)
+    assert len(bytes_in(out)) < len(expected)
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert bytes_in(out) == expected

@@ -6,6 +6,7 @@ worker dies is computed by another one. What is stored twice is the same file.
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,14 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from torseur.campaign.reader import load_campaign
-from torseur.campaign.storage import CAMPAIGN, channels_bytes, table_bytes, texts_of
-from torseur.campaign.work import Work
-from torseur.errors import MissingExtra, NumericalError
+from torseur.campaign.storage import CAMPAIGN, ROWS, STUDY, channels_bytes, table_bytes, texts_of
+from torseur.campaign.work import Work, one_line
+from torseur.errors import ArgumentError, MissingExtra, NumericalError
+from torseur.extensions import extension_in, register
+from torseur.version import __version__
 
-__all__ = ["Cluster", "chunk_of_texts", "chunks_by_workers"]
+__all__ = ["Cluster", "Task", "chunks_by_workers", "job_script"]
 
 AHEAD = 2
 """Chunks that wait for each thread of a worker: more take memory of the scheduler and bring nothing."""
+MOST_LOST = 8
+"""Chunks that may fail before one succeeds."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,14 @@ class Cluster:
         workers: processes on this machine, that listen on loopback only.
         slurm: options of `dask_jobqueue.SLURMCluster`; workers are then jobs.
         tls: options of `distributed.security.Security`, where connections are to be encrypted.
+        extensions: modules with kinds of the user's own, or their files; workers execute them.
     """
 
     address: str | None = None
     workers: int = 2
     slurm: Mapping[str, Any] | None = None
     tls: Mapping[str, Any] = field(default_factory=dict)
+    extensions: tuple[str, ...] = ()
 
 
 def chunks_by_workers(
@@ -48,9 +55,9 @@ def chunks_by_workers(
 ) -> None:
     """Let workers compute chunks, and keep each as it comes."""
     distributed = _distributed()
-    texts = tuple(sorted(texts_of(work.campaign).items()))
+    task = Task(tuple(sorted(texts_of(work.campaign).items())), cluster.extensions, __version__)
     with _client(distributed, cluster) as client:
-        waiting, lost = iter(missing), list[str]()
+        waiting, lost, kept = iter(missing), list[str](), 0
         open_futures: dict[Any, int] = {}
         queue = distributed.as_completed()
 
@@ -58,7 +65,7 @@ def chunks_by_workers(
             """As many as the workers that are there now can take; jobs come one by one, and go."""
             threads = sum(client.nthreads().values()) or cluster.workers
             for k in islice(waiting, max(AHEAD * threads - len(open_futures), 0)):
-                future = client.submit(chunk_of_texts, texts, k, pure=False)
+                future = client.submit(task.files, k, pure=False)
                 open_futures[future] = k
                 queue.add(future)
 
@@ -68,43 +75,110 @@ def chunks_by_workers(
             error = future.exception()
             if error is None:
                 keep(k, *future.result())
+                kept += 1
             else:
-                lost.append(f"chunk {k}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
+                lost.append(f"chunk {k}: {_told(error)}")
             future.release()
-            submit()
+            if kept or len(lost) < MOST_LOST:  # where nothing goes well, nothing more is tried
+                submit()
     if lost:
         raise NumericalError(
-            f"{len(lost)} chunks were not computed; all others are stored",
-            got="; ".join(lost[:5]),
+            f"{len(lost)} chunks were not computed; all others that were begun are stored",
+            got="; ".join(dict.fromkeys(lost[:5])),
             remedy="the same command tries them again; without workers a fault shows where it is",
         )
 
 
-def chunk_of_texts(texts: Sequence[tuple[str, str]], k: int) -> tuple[bytes, bytes | None]:
-    """The files of a chunk, of a campaign that is told by its own files; this is what a worker does."""
-    chunk = _work_of(tuple(texts)).results(k)
-    return table_bytes(chunk), channels_bytes(chunk)
+def _told(error: BaseException) -> str:
+    """Why a chunk was not computed."""
+    if type(error).__name__ == "KilledWorker":
+        return "the workers that took it died, one after the other: for want of memory, or by a fault in native code"
+    return one_line(error) if isinstance(error, Exception) else repr(error)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What workers are sent: a campaign, told by its own files.
+
+    Attributes:
+        texts: the files by name.
+        extensions: modules with kinds of the user's own.
+        version: of Torseur; a worker that has another one refuses.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    extensions: tuple[str, ...]
+    version: str
+
+    def files(self, k: int) -> tuple[bytes, bytes | None]:
+        """The files of a chunk; this is what a worker does."""
+        if self.version != __version__:
+            text = "this worker has another version of Torseur, whose numbers may differ"
+            raise ArgumentError(text, expected=self.version, got=__version__, remedy="install the same version on all")
+        chunk = _work_of(self).results(k)
+        return table_bytes(chunk), channels_bytes(chunk)
 
 
 @lru_cache(maxsize=2)
-def _work_of(texts: tuple[tuple[str, str], ...]) -> Work:
+def _work_of(task: Task) -> Work:
+    for name in task.extensions:
+        register(extension_in(name))
+    other = sorted({name for name, _ in task.texts} - {CAMPAIGN, STUDY, ROWS})
+    if other:
+        raise ArgumentError(
+            "this is not a campaign", expected=f"{CAMPAIGN}, {STUDY}, {ROWS}", got=", ".join(other)[:80]
+        )
     with tempfile.TemporaryDirectory(prefix="torseur-") as folder:
-        for name, text in texts:
-            (Path(folder) / Path(name).name).write_text(text, encoding="utf-8")
+        for name, text in task.texts:
+            (Path(folder) / name).write_text(text, encoding="utf-8")
         return Work(load_campaign(Path(folder) / CAMPAIGN))
+
+
+def job_script(cluster: Cluster) -> str:
+    """The script of one SLURM job of workers, as it would be submitted; nothing is."""
+    made = _jobs(cluster)
+    try:
+        return str(made.job_script())
+    finally:
+        made.close()
+
+
+def _jobs(cluster: Cluster) -> Any:
+    """A cluster whose workers are SLURM jobs; none is submitted yet."""
+    security = {"security": _security(cluster)} if cluster.tls else {}
+    try:
+        return _slurm()(**(cluster.slurm or {}), **security)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            "these options make no jobs",
+            where="--slurm",
+            got=one_line(error),
+            remedy="cores and memory are needed; the others are those of dask_jobqueue.SLURMCluster",
+        ) from None
+
+
+def _security(cluster: Cluster) -> Any:
+    """Who may connect, and how; None where connections are not encrypted."""
+    if not cluster.tls:
+        return None
+    try:
+        return _distributed().security.Security(**cluster.tls)
+    except (TypeError, ValueError) as error:
+        remedy = "options are those of distributed.security.Security"
+        raise ArgumentError("no such security", where="--tls", got=one_line(error), remedy=remedy) from None
 
 
 @contextmanager
 def _client(distributed: Any, cluster: Cluster) -> Iterator[Any]:
     """A client of a scheduler that is there, or of workers that end with it."""
-    security = distributed.security.Security(**cluster.tls) if cluster.tls else None
+    security = _security(cluster)
     if cluster.address is not None:
         with distributed.Client(cluster.address, security=security) as client:
             client.wait_for_workers(1)
             yield client
         return
     if cluster.slurm is not None:
-        made = _slurm()(**cluster.slurm, **({} if security is None else {"security": security}))
+        made = _jobs(cluster)
         made.scale(jobs=cluster.workers)
     else:
         made = distributed.LocalCluster(
@@ -113,6 +187,7 @@ def _client(distributed: Any, cluster: Cluster) -> Iterator[Any]:
             processes=True,
             host="127.0.0.1",
             dashboard_address=None,
+            silence_logs=logging.ERROR,
             security=security,
         )
     with made, distributed.Client(made, security=security) as client:

@@ -15,6 +15,8 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +77,8 @@ class Folder:
         if (self.path / MANIFEST).exists():
             if self.manifest["fingerprint"] != mark:
                 text = "this folder holds results of another campaign"
-                remedy = "choose another folder, or remove this one"
-                raise ArgumentError(text, where=str(self.path), remedy=remedy)
+                remedy = "choose another folder with -o, or undo the change; results are never mixed"
+                raise ArgumentError(text, where=str(self.path), got=self._changed(texts), remedy=remedy)
             if self.manifest["torseur"] != __version__:
                 text, made = "these results are of another version, whose numbers may differ", self.manifest["torseur"]
                 remedy = f"go on with version {made}, or choose another folder"
@@ -100,6 +102,17 @@ class Folder:
             "torseur": __version__,
         }
         replace_file(self.path / MANIFEST, json.dumps(told, indent=2).encode("utf-8"))
+
+    def _changed(self, texts: Mapping[str, str]) -> str:
+        """The first line that is not what was asked before."""
+        for name, text in texts.items():
+            file = self.path / name
+            before = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+            for k, (old, new) in enumerate(zip_longest(before, text.splitlines(), fillvalue="nothing"), 1):
+                if old != new:
+                    same = max(sum(1 for _ in takewhile(lambda c: c[0] == c[1], zip(old, new, strict=False))) - 24, 0)
+                    return f"{name}, line {k}: '{new[same:][:72].strip()}', before '{old[same:][:72].strip()}'"
+        return "more or fewer files"
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -196,15 +209,22 @@ def _words(texts: list[str]) -> Any:
 
 
 def channels_bytes(chunk: Chunk) -> bytes | None:
-    """The channels that are kept of a chunk, as netCDF: run, time."""
+    """The channels that are kept of a chunk, as netCDF: run, time.
+
+    Written by h5netcdf itself: within a worker of Dask xarray asks the whole cluster for a lock.
+    """
     if not chunk.kept:
         return None
     try:
-        import h5netcdf  # noqa: F401
-        import xarray
+        import h5netcdf
     except ImportError:
-        raise MissingExtra("xarray", extra="campaign", purpose="channels of a campaign") from None
-    runs = np.arange(chunk.first, chunk.first + len(chunk))
-    variables = {name: (("run", "time"), values) for name, values in chunk.kept.items()}
-    data = xarray.Dataset(variables, {"run": runs, "time": chunk.time})
-    return bytes(data.to_netcdf(engine="h5netcdf"))
+        raise MissingExtra("h5netcdf", extra="campaign", purpose="channels of a campaign") from None
+    stream = BytesIO()
+    with h5netcdf.File(stream, "w") as file:
+        file.dimensions = {"run": len(chunk), "time": len(chunk.time)}
+        runs = np.arange(chunk.first, chunk.first + len(chunk), dtype=np.int64)
+        for name, values in (("run", runs), ("time", chunk.time)):
+            file.create_variable(name, (name,), data=values)
+        for name, values in chunk.kept.items():
+            file.create_variable(name, ("run", "time"), data=values)
+    return stream.getvalue()

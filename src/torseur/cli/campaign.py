@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torseur.cli.commands import extensions_option
+from torseur.cli.commands import EXTENSIONS, extensions_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ __all__ = ["campaign"]
 
 INTERRUPTED = 130
 MOST_REASONS = 12
+BETWEEN_LINES = 30.0
+"""Seconds between lines of progress in a log."""
 
 
 @click.command("campaign")
@@ -31,6 +33,7 @@ MOST_REASONS = 12
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes on this machine (Dask).")
 @click.option("--on", "address", metavar="ADDRESS", help="A scheduler of Dask that is running, tcp://HOST:PORT.")
 @click.option("--slurm", multiple=True, metavar="NAME=VALUE", help="An option of SLURM jobs, which are the workers.")
+@click.option("--job-script", is_flag=True, help="Print the script of a SLURM job, and do nothing.")
 @click.option("--tls", multiple=True, metavar="NAME=VALUE", help="An option of Dask's security, such as tls_ca_file.")
 @click.option("--run", "number", type=click.IntRange(min=0), metavar="K", help="Run K of a folder again, as a whole.")
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
@@ -41,14 +44,15 @@ def campaign(
     workers: int | None,
     address: str | None,
     slurm: tuple[str, ...],
+    job_script: bool,
     tls: tuple[str, ...],
     number: int | None,
     no_figures: bool,
 ) -> None:
     """Run a study many times over, with other values each time.
 
-    FILE is a campaign file; the same command goes on with what an earlier one left (code 130 after Ctrl-C). With --run,
-    FILE is the folder of a campaign.
+    FILE is a campaign file; the same command goes on with what an earlier one left (code 130 after Ctrl-C or SIGTERM).
+    With --run, FILE is the folder of a campaign.
     """
     from torseur.campaign.answers import open_campaign
     from torseur.campaign.reader import read_campaign
@@ -63,13 +67,16 @@ def campaign(
             _again(answers, number, output or what / f"run_{number}", no_figures)
         return
     cluster = _cluster(workers, address, slurm, tls)
+    if job_script:
+        _print_script(cluster)
+        return
     read = read_campaign(what)
     folder = output or Path(f"{what.stem}_runs")
     click.echo(f"building {read.campaign.called} ...", err=True)
     with read.told():
         work = Work(read.campaign)
     try:
-        with _bar(read.campaign.called, work.runs) as report:
+        with _ended_gently(), _bar(read.campaign.called, work.runs) as report:
             run_work(work, folder, threads=threads, cluster=cluster, progress=report)
     except KeyboardInterrupt:
         click.secho("interrupted: the same command goes on from here", fg="yellow", bold=True, err=True)
@@ -96,7 +103,18 @@ def _cluster(workers: int | None, address: str | None, slurm: tuple[str, ...], t
     def options(given: tuple[str, ...], where: str) -> dict[str, object]:
         return {name: _typed(value) for name, value in (pair(text, where) for text in given)}
 
-    return Cluster(address, workers or 2, options(slurm, "--slurm") or None, options(tls, "--tls"))
+    named = click.get_current_context().meta.get(EXTENSIONS, ())
+    modules = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in named)
+    return Cluster(address, workers or 2, options(slurm, "--slurm") or None, options(tls, "--tls"), modules)
+
+
+def _print_script(cluster: Cluster | None) -> None:
+    """What would be submitted to SLURM."""
+    from torseur.campaign.cluster import job_script
+
+    if cluster is None or cluster.slurm is None:
+        raise ArgumentError("there is no job without SLURM", where="--job-script", remedy="--slurm NAME=VALUE ...")
+    click.echo(job_script(cluster), nl=False)
 
 
 def _typed(value: str) -> object:
@@ -111,8 +129,25 @@ def _typed(value: str) -> object:
 
 
 @contextmanager
+def _ended_gently() -> Iterator[None]:
+    """SIGTERM, which batch systems send before they kill, is as Ctrl-C."""
+    import signal
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def _bar(name: str, runs: int) -> Iterator[Callable[[Progress], None]]:
-    """A bar on the terminal: runs, and the time left."""
+    """Runs and the time left: a bar on a terminal, a line now and then elsewhere."""
+    import time
+
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -127,8 +162,15 @@ def _bar(name: str, runs: int) -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name, total=runs, left="")
 
+        told = time.monotonic()
+
         def report(now: Progress) -> None:
-            bar.update(task, completed=now.done, left="" if now.left is None else f"{now.left:.0f} s left")
+            nonlocal told
+            left = "" if now.left is None else f"{now.left:.0f} s left"
+            bar.update(task, completed=now.done, left=left)
+            if not console.is_terminal and time.monotonic() - told > BETWEEN_LINES:
+                told = time.monotonic()
+                click.echo(f"{now.done} of {now.runs} runs, {left}", err=True)
 
         yield report
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-__all__ = ["Command", "LazyGroup", "ModelFile", "base_option", "extensions_option"]
+__all__ = ["EXTENSIONS", "Command", "LazyGroup", "ModelFile", "base_option", "extensions_option"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,11 @@ def _register(context: click.Context, parameter: click.Parameter, modules: tuple
 
     for module in modules:
         register(extension_in(module))
+    context.meta[EXTENSIONS] = modules
 
+
+EXTENSIONS = "torseur.extensions"
+"""Where the modules that were named stand in the `meta` of a context."""
 
 extensions_option = click.option(
     "--extensions",

@@ -72,11 +72,9 @@ def _of_indicator(answers: Answers, name: str) -> dict[str, Callable[[], Any]]:
         return {f"map_{name}": partial(response_map, answers, name, *levels)}
     if is_grid and len(levels) == 3 and not is_sampled and _count(answers, levels[2]) <= MOST_PANELS:
         return {f"map_{name}": partial(response_map, answers, name, *levels)}
-    drawn = (
-        {}
-        if is_grid and not is_sampled and len(levels) == 1
-        else {f"histogram_{name}": partial(histogram, answers, name)}
-    )
+    drawn: dict[str, Callable[[], Any]] = {}
+    if is_sampled or not is_grid or len(levels) != 1:
+        drawn[f"histogram_{name}"] = partial(histogram, answers, name)
     if is_grid and len(levels) == 1:
         drawn[f"curve_{name}"] = partial(response_curve, answers, name, levels[0])
     return drawn
