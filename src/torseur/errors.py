@@ -119,6 +119,14 @@ class TorseurError(Exception):
         parts = (("where", self.where), ("expected", self.expected), ("got", self.got), ("remedy", remedy))
         return "\n  ".join([self.what, *(f"{label}: {text}" for label, text in parts if text is not None)])
 
+    def brief(self) -> str:
+        """What is wrong and what to do, in one line.
+
+        >>> ArgumentError("this needs a frame", where="jacobian", remedy="name one").brief()
+        'this needs a frame; name one'
+        """
+        return f"{self.what}; {self.remedy}" if self.remedy else self.what
+
     def _remedy(self, flags: Mapping[str, str] | None) -> str | None:
         way = self.call if flags is None else flags.get(self.option or "")
         if self.call is None and self.remedy is not None and way is not None:
@@ -185,6 +193,13 @@ class ModelError(TorseurError, ValueError):
         error = cls(f"{len(listed)} faults")
         error.faults = listed
         return error
+
+    def brief(self) -> str:
+        """Of many faults: what each is, then the remedies, none of them twice."""
+        if not self.faults:
+            return super().brief()
+        remedies = [fault.remedy for fault in self.faults if fault.remedy]
+        return "; ".join(dict.fromkeys([*(fault.what for fault in self.faults), *remedies]))
 
     def text(self, flags: Mapping[str, str] | None = None) -> str:
         return "\n".join([super().text(flags), *(f"{k}. {one.text(flags)}" for k, one in enumerate(self.faults, 1))])

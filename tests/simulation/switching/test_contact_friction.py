@@ -302,6 +302,17 @@ def test_four_legs_stick_but_their_slip_is_refused():
     assert "not determined" in run.reason
 
 
+def test_of_four_legs_that_land_aslant_each_that_would_slip_is_named():
+    places = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+    legs = {f"leg{k}": {"place": {"pose": {"position": [x, y, -0.5]}}} for k, (x, y) in enumerate(places)}
+    base = {"kind": "floating", "inertia": {"M": 4.0, "XX": 1, "YY": 1, "ZZ": 1}, "frames": legs}
+    contacts = {f"c{k}": {"contact": {"frame": f"leg{k}", "friction": 0.1}} for k in range(4)}
+    run = ts.simulate(Mechanism(name="table", base=base, constraints=contacts), until=2.0, start={"z": 0.6, "vx": 3.0})
+    assert not run.complete
+    assert all(f"the normal force of 'c{k}' is not determined" in run.reason for k in range(4))
+    assert run.reason.count("put a spring between") == 1
+
+
 # -- jamming -----------------------------------------------------------------------------------------------------------
 def test_a_rod_that_slides_above_the_limit_of_painleve_stops_with_that_reason():
     def rod(mu):

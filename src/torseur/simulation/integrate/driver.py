@@ -158,7 +158,7 @@ class Drive:
         except KeyboardInterrupt:
             outcome = Outcome.INTERRUPTED
         except (NumericalError, ModelError) as error:  # of a handler, a review or a sampling: what there is is kept
-            outcome, why = Outcome.UNDECIDED, f"{error.what}; {error.remedy}" if error.remedy else error.what
+            outcome, why = Outcome.UNDECIDED, error.brief()
         stepper = self.stepper
         counts = self.counters.counts(stepper.evaluations, clock.perf_counter() - began)
         times, states = self.recorder.arrays()
