@@ -166,6 +166,12 @@ def test_the_vehicle_keeps_its_modes_when_other_coordinates_are_independent() ->
     assert any(abs(abs(m.eigenvalue) ** 2 - heave) < 0.25 * heave for m in mine)
 
 
+@pytest.mark.parametrize("at", [[0.3, 0.4, 0.5], np.zeros(3), 0.3, "start"], ids=["list", "array", "number", "word"])
+def test_what_is_no_state_is_refused_in_words(four_bar: Any, at: Any) -> None:
+    with pytest.raises(ts.ArgumentError, match="about a state"):
+        four_bar.linearise(at)
+
+
 def test_a_state_that_is_not_allowed_is_refused(four_bar: Any) -> None:
     with pytest.raises(ts.ArgumentError, match="do not allow this state"):
         four_bar.linearise((np.array([0.0, 1.0, 2.0]), np.zeros(3)))

@@ -138,7 +138,15 @@ def state_of(model: Model, at: Any, keywords: Mapping[str, Any]) -> tuple[Array,
             **keywords,
         )
         return found.q, found.v
-    q, v = (at.q, at.v) if hasattr(at, "q") and hasattr(at, "v") else at
+    pair = (at.q, at.v) if hasattr(at, "q") and hasattr(at, "v") else at
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        raise ArgumentError(
+            "a linear model is about a state",
+            where="argument 'at'",
+            expected="(q, v), what has q and v, or values by name",
+            got=repr(at)[:80],
+        )
+    q, v = pair
     q, v = coordinates_from(model, q), speeds_from(model, v)
     if q.ndim != 1 or v.ndim != 1:
         raise ArgumentError("a linear model is about one state", got=f"q {q.shape}, v {v.shape}")

@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import torseur as ts
+from support.overconstrained_linkages import cranks
 from torseur.describe import Body, Effort, Mechanism, SpringDamper
 from torseur.describe.constraints import Constraint
 from torseur.emit import source
@@ -276,6 +277,51 @@ def test_a_parameter_that_makes_a_driven_position_jump_ends_the_run():
     assert run.complete
     assert run.audit().holds, run.audit()
     assert run["a"][-1] == pytest.approx(1.5)
+
+
+# -- parameters of constraints that change on the way --------------------------------------------------------------------
+def clutch(form, **more):
+    """Two wheels that a parameter k couples; the first is driven by 1 N m."""
+    wheels = {
+        f"wheel_{n}": {"joint": {"kind": "revolute", "coordinate": n}, "inertia": {"M": 1.0, "ZZ": J}}
+        for n, J in (("a", 1.0), ("b", 2.0))
+    }
+    pushed = {"drive": Effort(coordinate="a", value=1.0)}
+    parameters = {"k": {"value": 0.0}, "s": {"value": 0.0}}
+    return Mechanism(
+        name="clutch", bodies=wheels, loads=pushed, parameters=parameters, constraints={"grip": form}, **more
+    )
+
+
+@pytest.mark.parametrize("changes", [[{"at": 0.5}], [{"event": "passed"}]], ids=["by the clock", "at an event"])
+@pytest.mark.parametrize(
+    "form", [{"speeds": {"coefficients": {"da": "k", "db": "-k"}}}, {"zero": "k*(a - b - s)"}], ids=["rates", "angles"]
+)
+def test_a_clutch_that_a_parameter_closes_is_an_impact_of_its_own(form, changes):
+    blocks = {"passed": {"crossing": {"value": "a", "level": 0.125}}} if "event" in changes[0] else {}
+    changes = [{**changes[0], "set": {"k": 1.0, "s": 0.125}}]
+    run = ts.simulate(clutch(form), until=1.0, every=0.1, changes=changes, blocks=blocks)
+    assert run.complete, run.reason
+    assert run["da"][-1] == pytest.approx((0.5 + 0.5) / 3.0, abs=1e-9)
+    assert run["db"][-1] == pytest.approx(run["da"][-1], abs=1e-12)
+    assert run.audit().holds, run.audit()
+
+
+def test_a_parameter_that_opens_a_constraint_ends_the_run_with_its_reason():
+    run = ts.simulate(clutch({"zero": "k*(a - b)"}), until=1.0, every=0.1, changes=[{"at": 0.5, "set": {"k": 1.0}}])
+    assert not run.complete
+    assert run.time[-1] == pytest.approx(0.5)
+    assert "a parameter of a constraint changes, and grip would be open by 0.125" in run.reason
+
+
+@pytest.mark.parametrize("length", [0.41, 0.5, 2.0])
+def test_a_rod_whose_length_jumps_ends_the_run_instead_of_jumping_with_it(length):
+    linkage = cranks(2, lengths=(0.4, "crank"))
+    changes = [{"at": 0.35, "set": {"crank": length}}]
+    run = ts.simulate(linkage.mechanism, start={"q1": 0.7, "dq1": 1.0}, until=1.0, every=0.1, changes=changes)
+    assert not run.complete
+    assert "at t = 0.35 s" in run.reason
+    assert "a parameter of a constraint changes" in run.reason
 
 
 def test_a_run_with_jumps_goes_on_from_its_checkpoint_as_if_nothing_had_happened(tmp_path):

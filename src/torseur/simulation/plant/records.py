@@ -60,9 +60,11 @@ class Records:
         found = np.asarray(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
         return np.array(np.broadcast_to(found, (*p.shape[:-1], found.shape[-1])))
 
-    def largest_gap(self, t: float, x: Array, held: Held) -> tuple[str, float]:
-        """The row that is met least, and its gap."""
+    def largest_gap(self, t: float, x: Array, held: Held, *, rates: bool = True) -> tuple[str, float]:
+        """The row that is met least, and its gap; with or without rows that are about rates."""
         gaps = np.abs(np.ravel(self.plant.evaluate(self.plant.native("gaps"), t, x, held)))
+        if not rates:
+            gaps = np.where([row.holonomic for row in self.facts.rows], gaps, 0.0)
         worst = int(np.argmax(gaps))
         return self.facts.rows[worst].name, float(gaps[worst])
 

@@ -316,9 +316,8 @@ class Simulation:
             reply = self._changes.by_event(keeper.handle(meeting), meeting)
             if reply is not None and reply.held is not None:
                 x = meeting.state if reply.state is None else reply.state
-                self.ranks(meeting.time, x, reply.held)
                 log.change(meeting.time, x, meeting.held, reply.held)
-                x = self._following(meeting.time, x, reply.held)
+                x = self._followed(meeting.time, x, reply.held, log)
                 settled = keeper.review(meeting.time, x, reply.held) if self.plant.facts.switches else None
                 reply = replace(reply, state=x if settled is None else settled.state)
             held = meeting.held if reply is None or reply.held is None else reply.held
@@ -328,7 +327,7 @@ class Simulation:
             return reply
 
         def review(t: float, x: Array, held: Held) -> Response | None:
-            after = self._following(t, x, held)
+            after = self._followed(t, x, held, log)
             reply = keeper.review(t, after, held) if self.plant.facts.switches else None
             if after is not x:
                 log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
@@ -343,7 +342,7 @@ class Simulation:
             handler=handler,
             breaks=self.breaks(table.breaks, held.p),
             samplings=[*others, *samplings, *self._changes.by_clock(log)],
-            review=review if self.plant.facts.switches or self.plant.facts.is_driven else None,
+            review=review if self.plant.facts.switches or self.plant.facts.is_driven or self._changes_rows else None,
             invariants=keeper.sided,
             progress=progress,
             monitor=self._monitor if self.plant.facts.rows else None,
@@ -362,21 +361,32 @@ class Simulation:
             memory=memory,
         )
 
-    def _following(self, t: float, x: Array, held: Held) -> Array:
-        """The state after what drives constraints may have jumped: speeds follow at once, positions cannot."""
-        if not self.plant.facts.is_driven:
+    @cached_property
+    def _changes_rows(self) -> bool:
+        """Whether parameters of loops and constraints change on the way."""
+        return not self.model.row_parameters.isdisjoint(name for change in self.study.changes for name in change.set)
+
+    def _followed(self, t: float, x: Array, held: Held, log: HeldHistory) -> Array:
+        """The state after what is in constraints may have jumped: speeds follow at once, positions cannot."""
+        if not (self.plant.facts.is_driven or self._changes_rows):
             return x
+        is_change = self._changes_rows and bool(log.changes) and log.changes[-1].time == t
+        if is_change:
+            self._check_closed(t, x, held)
+        self.ranks(t, x, held)
         after = _flat(self.plant.evaluate(self.plant.native("corrected"), t, x, held))
         q, v = self.problem.columns("q"), self.problem.columns("v")
         moved = np.abs(after[q] - x[q])
-        if np.any(moved > JUMP * (1.0 + np.abs(x[q]))):
+        if not np.all(moved <= JUMP * (1.0 + np.abs(x[q]))):
             name = self.model.coordinates[int(np.argmax(moved))].name
-            raise NumericalError(
-                f"an input that drives a constraint jumps, and {name} cannot follow it",
-                where=f"t = {t:.9g} s",
-                remedy="let it pass from value to value: a ramp, a move, or a lag behind it",
-            )
+            raise _jump("an input that drives a constraint jumps", f"{name} cannot follow it", t)
         return after if np.any(np.abs(after[v] - x[v]) > JUMP * (1.0 + np.abs(x[v]))) else x
+
+    def _check_closed(self, t: float, x: Array, held: Held) -> None:
+        """Refuse parameters that open a loop or a constraint where it is."""
+        name, gap = self.records.largest_gap(t, x, held, rates=False)
+        if not gap <= OPEN:
+            raise _jump("a parameter of a constraint changes", f"{name} would be open by {gap:.3g}", t)
 
     @cached_property
     def _time_breaks(self) -> TimeBreaks:
@@ -488,6 +498,14 @@ class Simulation:
             "python": platform.python_version(),
             "numpy": np.__version__,
         }
+
+
+def _jump(what: str, so: str, t: float) -> NumericalError:
+    return NumericalError(
+        f"{what}, and {so}",
+        where=f"t = {t:.9g} s",
+        remedy="let it pass from value to value: an input that is a ramp, a move, or has a lag behind it",
+    )
 
 
 def _flat(found: Any) -> Array:
