@@ -279,7 +279,7 @@ def test_a_parameter_that_makes_a_driven_position_jump_ends_the_run():
     assert run["a"][-1] == pytest.approx(1.5)
 
 
-# -- parameters of constraints that change on the way --------------------------------------------------------------------
+# -- parameters of constraints that change on the way ------------------------------------------------------------------
 def clutch(form, **more):
     """Two wheels that a parameter k couples; the first is driven by 1 N m."""
     wheels = {

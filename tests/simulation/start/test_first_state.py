@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from support.overconstrained_linkages import cranks
 from torseur.cli import main
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.errors import ModelError, NumericalError
@@ -74,6 +75,48 @@ def refused(what, **fields):
     with pytest.raises((NumericalError, ModelError)) as caught:
         began(what, **fields)
     return caught.value
+
+
+# -- singular positions ------------------------------------------------------------------------------------------------
+FLAT = {"q1": 0.0, "q2": 0.0, "plate_turn": 0.0}
+
+
+def flat(**fields):
+    """Two cranks of 0.4 m at a distance of 1 m, with the rod between them along one line."""
+    return ts.simulate(cranks(2, lengths=(0.4, "crank")).mechanism, until=0.5, every=0.1, **fields)
+
+
+def test_a_start_from_which_a_linkage_can_go_on_in_two_ways_is_refused_with_both():
+    with pytest.raises(NumericalError, match="go on in several ways") as error:
+        flat(start={**FLAT, "dq1": 1.0})
+    assert "dq1 = 1, dq2 = 1, dplate_turn = -1" in error.value.expected
+    assert "dq1 = 1, dq2 = -2.33333333, dplate_turn = -2.33333333" in error.value.expected
+
+
+@pytest.mark.parametrize(("dq2", "follows"), [(1.0, lambda q1: q1), (-7.0 / 3.0, None)], ids=["parallel", "crossed"])
+def test_one_more_speed_chooses_the_way(dq2, follows):
+    run = flat(start={**FLAT, "dq1": 1.0, "dq2": dq2})
+    assert run.complete, run.reason
+    assert run.audit().holds, run.audit()
+    if follows:
+        np.testing.assert_allclose(run["q2"], follows(run["q1"]), atol=1e-9)
+    else:
+        assert np.all(run["q2"][1:] < -0.1)
+        assert np.all(run["q1"][1:] > 0.05)
+
+
+@pytest.mark.parametrize("start_from", ["assembled", "given"])
+def test_speeds_that_no_motion_has_are_refused_at_a_singular_position(start_from):
+    speeds = {"dq1": 1.0, "dq2": 0.5, "dplate_turn": -1.2}
+    with pytest.raises(NumericalError, match="no motion goes on with these speeds"):
+        flat(start={**FLAT, **speeds}, start_from=start_from)
+
+
+def test_of_many_runs_the_one_that_starts_at_a_singular_position_is_looked_at_alone():
+    linkage = cranks(2).mechanism
+    guess, solver = {"q2": 0.1, "plate_turn": -0.1}, {"method": "rk4", "step": 0.01}
+    with pytest.raises(NumericalError, match="go on in several ways"):
+        ts.simulate_many(linkage, starts={"q1": [0.3, 0.0], "dq1": [1.0, 1.0]}, guess=guess, until=0.1, solver=solver)
 
 
 # -- held --------------------------------------------------------------------------------------------------------------

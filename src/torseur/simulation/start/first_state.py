@@ -19,6 +19,7 @@ from torseur.model.coordinates import numbers, quaternions
 from torseur.model.equilibria import Equilibrium
 from torseur.model.modes import Stability
 from torseur.simulation.solvers.problem import Array
+from torseur.simulation.start.branches import singular_runs, speeds_of_a_motion
 from torseur.simulation.start.consistent import StartValues, consistent
 from torseur.simulation.study.study import Study
 
@@ -127,6 +128,7 @@ def first_states(model: Model, request: StartRequest) -> tuple[Array, list[int]]
         left = np.abs(np.asarray(model.function("constraint_rates")(found.q, found.v, **request.keywords))).max(axis=1)
         good = done & ~moves & (left <= quick.tolerance * np.maximum(1.0, np.abs(found.v).max(axis=1)))
         v[good], moves = found.v[good], moves | good
+    moves[singular_runs(model, q, v, request.keywords)] = False
     return np.concatenate([q, v], axis=1), np.flatnonzero(~moves).tolist()
 
 
@@ -193,7 +195,7 @@ def _moving(model: Model, request: StartRequest, q: Array, of_v: StartValues) ->
     if found is None:
         model.assemble(q, speeds=of_v.values, closing=Closing(CLOSED), **request.keywords)  # says why
         raise NumericalError("no speeds are allowed at the start", where=model.mechanism.name)
-    return found[0]
+    return speeds_of_a_motion(model, q, *found, request.keywords)
 
 
 def _positions(
@@ -278,6 +280,7 @@ def _given(model: Model, request: StartRequest, of_q: StartValues, of_v: StartVa
             expected=f"gaps and rates of at most {CLOSED:g}",
             remedy="give a start that they allow, or start_from: assembled, which moves what is not named",
         )
+    speeds_of_a_motion(binding, q, v, tuple(of_v.value), keywords)
     return Start(q, v, tuple(of_q.value) + tuple(of_v.value), _named(of_q, of_v))
 
 
