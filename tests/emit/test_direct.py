@@ -124,6 +124,105 @@ def test_the_last_inputs_may_have_defaults():
     np.testing.assert_array_equal(with_time(Q, M, S), BOUND(Q, M, S, 0.25))
 
 
+def rows_of(count):
+    """States one behind the other."""
+    return [RNG.uniform(-1, 1, (count, *x.shape)) for x in (Q, M, S, T)]
+
+
+def served(**options):
+    """A built-in form that takes rows of states, and what went to its fallback."""
+    seen, bound = [], compile(FUNCTION).bind(P)
+
+    def fallback(*args, **named):
+        seen.append(args)
+        return bound(*args, **named)
+
+    made = bound.direct("f", "", fallback=fallback, **options)
+    made(*rows_of(2))
+    assert len(seen) == 1
+    seen.clear()
+    return made, seen
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 100])
+def test_rows_of_states_go_to_the_loop_in_lanes(count):
+    made, seen = served()
+    args = rows_of(count)
+    got = made(*args)
+    assert not seen
+    assert got.flags.owndata
+    assert got.flags.c_contiguous
+    np.testing.assert_array_equal(got, BOUND(*args))
+    np.testing.assert_array_equal(made(Q, M, S, T), BOUND(Q, M, S, T))
+
+
+def test_rows_of_states_beside_defaults():
+    made, seen = served(defaults=[np.asarray(0.25)])
+    q, m, s, _ = rows_of(11)
+    np.testing.assert_array_equal(made(q, m, s), BOUND(q, m, s, 0.25))
+    assert not seen
+
+
+def test_rows_that_are_not_simple_go_to_the_fallback():
+    made, seen = served()
+    q, m, s, t = rows_of(6)
+    empty = [x[:0] for x in (q, m, s, t)]
+    others = [
+        (q[::-1], m, s, t),
+        (q, m, s, T),
+        (q, M, s, t),
+        (q[None], m, s, t),
+        (q.astype(np.float32), m, s, t),
+        empty,
+    ]
+    for args in others:
+        np.testing.assert_array_equal(made(*args), BOUND(*args))
+    assert len(seen) == len(others)
+    for args in ((q[:5], m, s, t), (q, m[:5], s, t), (q[:, :2], m, s, t), (q, m, s)):
+        with pytest.raises(ArgumentError):
+            made(*args)
+
+
+def test_rows_may_be_kept_from_the_loop():
+    seen, bound = [], compile(FUNCTION).bind(P)
+    bound(*rows_of(3))
+    made = bound.direct("f", "", fallback=lambda *args: seen.append(args), batches=False)
+    made(*rows_of(3))
+    assert len(seen) == 1
+
+
+def test_no_reference_is_lost_or_kept_over_rows():
+    made, _ = served()
+    args = rows_of(5)
+    before = [sys.getrefcount(a) for a in args], sys.getrefcount(np.dtype(float))
+    for _ in range(1000):
+        result = made(*args)
+    gone = weakref.ref(result)
+    del result
+    assert gone() is None
+    assert [sys.getrefcount(a) for a in args] == before[0]
+    assert abs(sys.getrefcount(np.dtype(float)) - before[1]) < 50
+
+
+def test_several_results_have_names_for_one_state_and_for_rows():
+    g = Graph()
+    q = g.block("q", 2)
+    native = compile(Function("f", [q], {"a": q[0], "b": [q[1], q[0]], "c": [[q[0] * q[1]]]}))
+    for given in (np.array([0.5, 3.0]), RNG.uniform(-1, 1, (9, 2))):
+        expected, made = native(given), native.direct("f", "")
+        kinds = set()
+        for got in [made(given) for _ in range(100)]:
+            assert got._fields == expected._fields == ("a", "b", "c")
+            np.testing.assert_array_equal(got.b, expected.b)
+            np.testing.assert_array_equal(got[2], expected.c)
+            assert not gc.is_tracked(got.a)
+            kinds.add(type(got))
+        gone = weakref.ref(got.b)
+        del got, expected
+        assert gone() is None
+        assert len(kinds) == 1
+
+
 def test_another_callable_may_take_what_is_not_simple():
     seen = []
     made = BOUND.direct("f", "", fallback=lambda *args, **named: seen.append((args, named)) or "other")

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.emit.direct import make_direct
+from torseur.emit.direct import make_direct, serve_batches
 from torseur.emit.interface import Argument, Interface, batch_shape, described, ordered
 from torseur.emit.jit import Tier
 from torseur.emit.source import Backend, Code, Part, Source
@@ -131,9 +131,9 @@ class _Entry:
     """One loop of a library as a ufunc. Holds the code and the buffers the ufunc points to."""
 
     def __init__(self, library: Part, name: str, title: str, ins: Sequence[Argument], outs: Sequence[Argument]) -> None:
-        self.library = library
+        self.library, self.address = library, library[name]
         self.shapes = [a.shape for a in ins], [a.shape for a in outs]
-        self.call, self._buffers = make_ufunc(library[name], title, *self.shapes)
+        self.call, self._buffers = make_ufunc(self.address, title, *self.shapes)
 
 
 class NativeFunction:
@@ -148,6 +148,7 @@ class NativeFunction:
         self._extra: tuple[Array, ...] = () if work is None else (work,)
         self._ranks: tuple[int, ...] = ()
         self._record: Callable[[Any], Any] | None = None
+        self._directs: list[Callable[..., Any]] = []
 
     def __repr__(self) -> str:
         ins = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -254,7 +255,7 @@ class NativeFunction:
         many = self._work is not None and self._work.ndim > 1
         self._ranks = tuple(-1 if many else len(a.shape) for a in self.inputs)
         if len(self.interface.outputs) > 1:
-            self._record = _record(self.interface)
+            self._record = _record(self.interface)._make
         if self._source.backend is Backend.NUMPY:
             self._single = self._evaluate
         else:
@@ -273,13 +274,17 @@ class NativeFunction:
         *,
         defaults: Sequence[Array] = (),
         fallback: Callable[..., Any] | None = None,
+        batches: bool = True,
     ) -> Callable[..., Any] | None:
         """A built-in function for single states, several times quicker to call; None where there cannot be one.
+
+        After the first batch it also takes contiguous rows of states.
 
         Args:
             name, doc: what it shows.
             defaults: values for the last inputs, which are then not arguments.
-            fallback: what takes batches, lists, keywords; this function itself by default.
+            fallback: what takes everything else, such as lists and keywords; this function itself by default.
+            batches: whether batches need not go to the fallback.
         """
         unbound = not self._bound and bool(self.interface.parameters)
         if self._source.backend is Backend.NUMPY or unbound or (self._work is not None and self._work.ndim > 1):
@@ -288,7 +293,20 @@ class NativeFunction:
         if "direct" not in library:
             return None
         other = self if fallback is None else fallback
-        return make_direct(library["direct"], name, doc, self.inputs, defaults, self._work, other, library)
+        record = _record(self.interface)
+        made = make_direct(library["direct"], name, doc, self.inputs, defaults, self._work, other, record, library)
+        if batches:
+            self._directs.append(made)
+            if self._source.width in self._entries:
+                self._serve_batches()
+        return made
+
+    def _serve_batches(self) -> None:
+        """Let the built-in forms call the loop in lanes, now that it is there."""
+        entry = self._entries[self._source.width]
+        for made in self._directs:
+            serve_batches(made, entry.address, entry)
+        self._directs.clear()
 
     def _arrays(self, args: Sequence[Any]) -> list[Any]:
         batch_shape(self.interface.name, self.inputs, args)
@@ -312,6 +330,8 @@ class NativeFunction:
                 ins = [*self.inputs, *work]
                 name = "bound" if self._work is not None else "loop"
                 self._entries[width] = _Entry(library, name, interface.name, ins, interface.outputs)
+                if width == self._source.width:
+                    self._serve_batches()
             return self._entries[width]
 
     def _evaluate(self, *args: Any, out: Any = None) -> Any:
@@ -350,12 +370,10 @@ class NativeFunction:
             ) from error
 
 
-def _record(interface: Interface) -> Callable[[Any], Any]:
-    """Makes a named tuple of several results; a name that Python keeps to itself becomes its place, as in _1."""
+def _record(interface: Interface) -> Any:
+    """The named tuple of several results; a name that Python keeps to itself becomes its place, as in _1."""
     name = interface.name + "_" * keyword.iskeyword(interface.name)
-    kind: Any = namedtuple(name, [o.name for o in interface.outputs], rename=True)  # type: ignore[misc]
-    make: Callable[[Any], Any] = kind._make
-    return make
+    return namedtuple(name, [o.name for o in interface.outputs], rename=True)
 
 
 def _places(out: Any, results: Sequence[Argument]) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.describe.canonical import canonical
 from torseur.describe.faults import nearest
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
+from torseur.dynamics.tree.kinematics import Axes
 from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from torseur.model.model import Model
 from torseur.errors import NumericalError
 
-__all__ = ["ModelFunction", "array_of", "bad_choice", "check_names", "not_a_number"]
+__all__ = ["ModelFunction", "QuickByFrame", "array_of", "bad_choice", "check_names", "not_a_number"]
 
 REDUCED = ("reduction", "reduced_mass_matrix", "reduced_bias", "reduced_forward_dynamics", "actuator_efforts", "kane")
 SOLVING = ("forward_dynamics", "multipliers", "loop_wrenches", "forward_dynamics_derivatives")
@@ -43,6 +44,11 @@ class ModelFunction:
         self.quick: Callable[..., Any] = self
         """The quickest form of this function there is; it is this one until the first call."""
         self.__name__ = quantity
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether `quick` is what it will stay."""
+        return self._ready is not None
 
     def __repr__(self) -> str:
         return f"<{self._quantity}({', '.join(QUANTITIES[self._quantity].of)}) of {self._model.mechanism.name}>"
@@ -189,7 +195,8 @@ class ModelFunction:
         self._tail = tuple(tail)
         quick = None
         if self._quantity not in REDUCED:  # whose single results are looked at
-            quick = ready.direct(self._quantity, repr(self), defaults=self._tail, fallback=self)
+            whole = not self._takes_ranks  # else states of a batch without a result are looked at
+            quick = ready.direct(self._quantity, repr(self), defaults=self._tail, fallback=self, batches=whole)
         if quick is not None:
             self.quick = quick
             if self._quantity in model.__dict__ and not QUANTITIES[self._quantity].needs_frame:
@@ -244,6 +251,24 @@ class ModelFunction:
             elif argument.role is Role.PARAMETER:
                 values.append(next(known))
         return native(*values, out=out, threads=threads)
+
+
+class QuickByFrame(dict[str | tuple[str, Axes | str], Callable[..., Any]]):
+    """The quickest forms of a quantity of frames, by frame, or by frame and axes where these are not the frame's own.
+
+    A form is kept here from its second use on: each call after that is one look-up.
+    """
+
+    def __init__(self, model: Model, quantity: str) -> None:
+        super().__init__()
+        self._model, self._quantity = model, quantity
+
+    def __missing__(self, key: str | tuple[str, Axes | str]) -> Callable[..., Any]:
+        frame, axes = key if isinstance(key, tuple) else (key, Axes.OWN)
+        found = self._model.function(self._quantity, frame, axes)
+        if found.is_prepared:
+            self[key] = found.quick
+        return found.quick
 
 
 def _row(given: Any, batch: tuple[int, ...], k: tuple[int, ...]) -> Any:

@@ -37,7 +37,7 @@ from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.checked import checked
 from torseur.model.coordinates import stacked_regressor
 from torseur.model.equilibria import Equilibrium, equilibrium_of
-from torseur.model.function import ModelFunction, array_of, check_names
+from torseur.model.function import ModelFunction, QuickByFrame, array_of, check_names
 from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.linearisation import Linearised, linearised
 from torseur.model.mobility import Mobility, mobility
@@ -379,27 +379,28 @@ class Model:
         return self.function("load_powers")
 
     @cached_property
-    def _of_frames(self) -> dict[tuple[str, str, Axes | str], ModelFunction]:
-        return {}
+    def _poses(self) -> QuickByFrame:
+        return QuickByFrame(self, "pose")
 
-    def _of_frame(self, quantity: str, frame: str, axes: Axes | str = Axes.OWN) -> Callable[..., Any]:
-        """A quantity of a frame: one look-up after its first use."""
-        found = self._of_frames.get((quantity, frame, axes))
-        if found is None:
-            found = self._of_frames[quantity, frame, axes] = self.function(quantity, frame, axes)
-        return found.quick
+    @cached_property
+    def _jacobians(self) -> QuickByFrame:
+        return QuickByFrame(self, "jacobian")
+
+    @cached_property
+    def _velocities(self) -> QuickByFrame:
+        return QuickByFrame(self, "velocity")
 
     def pose(self, q: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The pose of a frame in the world (..., 4, 4)."""
-        return self._of_frame("pose", frame)(q, **keywords)
+        return self._poses[frame](q, **keywords)
 
     def jacobian(self, q: ArrayLike, frame: str, axes: Axes | str = Axes.OWN, **keywords: Any) -> Any:
         """The Jacobian of a frame (..., 6, nv), linear rows first, in its "own" axes or those of the "world"."""
-        return self._of_frame("jacobian", frame, axes)(q, **keywords)
+        return self._jacobians[frame if axes is Axes.OWN else (frame, axes)](q, **keywords)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The velocity of a frame in its own axes (..., 6)."""
-        return self._of_frame("velocity", frame)(q, v, **keywords)
+        return self._velocities[frame](q, v, **keywords)
 
     def operational_space(
         self,
