@@ -77,8 +77,8 @@ def test_maps_of_three_factors_stand_side_by_side(tmp_path):
     factors = {"x": [0.0, 1.0, 2.0], "dx": [0.0, 1.0, 3.0], "m": [1.0, 2.0]}
     campaign = ts.Campaign(study=study, indicators={"end": {"final": "x"}}, factors=factors)
     answers = ts.run_campaign(campaign, tmp_path / "out", threads=1)
-    maps = [axes for axes in views.figures_of_campaign(answers)["map_end"]().axes if axes.get_title()]
-    assert [axes.get_title() for axes in maps] == ["m = 1", "m = 2"]
+    maps = [axes for axes in views.figures_of_campaign(answers)["map_end"]().axes if axes.get_title(loc="left")]
+    assert [axes.get_title(loc="left") for axes in maps] == ["m = 1", "m = 2"]
     for axes, mass in zip(maps, (1.0, 2.0), strict=True):
         drawn = axes.collections[0].get_array().ravel()
         assert sorted(drawn) == sorted(answers["end"][answers["m"] == mass])

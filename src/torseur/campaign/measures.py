@@ -185,6 +185,7 @@ class FormulaOfIndicators(Measurement):
     kind = "formula"
     main = "value"
     value: str = Field(max_length=2000, description="formula; names are indicators and factors without a dot")
+    unit: str = Field("", max_length=40, description="of the result, for tables and figures")
 
     @property
     def formula(self) -> Formula:
@@ -215,4 +216,6 @@ def unit_of(one: Measurement, channels: Mapping[str, str], measures: Mapping[str
         return "s"
     if isinstance(one, OfStudy):
         return measures.get(one.measure, "")
+    if isinstance(one, FormulaOfIndicators):
+        return one.unit
     return channels.get(one.channel, "") if isinstance(one, OfChannel) else ""
