@@ -1,0 +1,319 @@
+"""Identification: parameters of a mechanism from measurements, with what can be said of each of them.
+
+>>> import numpy as np
+>>> from torseur.describe import Mechanism
+>>> from torseur.identify.measurements import Measurements
+>>> rod = {"joint": {"kind": "revolute", "coordinate": "q"}, "inertia": {"ZZ": 0.4, "MX": 0.5, "M": 1.0}}
+>>> pendulum = Mechanism(name="pendulum", gravity=(9.81, 0.0, 0.0), bodies={"rod": rod})
+>>> t = np.linspace(0.0, 10.0, 5001)
+>>> q, ddq = np.sin(2 * t), -4 * np.sin(2 * t)
+>>> tau = 0.4 * ddq + 9.81 * 0.5 * np.sin(q)
+>>> found = identify(pendulum, Measurements.of({"time": t, "q [rad]": q, "tau_q [N m]": tau}))
+>>> {name: round(x, 4) for name, x in found.values.items()}
+{'ZZ1': 0.4, 'MX1': 0.5, 'MY1': 0.0}
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe import BASE, Mechanism
+from torseur.errors import ArgumentError, choice
+from torseur.formats import load
+from torseur.identify.estimation import Block, Estimate, Weighting, fitted
+from torseur.identify.forms import Form, blocks_of
+from torseur.identify.measurements import Measurements, read_measurements
+from torseur.identify.motion import Motion, motions_of
+from torseur.identify.screening import Finding, Severity, refused, screen_columns, screen_efforts
+from torseur.identify.signals import Filtering
+from torseur.identify.unknowns import BaseUnknowns, DescribedUnknowns, Unknowns, dynamic_parameters, terms_of
+from torseur.model.model import Model, build
+from torseur.simulation.results.result import Run
+
+__all__ = ["Identification", "Level", "Prediction", "identify", "unknowns_of"]
+
+Array = NDArray[np.float64]
+
+ROUNDS = 30
+_STILL = 1e-12
+CERTAIN, UNCERTAIN = 0.1, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """What is known of one unknown.
+
+    Attributes:
+        name, unit: of it.
+        value: found; nan if the data do not show it alone.
+        deviation: its standard deviation.
+        described: its value in the description, nan if there is none.
+        verdict: determined, uncertain, not determined, or "only with ..." others.
+    """
+
+    name: str
+    unit: str
+    value: float
+    deviation: float
+    described: float
+    verdict: str
+
+    @property
+    def relative(self) -> float:
+        """The deviation over the value."""
+        return self.deviation / abs(self.value) if self.value else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """How well efforts of some measurements are predicted.
+
+    Attributes:
+        names: of the equations.
+        time, measured, predicted: of each block: (nt,), (nt, m), (nt, m).
+        relative: |measured - predicted| / |measured|, (m,).
+        expected: the same ratio, were the residuals those of the estimate.
+    """
+
+    names: tuple[str, ...]
+    time: tuple[Array, ...]
+    measured: tuple[Array, ...]
+    predicted: tuple[Array, ...]
+    relative: Array
+    expected: Array
+
+    @property
+    def holds(self) -> bool:
+        """Whether no equation is off by more than twice what the estimate lets expect."""
+        return bool((self.relative <= 2.0 * self.expected + 1e-9).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What was identified.
+
+    Attributes:
+        model: of the mechanism.
+        unknowns: what was sought.
+        estimate: values, covariance, condition number, residuals.
+        motions: from the measurements.
+        blocks: the equations at the values found.
+        filtering, form: as they were treated.
+        findings: about the measurements.
+    """
+
+    model: Model
+    unknowns: Unknowns
+    estimate: Estimate
+    motions: tuple[Motion, ...]
+    blocks: tuple[Block, ...]
+    filtering: Filtering
+    form: Form
+    findings: tuple[Finding, ...]
+    source: str = "measurements"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.unknowns.names
+
+    @cached_property
+    def values(self) -> Mapping[str, float]:
+        """By name; nan for what the data do not show alone."""
+        return {n: float(x) for n, x in zip(self.names, self.estimate.values, strict=True)}
+
+    @cached_property
+    def deviations(self) -> Mapping[str, float]:
+        """Standard deviations by name."""
+        return {n: float(x) for n, x in zip(self.names, self.estimate.deviations, strict=True)}
+
+    @property
+    def condition(self) -> float:
+        """Of the weighted equations with scaled columns."""
+        return self.estimate.condition
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """All unknowns with what is known of each."""
+        start = self.unknowns.start
+        rows = zip(self.names, self.unknowns.units, self.estimate.values, self.estimate.deviations, start, strict=True)
+        return tuple(
+            Level(name, unit, float(x), float(s), float(x0), self._verdict(k, float(x), float(s), float(x0)))
+            for k, (name, unit, x, s, x0) in enumerate(rows)
+        )
+
+    def _verdict(self, k: int, x: float, s: float, x0: float) -> str:
+        if k in self.estimate.follows:
+            others = [self.names[j] for j in self.estimate.follows[k]]
+            return f"only with {', '.join(others[:4])}" + (" ..." if len(others) > 4 else "") if others else "no effect"
+        size = max(abs(x), 0.0 if np.isnan(x0) else abs(x0))
+        return "determined" if s <= CERTAIN * size else "uncertain" if s <= UNCERTAIN * size else "not determined"
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """What these measurements do not determine, by name."""
+        return tuple(x.name for x in self.levels if x.verdict not in ("determined", "uncertain"))
+
+    @cached_property
+    def filled(self) -> Array:
+        """The values, with those of the description where nothing was found, and zeros where it has none."""
+        start = np.nan_to_num(self.unknowns.start)
+        return np.where(np.isnan(self.estimate.values), start, self.estimate.values)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Of the equations: the speeds they belong to."""
+        m = self.blocks[0].y.shape[1]
+        if self.form is not Form.EFFORTS:
+            return (self.form.value,)
+        return tuple(x.name for x in self.model.speeds) if m == self.model.nv else tuple(f"e{k + 1}" for k in range(m))
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        """Of the efforts it was found from."""
+        return self._predicted(self.blocks)
+
+    def validate(self, data: Measurements | str | os.PathLike[str] | Run, *, imu_frame: str = BASE) -> Prediction:
+        """The efforts of other measurements, which the estimate has not seen, as it predicts them."""
+        measured = _measured(data)
+        motions = motions_of(self.model, measured, self.filtering, imu_frame=imu_frame)
+        return self._predicted(blocks_of(self.unknowns, motions, self.filled, self.filtering, self.form))
+
+    def _predicted(self, blocks: Sequence[Block]) -> Prediction:
+        known = [np.where(b.used, b.y, np.nan) for b in blocks]
+        told = [b.W @ self.filled for b in blocks]
+        off = np.sqrt(sum(np.nansum((y - f) ** 2, axis=0) for y, f in zip(known, told, strict=True)))
+        size = np.sqrt(sum(np.nansum(y**2, axis=0) for y in known))
+        count = sum(np.isfinite(y).sum(axis=0) for y in known)
+        size = np.maximum(size, 1e-300)
+        expected = self.estimate.deviations_of_equations * np.sqrt(count) / size
+        return Prediction(
+            self.row_names, tuple(b.time for b in blocks), tuple(known), tuple(told), off / size, expected
+        )
+
+    def table(self) -> str:
+        """Names, values, deviations, units, and what the description says, as text."""
+        head = f"{'':<14} {'value':>12} {'deviation':>10} {'relative':>9} {'described':>12}  {'unit':<10} verdict"
+        lines = [head]
+        for x in self.levels:
+            share = f"{100 * x.relative:.2g} %" if np.isfinite(x.relative) and x.relative < 100 else "-"
+            known = "-" if np.isnan(x.described) else f"{x.described:.5g}"
+            value, deviation = ("-", "-") if np.isnan(x.value) else (f"{x.value:.5g}", f"{x.deviation:.2g}")
+            line = f"{x.name:<14} {value:>12} {deviation:>10} {share:>9} {known:>12}  {x.unit:<10} {x.verdict}"
+            lines.append(line.rstrip())
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        n = len(self.estimate.kept)
+        return (
+            f"{self.model.mechanism.name}: {n} of {len(self.names)} unknowns from {self.estimate.count} equations, "
+            f"condition number {self.condition:.3g}"
+        )
+
+
+def identify(
+    what: Mechanism | Model | str | os.PathLike[str],
+    data: Measurements | Run | str | os.PathLike[str],
+    *,
+    unknowns: str | Sequence[str] = "base",
+    along: Sequence[str] = (),
+    form: Form | str = Form.EFFORTS,
+    filtering: Filtering | None = None,
+    weighting: Weighting | None = None,
+    parameters: Mapping[str, float] | None = None,
+    imu_frame: str = BASE,
+    checks: str = "refuse",
+) -> Identification:
+    """Find parameters of a mechanism from measurements.
+
+    Args:
+        what: a description, a model, or the file of one.
+        data: measurements, a run, or the file of either.
+        unknowns: "base" for the base parameters, "described" for the parameters of the description that masses and
+            loads depend on, or the names of some.
+        along: terms to be found beside them on every joint: FV, FS, IA, OF, KS.
+        form: of the equations: "efforts", "power" or "energy".
+        filtering: of the measurements.
+        weighting: of the equations.
+        parameters: values in place of those of the description.
+        imu_frame: the frame of an IMU on a floating base.
+        checks: "refuse" measurements with faults, or "tell" and go on.
+    """
+    model, measured, plan = _model(what, parameters), _measured(data), filtering or Filtering()
+    wanted = choice(Form, form, "form")
+    if checks not in ("refuse", "tell"):
+        raise ArgumentError("no such way to treat faults", where="checks", expected='"refuse" or "tell"', got=checks)
+    findings = screen_columns(model, measured)
+    broken = any(f.kind == "time" and f.severity is Severity.REFUSED for f in findings)
+    if checks == "refuse" or broken:
+        refused(findings, measured.source)
+    lost = {n: f.lost for f in findings if f.lost is not None for n in f.columns}
+    sought = unknowns_of(model, unknowns, along)
+    motions = motions_of(model, measured, plan, imu_frame=imu_frame, lost=lost)
+    findings += screen_efforts(model, measured, sought, motions, plan.band or 2.0 * motions[0].band)
+    if checks == "refuse":
+        refused(findings, measured.source)
+    estimate, blocks = _solved(sought, motions, plan, wanted, weighting or Weighting())
+    return Identification(
+        model, sought, estimate, tuple(motions), tuple(blocks), plan, wanted, tuple(findings), measured.source
+    )
+
+
+def unknowns_of(model: Model, unknowns: str | Sequence[str], along: Sequence[str] = ()) -> Unknowns:
+    """The unknowns that words stand for."""
+    if isinstance(unknowns, str) and unknowns not in ("base", "described"):
+        unknowns = [unknowns]
+    if unknowns == "base":
+        plain = BaseUnknowns(model)
+        known = _friction_known(plain)
+        return BaseUnknowns(model, tuple(t for t in terms_of(model, along) if (t.symbol, t.speed) not in known))
+    names = dynamic_parameters(model.mechanism) if unknowns == "described" else tuple(unknowns)
+    if not names:
+        text = "masses and loads of this description depend on no parameter"
+        raise ArgumentError(text, where=model.mechanism.name, remedy="seek its base parameters", option="unknowns")
+    return DescribedUnknowns(model, names, terms_of(model, along))
+
+
+def _friction_known(base: BaseUnknowns) -> set[tuple[str, int]]:
+    """Terms that are base parameters already."""
+    found = [base.base.standard[k] for k in base.base.kept]
+    return {(p.symbol, p.speed) for p in found if p.speed is not None}
+
+
+def _solved(
+    sought: Unknowns, motions: Sequence[Motion], plan: Filtering, form: Form, weighting: Weighting
+) -> tuple[Estimate, list[Block]]:
+    """One solution where the equations are linear; where not, as many as it takes for nothing to change."""
+    start = sought.start
+    x = np.nan_to_num(start)
+    blocks = blocks_of(sought, motions, x, plan, form)
+    found = fitted(blocks, weighting, known=start)
+    if sought.is_linear:
+        return found, blocks
+    for _ in range(ROUNDS):
+        new = np.where(np.isnan(found.values), x, found.values)
+        size = np.maximum(np.abs(new), np.nan_to_num(found.deviations))
+        still = bool((np.abs(new - x) <= 1e-3 * np.nan_to_num(found.deviations) + _STILL * size).all())
+        x = new
+        if still:
+            break
+        blocks = blocks_of(sought, motions, x, plan, form)
+        found = fitted(blocks, weighting, known=x)
+    return found, blocks
+
+
+def _model(what: Mechanism | Model | str | os.PathLike[str], parameters: Mapping[str, float] | None) -> Model:
+    if isinstance(what, Model):
+        return what if not parameters else build(what.mechanism, parameters={**what.given, **parameters})
+    return build(what if isinstance(what, Mechanism) else load(what), parameters=parameters)
+
+
+def _measured(data: Measurements | Run | str | os.PathLike[str]) -> Measurements:
+    if isinstance(data, Measurements):
+        return data
+    return Measurements.of_run(data) if isinstance(data, Run) else read_measurements(data)

@@ -1,0 +1,230 @@
+"""Measurements: columns over time, read from a file or taken from a run, in SI.
+
+>>> import numpy as np
+>>> time = np.linspace(0.0, 1.0, 5)
+>>> data = Measurements.of({"time": time, "q1 [deg]": 90.0 * time})
+>>> float(data.columns["q1"][-1]), data.units["q1"]
+(1.5707963267948966, 'deg')
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from torseur.errors import ArgumentError, MissingExtra
+from torseur.identify.units import unit_of
+from torseur.simulation.results.result import Run, open_run
+
+__all__ = ["Measurements", "read_measurements"]
+
+Array = NDArray[np.float64]
+
+_TIME = ("time", "t", "temps", "Time", "timestamp")
+_HEAD = re.compile(r"^\s*\"?(?P<name>[^\[(\"]+?)\s*(?:[\[(](?P<unit>[^\])]*)[\])])?\s*\"?\s*$")
+_TOLD = re.compile(r"^#\s*\d+:\s*(?P<name>\S+)\s*\[(?P<unit>[^\]]*)\]")
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What was measured.
+
+    Attributes:
+        time: (nt,), s, as recorded; it need not be regular.
+        columns: name -> values (nt,), in SI; nan where nothing was measured.
+        units: name -> the unit in the head of the column; none where nothing was said.
+        source: where they come from, for messages.
+    """
+
+    time: Array
+    columns: Mapping[str, Array]
+    units: Mapping[str, str] = field(default_factory=dict)
+    source: str = "measurements"
+
+    def __post_init__(self) -> None:
+        if self.time.ndim != 1 or len(self.time) < 2:
+            raise ArgumentError("too few instants", where=self.source, expected="at least two", got=str(len(self.time)))
+        for name, values in self.columns.items():
+            if values.shape != self.time.shape:
+                text = "a column has a value for every instant"
+                raise ArgumentError(text, where=f"{self.source}, {name}", got=str(values.shape))
+
+    @classmethod
+    def of(cls, table: Mapping[str, ArrayLike], source: str = "measurements") -> Measurements:
+        """From columns by head, ``name`` or ``name [unit]``, one of them the time."""
+        columns, units, faults = dict[str, Array](), dict[str, str](), []
+        for head, given in table.items():
+            name, unit = _split(head)
+            try:
+                factor = unit_of(unit).factor if unit else 1.0
+            except ArgumentError as error:
+                faults.append(f"{name}: {error.what} ({unit})")
+                continue
+            if name in columns:
+                raise ArgumentError("two columns have one name", where=source, got=name)
+            columns[name] = factor * np.asarray(given, dtype=float)
+            if unit is not None:
+                units[name] = unit
+        if faults:
+            raise ArgumentError("units that are not known", where=source, got="; ".join(faults))
+        known = [name for name in _TIME if name in columns]
+        if not known:
+            expected = f"a column called {' or '.join(_TIME)}"
+            raise ArgumentError("there is no time", where=source, expected=expected, got=", ".join(columns))
+        time = columns.pop(known[0])
+        units.pop(known[0], None)
+        return cls(time, columns, units, source)
+
+    @classmethod
+    def of_run(cls, run: Run, names: Sequence[str] | None = None) -> Measurements:
+        """The channels of a run, all or some."""
+        chosen = list(run.channels) if names is None else list(names)
+        columns, units = dict[str, Array](), dict[str, str]()
+        for name in chosen:
+            channel = run.channel(name)
+            columns |= channel.columns
+            units |= dict.fromkeys(channel.columns, channel.unit)
+        return cls(run.time, columns, units, str(run))
+
+    def with_columns(self, columns: Mapping[str, ArrayLike]) -> Measurements:
+        """With some columns in place of those there are, or beside them; None takes one away."""
+        merged = {**self.columns, **{n: np.asarray(x, dtype=float) for n, x in columns.items()}}
+        return Measurements(self.time, merged, self.units, self.source)
+
+    def part(self, begin: float, end: float) -> Measurements:
+        """What lies between two instants, s."""
+        inside = (self.time >= begin) & (self.time <= end)
+        return Measurements(self.time[inside], {n: x[inside] for n, x in self.columns.items()}, self.units, self.source)
+
+    def csv(self) -> str:
+        """As text that `read_measurements` reads; values in SI again."""
+        si = {n: _si_text(unit) for n, unit in self.units.items()}
+        heads = [f"{n} [{si[n]}]" if si.get(n) else n for n in self.columns]
+        rows = zip(self.time.tolist(), *(x.tolist() for x in self.columns.values()), strict=True)
+        lines = [",".join(["time [s]", *heads]), *(",".join(map(repr, row)) for row in rows)]
+        return "\n".join(lines) + "\n"
+
+
+def read_measurements(path: str | os.PathLike[str]) -> Measurements:
+    """Measurements from a .csv file, or a .nc file (netCDF); files of runs are read too.
+
+    In text, columns stand between commas, semicolons or tabs. One line of names comes first, each with its unit in
+    brackets, ``q1 [deg]``; a second line may hold the units alone. Lines that begin with # do not count. Cells that are
+    empty or hold nan are gaps. Values without a unit are in SI.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ArgumentError("there is no such file", where=str(file))
+    ending = file.suffix.lower()
+    if ending == ".nc":
+        return _from_netcdf(file)
+    if ending in (".res", ".parquet"):
+        return Measurements.of_run(open_run(file))
+    if ending not in (".csv", ".txt", ".tsv", ".dat"):
+        expected = "a name that ends in .csv, .txt, .tsv, .dat, .nc, .res or .parquet"
+        raise ArgumentError("measurements are not read in this format", where=str(file), expected=expected, got=ending)
+    return _from_text(file)
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+def _from_text(file: Path) -> Measurements:
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ArgumentError("the file is no text", where=str(file), got=str(error)) from None
+    told = {m["name"]: m["unit"] for line in lines if (m := _TOLD.match(line))}
+    body = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
+    if len(body) < 3:
+        raise ArgumentError("there are no measurements in this file", where=str(file), expected="names, then numbers")
+    first = body[0][1]
+    separator = max(",;\t", key=first.count)
+    decimal_comma = separator == ";"
+    heads = [head.strip().strip('"') for head in first.split(separator)]
+    if all(_number(head, decimal_comma) is not None for head in heads):
+        raise ArgumentError("the columns have no names", where=f"{file}:{body[0][0]}", expected="a line of names")
+    units, rows = _unit_line([x.strip() for x in body[1][1].split(separator)], decimal_comma), body[1:]
+    if units is not None:
+        heads, rows = [f"{_split(h)[0]} [{u}]" if u else h for h, u in zip(heads, units, strict=False)], body[2:]
+    heads = [f"{h} [{told[h]}]" if told.get(h) else h for h in heads]
+    table = np.full((len(rows), len(heads)), np.nan)
+    faults = list[str]()
+    for i, (number, line) in enumerate(rows):
+        cells = line.split(separator)
+        if len(cells) != len(heads):
+            faults.append(f"line {number}: {len(cells)} cells where there are {len(heads)} columns")
+            continue
+        for j, cell in enumerate(cells):
+            value = _number(cell, decimal_comma)
+            if value is None:
+                faults.append(f"line {number}, {heads[j]}: {cell.strip()!r} is no number")
+            else:
+                table[i, j] = value
+    if faults:
+        more = f"; and {len(faults) - 8} more" if len(faults) > 8 else ""
+        raise ArgumentError("lines that are no rows of numbers", where=str(file), got="; ".join(faults[:8]) + more)
+    names = [_split(h)[0] for h in heads]
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise ArgumentError("two columns have one name", where=str(file), got=", ".join(twice))
+    return Measurements.of(dict(zip(heads, table.T, strict=True)), str(file))
+
+
+def _unit_line(cells: Sequence[str], decimal_comma: bool) -> list[str] | None:
+    """The units of a line that holds nothing else."""
+    if any(_number(c, decimal_comma) is not None and c not in ("", "1", "-") for c in cells) or not any(cells):
+        return None
+    found = [c.strip('[]() "') for c in cells]
+    if all(_number(c, decimal_comma) is not None for c in cells):
+        return None
+    return found
+
+
+def _number(cell: str, decimal_comma: bool) -> float | None:
+    """A number, nan for an empty cell, None for words."""
+    text = cell.strip().strip('"')
+    if text.lower() in ("", "nan", "na", "null", "-"):
+        return float("nan")
+    try:
+        return float(text.replace(",", ".") if decimal_comma else text)
+    except ValueError:
+        return None
+
+
+def _split(head: str) -> tuple[str, str | None]:
+    """``q1 [deg]`` -> q1, deg."""
+    found = _HEAD.match(head)
+    if found is None:
+        raise ArgumentError("not the head of a column", expected="name [unit]", got=repr(head))
+    return found["name"].strip(), found["unit"]
+
+
+def _si_text(unit: str) -> str:
+    """The unit of values that were brought to SI."""
+    return " ".join(f"{name}{n if n != 1 else ''}" for name, n in unit_of(unit).dimensions) if unit else ""
+
+
+# -- netCDF ------------------------------------------------------------------------------------------------------------
+def _from_netcdf(file: Path) -> Measurements:
+    try:
+        import xarray
+    except ImportError:
+        raise MissingExtra("xarray", extra="results", purpose="netCDF files") from None
+    try:
+        with xarray.open_dataset(file, engine="h5netcdf", decode_cf=False) as data:
+            data.load()
+    except (OSError, ValueError, ImportError) as error:
+        raise ArgumentError("this is no netCDF file", where=str(file), got=str(error).splitlines()[0]) from error
+    table = dict[str, ArrayLike]()
+    for name, variable in data.variables.items():
+        values = np.asarray(variable.values)
+        if not np.issubdtype(values.dtype, np.number) or values.ndim != 1:
+            continue
+        unit = variable.attrs.get("units")
+        table[f"{name} [{unit}]" if unit else str(name)] = values
+    return Measurements.of(table, str(file))

@@ -1,0 +1,361 @@
+"""From measurements to motions: q, v, vdot, efforts, inputs and forces of constraints at every instant.
+
+What columns are called:
+
+====================  ==============================================================================================
+``q1``                a coordinate, by its name
+``dq1``               its speed, or any other speed by its name; ``ddq1`` its acceleration
+``tau_q1``            the effort on it that is not an input of the description (also ``effort_``, ``torque_``)
+``torque_fr``         an input of the description, by its name: torques of actuators, forces of the road on wheels
+``lambda_...``        the force of a constraint, as runs call it: normal forces under wheels
+``imu_fx`` .. ``wz``  specific force and rates at a frame of the base; any word may stand in place of imu
+====================  ==============================================================================================
+
+On a floating base with an IMU, f = R'(a - g) at the sensor gives the acceleration of the base,
+
+    vdot + w x V = f_base + R'g,      f_base = f - wd x r - w x (w x r),                                        (I.1)
+
+with r from the origin of the base to the sensor. Without measured speeds V is taken as zero: dynamics is the same for
+all observers that move steadily, so that V only matters to drag. The place of the base is not needed either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torseur.describe import BASE, Variable
+from torseur.errors import ArgumentError, NumericalError
+from torseur.identify.measurements import Measurements
+from torseur.identify.signals import (
+    Filtering,
+    Stretch,
+    derivative,
+    fourier_motion,
+    motion_band,
+    smooth,
+    smooth_motion,
+    stretches,
+)
+from torseur.model.coordinates import numbers, rates_of, start_of
+from torseur.model.model import Model
+from torseur.spatial.joints import Quantity
+
+__all__ = ["EFFORTS", "Columns", "Motion", "motions_of"]
+
+Array = NDArray[np.float64]
+
+EFFORTS = ("tau_", "effort_", "torque_", "force_")
+_IMU = re.compile(r"(?P<name>.+)_(?P<axis>[fw][xyz])$")
+_AXES = ("fx", "fy", "fz", "wx", "wy", "wz")
+SHORTEST = 50
+"""Samples of a stretch below which it is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A stretch of motion.
+
+    Attributes:
+        time: (nt,), s.
+        step: s.
+        q, v, vdot: (nt, nq), (nt, nv), (nt, nv).
+        tau: (nt, nv), efforts that are not inputs.
+        inputs: (nt, number of inputs).
+        multipliers: (nt, rows) of constraints, if they were measured.
+        lost: (nt, nv), equations that are not to be used.
+        trim: samples at either end that filters spoil.
+        band: highest frequency of the motion, Hz.
+    """
+
+    time: Array
+    step: float
+    q: Array
+    v: Array
+    vdot: Array
+    tau: Array
+    inputs: Array
+    multipliers: Array | None
+    lost: NDArray[np.bool_]
+    trim: int
+    band: float
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of measurements are for a model.
+
+    Attributes:
+        coordinates, speeds, accelerations, efforts: place -> column.
+        inputs: place -> column.
+        multipliers: row -> column; all or none.
+        imu: axis -> column.
+        unused: the others.
+    """
+
+    coordinates: dict[int, str]
+    speeds: dict[int, str]
+    accelerations: dict[int, str]
+    efforts: dict[int, str]
+    inputs: dict[int, str]
+    multipliers: dict[int, str]
+    imu: dict[str, str]
+    unused: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: Model, names: Sequence[str]) -> Columns:
+        known = set(names)
+
+        def those(wanted: Sequence[str]) -> dict[int, str]:
+            return {k: n for k, n in enumerate(wanted) if n in known}
+
+        speeds, rates = [x.name for x in model.speeds], rates_of(model.mechanism)
+        called = [model.coordinates[rates[k]].name if k in rates else n for k, n in enumerate(speeds)]
+        inputs = list(model.mechanism.inputs)
+        efforts = {
+            k: prefix + n for k, n in enumerate(called) for prefix in EFFORTS if (prefix + n) in known - set(inputs)
+        }
+        rows = [f"lambda_{row.name}" for row in model.constraint_rows] if not model.mechanism.is_tree else []
+        imu = _imu_of(names) if model.mechanism.has_moving_base else {}
+        found = cls(
+            those([x.name for x in model.coordinates]),
+            those(speeds),
+            those([f"d{n}" for n in speeds]),
+            efforts,
+            those(inputs),
+            those(rows),
+            imu,
+            (),
+        )
+        tables = (found.coordinates, found.speeds, found.accelerations, found.efforts, found.inputs, found.multipliers)
+        used = {n for table in tables for n in table.values()} | set(imu.values())
+        return cls(*tables, imu, tuple(n for n in names if n not in used))
+
+    def expected_units(self, model: Model) -> dict[str, str]:
+        """What the values of the columns measure, where that is known."""
+        found = {self.coordinates[k]: model.coordinates[k].unit for k in self.coordinates}
+        found |= {self.speeds[k]: model.speeds[k].unit for k in self.speeds}
+        rate = {"rad/s": "rad/s2", "m/s": "m/s2"}
+        found |= {n: rate.get(model.speeds[k].unit, "") for k, n in self.accelerations.items()}
+        effort = {"rad/s": "N m", "m/s": "N"}
+        found |= {n: effort.get(model.speeds[k].unit, "") for k, n in self.efforts.items()}
+        known = list(model.mechanism.inputs.values())
+        found |= {n: known[k].unit or "" for k, n in self.inputs.items()}
+        found |= {n: model.constraint_rows[k].unit for k, n in self.multipliers.items()}
+        found |= {n: "m/s2" if axis.startswith("f") else "rad/s" for axis, n in self.imu.items()}
+        return {n: unit for n, unit in found.items() if unit}
+
+
+def _imu_of(names: Sequence[str]) -> dict[str, str]:
+    """The columns of the first sensor that has all six."""
+    seen: dict[str, dict[str, str]] = {}
+    for n in names:
+        if (m := _IMU.match(n)) is not None:
+            seen.setdefault(m["name"], {})[m["axis"]] = n
+    return next((axes for axes in seen.values() if set(axes) == set(_AXES)), {})
+
+
+def motions_of(
+    model: Model,
+    data: Measurements,
+    filtering: Filtering,
+    *,
+    imu_frame: str = BASE,
+    lost: dict[str, NDArray[np.bool_]] | None = None,
+) -> list[Motion]:
+    """The motions that measurements show, one for each stretch without a gap.
+
+    Args:
+        model: what moved.
+        data: what was measured.
+        filtering: how.
+        imu_frame: the frame of the sensor.
+        lost: by column instants whose equations are not to be used, such as those of a saturated effort.
+    """
+    columns = Columns.of(model, list(data.columns))
+    _check_complete(model, columns, data.source)
+    used = [n for n in data.columns if n not in columns.unused]
+    holes = np.asarray(~np.isfinite(np.stack([data.columns[n] for n in used], axis=1)).all(axis=1))
+    found, step = stretches(data.time, holes)
+    rest = [s for s in found if len(s) >= SHORTEST]
+    if not rest:
+        longest = max((len(s) for s in found), default=0)
+        expected = f"a stretch of {SHORTEST} samples without a gap"
+        raise ArgumentError("too few samples", where=data.source, expected=expected, got=f"at most {longest}")
+    return [_Reader(model, data, columns, filtering, imu_frame, lost or {}, s, step).motion() for s in rest]
+
+
+def _check_complete(model: Model, columns: Columns, source: str) -> None:
+    """Every coordinate must be measured, but for the place of a floating base."""
+    rates = rates_of(model.mechanism)
+    by_rate = {rates[k] for k in columns.speeds if k in rates}
+    missing = [
+        x.name
+        for k, x in enumerate(model.coordinates)
+        if k not in columns.coordinates and k not in by_rate and not (columns.imu and _is_place_of_base(x))
+    ]
+    faults = [f"coordinates {', '.join(missing)}"] if missing else []
+    if not columns.efforts and not columns.inputs:
+        wanted = [*list(model.mechanism.inputs)[:4], *(f"tau_{x.name}" for x in model.coordinates[:2])]
+        faults.append(f"efforts ({', '.join(wanted)}, ...)")
+    if columns.multipliers and len(columns.multipliers) < len(model.constraint_rows):
+        absent = [r.name for k, r in enumerate(model.constraint_rows) if k not in columns.multipliers]
+        faults.append(f"forces of constraints lambda_{', lambda_'.join(absent)} (all of them, or none)")
+    if faults:
+        raise ArgumentError("measurements lack what the equations need", where=source, expected="; ".join(faults))
+
+
+def _is_place_of_base(x: Variable) -> bool:
+    return x.owner == BASE and x.quantity is Quantity.LENGTH
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Makes one motion."""
+
+    model: Model
+    data: Measurements
+    columns: Columns
+    filtering: Filtering
+    imu_frame: str
+    lost: dict[str, NDArray[np.bool_]]
+    stretch: Stretch
+    step: float
+
+    def _raw(self, name: str) -> Array:
+        return self.data.columns[name][self.stretch.begin : self.stretch.end]
+
+    def motion(self) -> Motion:
+        model, nt = self.model, len(self.stretch)
+        time = self.data.time[self.stretch.begin] + self.step * np.arange(nt)
+        raw = self._coordinates(nt)
+        moving = [k for k in self.columns.coordinates if model.coordinates[k].owner != BASE] or list(range(model.nq))
+        band = motion_band(raw[:, moving], self.step)
+        cutoff = self.filtering.cutoff or 5.0 * band
+        q, v, vdot = self._kinematics(time, raw, cutoff)
+        known = list(self.columns.inputs)
+        inputs = np.tile(model.input_values, (nt, 1))
+        tau, lost = np.zeros((nt, model.nv)), np.zeros((nt, model.nv), dtype=bool)
+        for k in known:
+            inputs[:, k] = self._raw(self.columns.inputs[k])
+        for k, name in self.columns.efforts.items():
+            tau[:, k] = self._raw(name)
+        for name, bad in self.lost.items():
+            lost |= bad[self.stretch.begin : self.stretch.end, None] & self._rows_of(name)
+        rows = None
+        if self.columns.multipliers:
+            rows = np.stack([self._raw(self.columns.multipliers[k]) for k in sorted(self.columns.multipliers)], axis=1)
+        exact = self.filtering.period is not None or self._all_measured
+        trim = 0 if exact else min(nt // 4, int(4.0 / (cutoff * self.step)))
+        return Motion(time, self.step, q, v, vdot, tau, inputs, rows, lost, trim, band)
+
+    @property
+    def _all_measured(self) -> bool:
+        """Whether nothing is filtered or derived."""
+        n = self.model.nv
+        return self.filtering.measured_rates and len(self.columns.speeds) == len(self.columns.accelerations) == n
+
+    def _rows_of(self, name: str) -> NDArray[np.bool_]:
+        """The equations that a column enters: those of its effort, all of them for an input."""
+        rows = np.zeros(self.model.nv, dtype=bool)
+        places = [k for k, n in self.columns.efforts.items() if n == name]
+        if places:
+            rows[places] = True
+            return rows
+        mechanism = self.model.mechanism
+        pushing = [load for load in mechanism.loads.values() if name in mechanism.names_in(load)]
+        coordinates, rates = {getattr(load, "coordinate", None) for load in pushing}, rates_of(mechanism)
+        names = {self.model.coordinates[c].name: k for k, c in rates.items()}
+        known = [names[c] for c in coordinates if c in names]
+        if len(known) == len(coordinates) and known:
+            rows[known] = True
+        else:
+            rows[:] = True
+        return rows
+
+    # -- the motion ----------------------------------------------------------------------------------------------------
+    def _coordinates(self, nt: int) -> Array:
+        """As measured; a coordinate of which only the speed is known is its integral."""
+        q, rates = np.tile(start_of(self.model), (nt, 1)), rates_of(self.model.mechanism)
+        for k, name in self.columns.coordinates.items():
+            q[:, k] = self._raw(name)
+        for k, name in self.columns.speeds.items():
+            if k in rates and rates[k] not in self.columns.coordinates:
+                rate = self._raw(name)
+                middle = 0.5 * (rate[1:] + rate[:-1])
+                q[:, rates[k]] = np.concatenate([[0.0], np.cumsum(middle)]) * self.step
+        return q
+
+    def _kinematics(self, time: Array, raw: Array, cutoff: float) -> tuple[Array, Array, Array]:
+        model, plan = self.model, self.filtering
+        if self._all_measured:
+            v = np.stack([self._raw(self.columns.speeds[k]) for k in range(model.nv)], axis=1)
+            return raw, v, np.stack([self._raw(self.columns.accelerations[k]) for k in range(model.nv)], axis=1)
+        if plan.period is not None:
+            harmonics = plan.harmonics or max(1, int(np.floor(cutoff * plan.period)))
+            q, qdot, qddot = fourier_motion(time, raw, plan.period, harmonics)
+        else:
+            q, qdot, qddot = smooth_motion(raw, self.step, cutoff)
+        v, vdot = self._speeds(q, qdot, qddot)
+        if plan.measured_rates:
+            for k, name in self.columns.speeds.items():
+                v[:, k] = smooth(self._raw(name), self.step, cutoff)
+                vdot[:, k] = derivative(v[:, k], self.step)
+            for k, name in self.columns.accelerations.items():
+                vdot[:, k] = smooth(self._raw(name), self.step, cutoff)
+        if self.columns.imu:
+            self._with_imu(q, v, vdot, cutoff)
+        return q, v, vdot
+
+    def _speeds(self, q: Array, qdot: Array, qddot: Array) -> tuple[Array, Array]:
+        """v and vdot from rates of q: as they are where speeds are rates, by dq/dt = G v where not."""
+        model, rates = self.model, rates_of(self.model.mechanism)
+        v, vdot = np.zeros((len(q), model.nv)), np.zeros((len(q), model.nv))
+        for k, c in rates.items():
+            v[:, k], vdot[:, k] = qdot[:, c], qddot[:, c]
+        others = [k for k in range(model.nv) if k not in rates]
+        if not others:
+            return v, vdot
+        of_rates = model.function("rates")
+        G = np.stack([np.asarray(of_rates(q, np.eye(model.nv)[k])) for k in others], axis=2)
+        mine = [c for c in range(model.nq) if c not in rates.values()]
+        v[:, others] = np.einsum("tij,tj->ti", np.linalg.pinv(G[:, mine]), qdot[:, mine])
+        vdot[:, others] = derivative(v[:, others], self.step)
+        return v, vdot
+
+    def _with_imu(self, q: Array, v: Array, vdot: Array, cutoff: float) -> None:
+        """(I.1), in place."""
+        model = self.model
+        places = _base_speeds(model)
+        shown = {axis: smooth(self._raw(n), self.step, cutoff) for axis, n in self.columns.imu.items()}
+        pose = np.linalg.inv(model.pose(q[0], BASE)) @ model.pose(q[0], self.imu_frame)
+        R, r = pose[:3, :3], pose[:3, 3]
+        f = np.stack([shown[a] for a in _AXES[:3]], axis=1) @ R.T
+        w = np.stack([shown[a] for a in _AXES[3:]], axis=1) @ R.T
+        wd = derivative(w, self.step)
+        is_known = [k in self.columns.speeds for k in places[:3]]
+        V = v[:, places[:3]] if all(is_known) else np.zeros_like(f)
+        gravity = np.asarray(_gravity(model))
+        at_rest = np.einsum("tji,j->ti", np.asarray(model.pose(q, BASE))[:, :3, :3], gravity)
+        there = f - np.cross(wd, r) - np.cross(w, np.cross(w, r))
+        v[:, places[:3]], v[:, places[3:]] = V, w
+        vdot[:, places[:3]], vdot[:, places[3:]] = there + at_rest - np.cross(w, V), wd
+
+
+def _base_speeds(model: Model) -> list[int]:
+    found = [k for k, x in enumerate(model.speeds) if x.owner == BASE]
+    if len(found) != 6:
+        text = "an IMU serves a floating base"
+        raise ArgumentError(text, where=model.mechanism.name, expected="six speeds of the base", got=str(len(found)))
+    return found
+
+
+def _gravity(model: Model) -> Array:
+    found = numbers(model, list(model.mechanism.gravity))
+    if not np.isfinite(found).all():
+        raise NumericalError("gravity has no value", where=model.mechanism.name)
+    return found
