@@ -259,14 +259,12 @@ def _weights(lag: int) -> list[float]:
 
 
 def _steady(columns: Sequence[Array], errors: Sequence[Array], lag: int) -> Array:
-    """sum V'(t) C(k) V(t + k): errors whose covariance C(k) depends on how far instants are apart, and on nothing else."""
+    """sum V'(t) C(k) V(t + k): errors whose covariance depends on how far apart instants are, no more."""
     n = columns[0].shape[2]
     count, total = sum(len(e) for e in errors), np.zeros((n, n))
     for k, weight in enumerate(_weights(lag)):
         C = sum(e[: len(e) - k].T @ e[k:] for e in errors) / count
-        part = sum(
-            np.einsum("tia,ij,tjb->ab", V[: len(V) - k], C, V[k:], optimize=True) for V in columns if len(V) > k
-        )
+        part = sum(np.einsum("tia,ij,tjb->ab", V[: len(V) - k], C, V[k:], optimize=True) for V in columns if len(V) > k)
         total += weight * np.asarray(part if k == 0 else part + np.transpose(part))
     return _positive(total)
 
