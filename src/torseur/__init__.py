@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         TorseurWarning,
     )
     from torseur.formats import load, save
+    from torseur.identification.identification import identify
+    from torseur.identification.measurements import Measurements, read_measurements
     from torseur.model import assemble, build, equations, equilibrium, linearise
     from torseur.packs.vehicles.scenarios import scenario
     from torseur.simulation.results.result import open_run
@@ -49,6 +51,7 @@ __all__ = [
     "Campaign",
     "CompileError",
     "GraphError",
+    "Measurements",
     "MissingExtra",
     "MissingValue",
     "ModelError",
@@ -66,12 +69,14 @@ __all__ = [
     "errors",
     "examples",
     "graph",
+    "identify",
     "linearise",
     "load",
     "load_campaign",
     "load_study",
     "open_campaign",
     "open_run",
+    "read_measurements",
     "report",
     "resume",
     "run_campaign",
@@ -103,7 +108,10 @@ _HOMES = {
     "errors": "torseur.errors",
     "examples": "torseur.examples",
     "graph": "torseur.graph",
+    "Measurements": "torseur.identification.measurements",
+    "identify": "torseur.identification.identification",
     "linearise": "torseur.model",
+    "read_measurements": "torseur.identification.measurements",
     "load": "torseur.formats",
     "load_campaign": "torseur.campaign.reader",
     "open_campaign": "torseur.campaign.answers",

@@ -34,6 +34,7 @@ COMMANDS = {
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
     "examples": Command("torseur.cli.starting", "List the examples that come with the package."),
     "export": Command("torseur.cli.export", "Write C, Python, MATLAB or an FMU of a model or study."),
+    "identify": Command("torseur.cli.identify", "Find parameters of a mechanism from measurements."),
     "new": Command("torseur.cli.starting", "Write a commented file to begin with."),
     "report": Command("torseur.cli.report", "Write a report on a model, study or run: HTML, LaTeX, PDF."),
     "scenarios": Command("torseur.cli.scenarios", "List the scenarios of vehicles, or show one with its parameters."),

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from torseur.views.report.term import Term
+from torseur.views.report.terms_of_identification import IDENTIFICATION
 from torseur.views.report.terms_of_runs import RUNS
 
 __all__ = ["TERMS"]
@@ -260,5 +261,6 @@ TERMS: dict[str, Term] = {
     ),
     "math.if": Term("if ", "si "),
     "math.otherwise": Term("otherwise", "sinon"),
+    **IDENTIFICATION,
     **RUNS,
 }

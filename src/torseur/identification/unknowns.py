@@ -38,7 +38,7 @@ from torseur.dynamics.parameters.closed_structures import closed_base_parameters
 from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Function, evaluate
-from torseur.identify.motion import Motion
+from torseur.identification.motion import Motion
 from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
 

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from torseur.describe import BASE, Variable
 from torseur.errors import ArgumentError, NumericalError
-from torseur.identify.measurements import Measurements
-from torseur.identify.signals import (
+from torseur.identification.measurements import Measurements
+from torseur.identification.signals import (
     Filtering,
     Stretch,
     derivative,

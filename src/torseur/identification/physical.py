@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from torseur.dynamics.parameters.regressor import TEN
 from torseur.errors import ArgumentError
-from torseur.identify.identification import Identification
-from torseur.identify.unknowns import BaseUnknowns
+from torseur.identification.identification import Identification
+from torseur.identification.unknowns import BaseUnknowns
 
 __all__ = ["Physical", "is_physical", "physical_parameters", "pseudo_inertia", "ten_of"]
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from torseur.describe import BASE, Mechanism, StandardInertia
 from torseur.graph import Function, evaluate
-from torseur.identify.identification import Identification
-from torseur.identify.physical import Physical, pseudo_inertia, ten_of
-from torseur.identify.unknowns import BaseUnknowns, DescribedUnknowns, dynamic_parameters
+from torseur.identification.identification import Identification
+from torseur.identification.physical import Physical, pseudo_inertia, ten_of
+from torseur.identification.unknowns import BaseUnknowns, DescribedUnknowns, dynamic_parameters
 from torseur.model.model import Model, build
 
 __all__ = ["Described", "described_values", "identified_mechanism"]

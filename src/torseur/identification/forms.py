@@ -13,10 +13,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.identify.estimation import Block
-from torseur.identify.motion import Motion
-from torseur.identify.signals import Filtering, decimated, factor_of
-from torseur.identify.unknowns import Unknowns
+from torseur.identification.estimation import Block
+from torseur.identification.motion import Motion
+from torseur.identification.signals import Filtering, decimated, factor_of
+from torseur.identification.unknowns import Unknowns
 
 __all__ = ["Form", "blocks_of"]
 

@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> from torseur.describe import Mechanism
->>> from torseur.identify.measurements import Measurements
+>>> from torseur.identification.measurements import Measurements
 >>> rod = {"joint": {"kind": "revolute", "coordinate": "q"}, "inertia": {"ZZ": 0.4, "MX": 0.5, "M": 1.0}}
 >>> pendulum = Mechanism(name="pendulum", gravity=(9.81, 0.0, 0.0), bodies={"rod": rod})
 >>> t = np.linspace(0.0, 10.0, 5001)
@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from torseur.describe import BASE, Mechanism
 from torseur.errors import ArgumentError, choice
 from torseur.formats import load
-from torseur.identify.estimation import Block, Estimate, Weighting, fitted
-from torseur.identify.forms import Form, blocks_of
-from torseur.identify.measurements import Measurements, read_measurements
-from torseur.identify.motion import Motion, motions_of
-from torseur.identify.screening import Finding, Severity, refused, screen_columns, screen_efforts
-from torseur.identify.signals import Filtering
-from torseur.identify.unknowns import BaseUnknowns, DescribedUnknowns, Unknowns, dynamic_parameters, terms_of
+from torseur.identification.estimation import Block, Estimate, Weighting, fitted
+from torseur.identification.forms import Form, blocks_of
+from torseur.identification.measurements import Measurements, read_measurements
+from torseur.identification.motion import Motion, motions_of
+from torseur.identification.screening import Finding, Severity, refused, screen_columns, screen_efforts
+from torseur.identification.signals import Filtering
+from torseur.identification.unknowns import BaseUnknowns, DescribedUnknowns, Unknowns, dynamic_parameters, terms_of
 from torseur.model.model import Model, build
 from torseur.simulation.results.result import Run
 

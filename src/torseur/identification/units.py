@@ -65,16 +65,16 @@ _KNOWN: dict[str, tuple[float, dict[str, int]]] = {
     "gn": (_G, {"m": 1, "s": -2}),
     "1": (1.0, {}),
     "%": (1e-2, {}),
-    "-": (1.0, {}),
 }
 _PREFIXES = {"k": 1e3, "M": 1e6, "c": 1e-2, "m": 1e-3, "µ": 1e-6, "u": 1e-6, "d": 1e-1}
 _WITH_PREFIX = {"m", "g", "s", "rad", "N", "Nm", "J", "W", "Pa", "A", "V", "Hz"}
-_SYMBOL = re.compile(r"([^\d\s*/^().·]+|1|%)(?:\^?\(?(-?\d+)\)?)?")
+_SYMBOL = re.compile(r"([^\d\s*/^().·-]+|1|%)(?:\^?\(?(-?\d+)\)?)?")
 
 
 def unit_of(text: str) -> Unit:
     """A unit from its text; one that is not known is an error."""
     factor, total = 1.0, dict[str, int]()
+    text = "1" if text.strip() == "-" else text
     above, *below = text.replace("²", "2").replace("³", "3").split("/")
     for side, part in ((1, above), *((-1, piece) for piece in below)):
         rest = _SYMBOL.sub("", part)

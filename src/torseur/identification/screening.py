@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError
-from torseur.identify.measurements import Measurements
-from torseur.identify.motion import Columns, Motion
-from torseur.identify.signals import derivative, motion_band, smooth
-from torseur.identify.units import alike, unit_of
-from torseur.identify.unknowns import Unknowns
+from torseur.identification.measurements import Measurements
+from torseur.identification.motion import Columns, Motion
+from torseur.identification.signals import derivative, motion_band, smooth
+from torseur.identification.units import alike, unit_of
+from torseur.identification.unknowns import Unknowns
 from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
 

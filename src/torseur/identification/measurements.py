@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.errors import ArgumentError, MissingExtra
-from torseur.identify.units import unit_of
+from torseur.identification.units import unit_of
 from torseur.simulation.results.result import Run, open_run
 
 __all__ = ["Measurements", "read_measurements"]

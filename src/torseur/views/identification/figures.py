@@ -1,0 +1,112 @@
+"""Figures of an identification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from torseur.identification.estimation import autocorrelation
+from torseur.identification.identification import Identification, Prediction
+from torseur.views.plots.style import COLOURS, FAINT, INK, new_figure, styled, title_of
+
+__all__ = ["estimates", "figures_of_identification", "prediction", "residuals"]
+
+MOST_ROWS = 12
+_LAGS = 40
+
+
+def figures_of_identification(found: Identification, unseen: Prediction | None = None) -> dict[str, Callable[[], Any]]:
+    """Name -> what draws it."""
+    figures: dict[str, Callable[[], Any]] = {
+        "prediction": partial(prediction, found.prediction, "What was measured, and what the estimate predicts"),
+        "residuals": partial(residuals, found),
+        "estimates": partial(estimates, found),
+    }
+    if unseen is not None:
+        figures["validation"] = partial(prediction, unseen, "On measurements that were not used")
+    return figures
+
+
+def prediction(shown: Prediction, title: str) -> Any:
+    """Efforts over time: measured, predicted, and their difference."""
+    names = _largest(shown)
+    with styled():
+        figure = new_figure(0.5 + 1.25 * len(names))
+        axes = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
+        for ax, k in zip(axes, names, strict=True):
+            for i, (t, y, f) in enumerate(zip(shown.time, shown.measured, shown.predicted, strict=True)):
+                known = {"label": "measured"} if i == 0 else {}
+                told = {"label": "predicted"} if i == 0 else {}
+                rest = {"label": "difference"} if i == 0 else {}
+                ax.plot(t, y[:, k], color=COLOURS[0], linewidth=1.6, alpha=0.55, **known)
+                ax.plot(t, f[:, k], color=COLOURS[1], linewidth=0.8, **told)
+                ax.plot(t, y[:, k] - f[:, k], color=COLOURS[6], linewidth=0.6, **rest)
+            ax.set_title(f"{shown.names[k]}   residual {100 * shown.relative[k]:.2g} %")
+        axes[0].legend(ncols=3, loc="upper right", fontsize=7)
+        axes[-1].set_xlabel("time, s")
+        title_of(figure, title)
+    return figure
+
+
+def _largest(shown: Prediction) -> list[int]:
+    """The equations that are worth drawing, in order: those where something was measured."""
+    power = sum(np.nansum(y**2, axis=0) for y in shown.measured)
+    live = [k for k in range(len(shown.names)) if power[k] > 1e-18 * max(float(np.max(power)), 1e-300)]
+    return live[:MOST_ROWS] or [0]
+
+
+def residuals(found: Identification) -> Any:
+    """Residuals over time, how they are spread, and how they are correlated."""
+    shown = found.prediction
+    rows = _largest(shown)
+    s = found.estimate.deviations_of_equations
+    with styled():
+        figure = new_figure(0.6 + 1.15 * len(rows))
+        axes = figure.subplots(len(rows), 3, squeeze=False, width_ratios=[2.2, 1.0, 1.4])
+        for (over_time, spread, correlated), k in zip(axes, rows, strict=True):
+            e = [r[:, k] / s[k] for r in found.estimate.residuals]
+            for t, values in zip(shown.time, e, strict=True):
+                over_time.plot(t, values, ".", color=COLOURS[0], markersize=1.5)
+            over_time.set_title(f"{shown.names[k]}, residual over its deviation")
+            joined = np.concatenate(e)
+            joined = joined[np.isfinite(joined)]
+            spread.hist(joined, bins=31, range=(-4.0, 4.0), density=True, color=COLOURS[4])
+            z = np.linspace(-4.0, 4.0, 101)
+            spread.plot(z, np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), color=INK, linewidth=0.8)
+            spread.set_yticks([])
+            longest = max(e, key=len)
+            lags = min(_LAGS, len(longest) // 3)
+            rho = autocorrelation(longest, lags)
+            correlated.bar(np.arange(lags + 1), rho, width=0.7, color=COLOURS[2])
+            bound = 2.0 / np.sqrt(max(len(longest), 1))
+            correlated.axhspan(-bound, bound, color=FAINT, alpha=0.4, linewidth=0)
+            correlated.set_ylim(-0.6, 1.05)
+        axes[-1][0].set_xlabel("time, s")
+        axes[-1][1].set_xlabel("in deviations")
+        axes[-1][2].set_xlabel("autocorrelation, by samples")
+        title_of(figure, "Residuals: over time, their histogram with the normal law, their autocorrelation")
+    return figure
+
+
+def estimates(found: Identification) -> Any:
+    """Every unknown with two standard deviations either side, beside its value in the description."""
+    levels = [x for x in found.levels if np.isfinite(x.value)]
+    with styled():
+        figure = new_figure(0.8 + 0.16 * len(levels))
+        ax = figure.subplots()
+        for row, x in enumerate(levels):
+            size = max(abs(x.value), abs(x.described) if np.isfinite(x.described) else 0.0, 1e-300)
+            wide = min(2.0 * x.deviation / size, 10.0)
+            colour = {"determined": COLOURS[0], "uncertain": COLOURS[5]}.get(x.verdict, COLOURS[1])
+            ax.errorbar(x.value / size, row, xerr=wide, fmt="o", color=colour, markersize=3, linewidth=1.0)
+            if np.isfinite(x.described):
+                ax.plot(x.described / size, row, "|", color=INK, markersize=8)
+        ax.set_yticks(range(len(levels)), [x.name for x in levels], fontsize=6.5)
+        ax.invert_yaxis()
+        ax.set_xlim(-2.0, 2.0)
+        ax.set_xlabel("value over its size, with two standard deviations; | is the description")
+        title_of(figure, "Estimates: blue determined, yellow uncertain, red not determined")
+    return figure
