@@ -114,7 +114,7 @@ def add_pictures(run: Run, study: Study, folder: Path, wanted: Wanted, written: 
     def add() -> None:
         with _told(folder), _staged(folder) as stage:
             if wanted.figures:
-                _try("figures", written, partial(_save_figures, run, stage, written))
+                _try("figures", written, partial(_save_figures, run, stage, written, wanted.meshes))
             if wanted.playback:
                 _try("playback", written, partial(_save_playback, run, stage, wanted.meshes))
             for language in wanted.reports:
@@ -177,11 +177,13 @@ def _save_indicators(run: Run, stage: Path) -> None:
         table.writerows({**row, "fails": int(row["fails"])} for row in rows)
 
 
-def _save_figures(run: Run, stage: Path, written: Written) -> None:
+def _save_figures(run: Run, stage: Path, written: Written, meshes: Path) -> None:
+    from torseur.views.overview import draw_overview
     from torseur.views.plots import figures_to_draw
 
     (stage / FIGURES).mkdir()
-    for name, draw in figures_to_draw(run).items():
+    drawn: dict[str, Callable[[], Any]] = {"overview": partial(draw_overview, run, meshes), **figures_to_draw(run)}
+    for name, draw in drawn.items():
         file = stage / FIGURES / f"{name}.png"
         _try(f"{FIGURES}/{file.name}", written, partial(_save_figure, draw, file))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,12 +15,14 @@ from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, new_figure, title_of
 from torseur.views.plots.words import axis_label, name_label
 
-__all__ = ["Line", "Panel", "draw_panels", "lines_of", "panels_by_unit"]
+__all__ = ["Line", "Panel", "draw_panel", "draw_panels", "lines_of", "panels_by_unit"]
 
 Array = NDArray[np.float64]
 
 MOST_LINES = 8
 """In one panel; what has the same unit and does not fit goes into a second one."""
+WIDEST_LABEL = 22
+"""Characters of a label beside a panel that go in one line."""
 MOST_EVENTS = 6
 """That are named on a figure; more are marked only."""
 PANEL_HEIGHT, MARGIN = 1.75, 0.75
@@ -153,15 +156,7 @@ def draw_panels(run: Run, panels: Sequence[Panel], title: str, keys: Sequence[st
     figure = new_figure(MARGIN + PANEL_HEIGHT * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, panel in zip(axes, panels, strict=True):
-        for line in panel.lines:
-            # The first of several runs is a broad pale line, or those that agree with it would hide it.
-            broad = {"linewidth": 2.6, "alpha": 0.4, "zorder": 2} if keys and not line.is_copy else {"zorder": 3}
-            draw_line(ax, line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
-        ax.set_ylabel(panel.label)
-        ax.margins(x=0.0, y=0.08)
-        _calm(ax, panel)
-    for ax, panel in zip(axes, panels, strict=True):
-        _label_ends(ax, panel)
+        draw_panel(ax, panel, is_compared=bool(keys))
     _mark_events(axes, run)
     axes[-1].set_xlabel("time (s)")
     figure.align_ylabels(axes)
@@ -169,6 +164,18 @@ def draw_panels(run: Run, panels: Sequence[Panel], title: str, keys: Sequence[st
     if keys:
         _key(figure, keys)
     return figure
+
+
+def draw_panel(ax: Any, panel: Panel, *, is_compared: bool = False) -> None:
+    """The lines of a panel, each labelled at its end."""
+    for line in panel.lines:
+        # The first of several runs is a broad pale line, or those that agree with it would hide it.
+        broad = {"linewidth": 2.6, "alpha": 0.4, "zorder": 2} if is_compared and not line.is_copy else {"zorder": 3}
+        draw_line(ax, line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
+    ax.set_ylabel(textwrap.fill(panel.label, WIDEST_LABEL))
+    ax.margins(x=0.0, y=0.08)
+    _calm(ax, panel)
+    _label_ends(ax, panel)
 
 
 def _calm(ax: Any, panel: Panel) -> None:
@@ -190,7 +197,7 @@ def _label_ends(ax: Any, panel: Panel) -> None:
         return
     low, high = ax.get_ylim()
     wanted = np.array([np.clip((y - low) / (high - low), 0.0, 1.0) for _, y in ends])
-    height = ax.get_position().height * ax.figure.get_figheight() * 72.0
+    height = ax.bbox.height * 72.0 / ax.figure.dpi
     places = _apart(wanted, 10.5 / max(height, 1.0))
     for (line, _), y in zip(ends, places, strict=True):
         ax.annotate(

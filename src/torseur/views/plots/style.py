@@ -116,7 +116,8 @@ def draw_line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
 def title_of(figure: Any, text: str) -> None:
     """Write above a figure, from its left edge, in as many lines as it takes."""
     characters = int(14.5 * figure.get_figwidth())
-    figure.suptitle(textwrap.fill(text, characters), x=0.01, ha="left", fontsize=9.5)
+    lines = (textwrap.fill(line, characters) for line in text.splitlines())
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=9.5)
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:

@@ -43,12 +43,12 @@ def spelled_unit(unit: str) -> str:
 def axis_label(unit: str, what: str | None = None) -> str:
     """What an axis shows, and its unit.
 
-    >>> axis_label("rad/s2"), axis_label("", "gear"), axis_label("Pa")
-    ('angular acceleration (rad/s²)', 'gear', 'Pa')
+    >>> axis_label("rad/s2"), axis_label("", "gear"), axis_label("Pa"), axis_label("")
+    ('angular acceleration (rad/s²)', 'gear', 'Pa', 'no unit')
     """
     quantity = what or QUANTITIES.get(unit)
-    if not unit:
-        return quantity or ""
+    if unit in ("", "1"):
+        return quantity or "no unit"
     return f"{quantity} ({spelled_unit(unit)})" if quantity else spelled_unit(unit)
 
 
