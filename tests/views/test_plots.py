@@ -119,6 +119,13 @@ def test_labels_that_would_overlap_are_pushed_apart():
     assert min(np.diff(places)) > 0.05
 
 
+def test_names_of_events_do_not_stand_on_each_other_nor_beyond_the_axis():
+    what = "slides the other way"
+    run = crane_run(events=tuple(Event(t, "x1", what) for t in (0.2, 0.24, 1.0, 1.98)))
+    names = [text for text in plot(run).axes[0].texts if text.get_text() == what]
+    assert [(text.xy[0], text.get_ha()) for text in names] == [(0.2, "left"), (1.0, "left"), (1.98, "right")]
+
+
 def test_events_are_marked_and_an_early_end_is_told():
     run = crane_run(events=(Event(0.5, "x1", "end stop"),), complete=False, reason="not a number")
     figure = plot(run)

@@ -23,6 +23,7 @@ from torseur.views.report.latex_math import to_latex_math
 from torseur.views.report.wiring import MECHANISM, wiring
 from torseur.views.report.words import Words
 from torseur.views.scheme.svg import Polyline
+from torseur.views.scheme.svg import Words as Signs
 
 ARM = EXAMPLES / "planar_2r" / "planar_2r.yaml"
 FR, EN = Language.FRENCH, Language.ENGLISH
@@ -172,6 +173,16 @@ def test_all_wires_of_a_diagram_are_on_its_sheet():
     assert all(
         0.0 <= x <= limit for line in lines for p in line.points for x, limit in zip(p, picture.size, strict=True)
     )
+
+
+def test_signals_of_a_sensor_that_feeds_the_first_blocks_are_on_the_sheet():
+    hand = {"velocity": {"frame": "cart"}}
+    law = {"lag": {"value": "speedometer_vx", "time": 0.1}}
+    study = Study(model=Mechanism(**SLIDE), inputs={"f": law}, blocks={"speedometer": hand}, until=1.0)
+    picture = draw_diagram(study, Words(FR))
+    signals = [shape for shape in picture.shapes if isinstance(shape, Signs)]
+    assert any("speedometer" in shape.words and shape.italic for shape in signals)
+    assert all(0.0 <= shape.where[0] <= picture.size[0] for shape in signals)
 
 
 @pytest.mark.slow

@@ -99,12 +99,19 @@ def escaped(text: str) -> str:
     return text.replace("_", r"\_")
 
 
+DIGITS = 12
+"""Of numbers in equations."""
+
+
 def _number(value: float) -> str:
-    r"""
+    r"""What is read needs no digits that rounding left.
+
+    >>> print(_number(0.004999999999999975))
+    0.005
     >>> print(_number(2.0), _number(1e-5), _number(1.5e20))
     2 10^{-5} 1.5 \cdot 10^{20}
     """
-    digits, e, power = plain_number(value).partition("e")
+    digits, e, power = plain_number(float(f"{value:.{DIGITS}g}")).partition("e")
     if not e:
         return digits
     return f"10^{{{int(power)}}}" if digits == "1" else rf"{digits} \cdot 10^{{{int(power)}}}"

@@ -95,9 +95,10 @@ def _drawn(run: Run, channels: Sequence[Channel], beside: Sequence[Beside], titl
 
 
 def _audit(run: Run, audit: Audit) -> Any:
-    """A panel per balance: their errors have nothing to do with each other."""
+    """A panel per balance, but for those that are zero throughout: their errors have nothing to do with each other."""
     with styled():
-        names = [(channel, channel.name.replace("_", " ")) for channel in audit.channels]
+        moving = [channel for channel in audit.channels if channel.values.any()] or audit.channels
+        names = [(channel, channel.name.replace("_", " ")) for channel in moving]
         panels = [Panel(tuple(lines_of(run, [c])), axis_label(c.unit, name)) for c, name in names]
         return draw_panels(run, panels, _title(run, audit.verdict))
 

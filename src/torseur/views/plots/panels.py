@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from torseur.simulation.results.channels import Channel
 from torseur.simulation.results.result import Run
-from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, new_figure, title_of
+from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, folded, new_figure, title_of
 from torseur.views.plots.words import axis_label, name_label
 
 __all__ = ["Line", "Panel", "draw_panel", "draw_panels", "lines_of", "panels_by_unit"]
@@ -21,10 +20,10 @@ Array = NDArray[np.float64]
 
 MOST_LINES = 8
 """In one panel; what has the same unit and does not fit goes into a second one."""
-WIDEST_LABEL = 22
-"""Characters of a label beside a panel that go in one line."""
 MOST_EVENTS = 6
 """That are named on a figure; more are marked only."""
+LETTER = 0.0105
+"""Width of a letter of an event's name, as a share of the axis, with some room for other languages."""
 PANEL_HEIGHT, MARGIN = 1.75, 0.75
 COINCIDING = 4e-3
 """Lines nearer to each other than this share of their panel are drawn as one: less than the width of a line."""
@@ -172,7 +171,7 @@ def draw_panel(ax: Any, panel: Panel, *, is_compared: bool = False) -> None:
         # The first of several runs is a broad pale line, or those that agree with it would hide it.
         broad = {"linewidth": 2.6, "alpha": 0.4, "zorder": 2} if is_compared and not line.is_copy else {"zorder": 3}
         draw_line(ax, line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
-    ax.set_ylabel(textwrap.fill(panel.label, WIDEST_LABEL))
+    ax.set_ylabel(folded(panel.label))
     ax.margins(x=0.0, y=0.08)
     _calm(ax, panel)
     _label_ends(ax, panel)
@@ -235,12 +234,22 @@ def _mark_events(axes: Sequence[Any], run: Run) -> None:
     for event in run.events:
         for ax in axes:
             ax.axvline(event.time, color=FAINT, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
-    if len(run.events) <= MOST_EVENTS:
-        for event in run.events:
-            axes[0].annotate(
-                event.what, (event.time, 1.0), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
-                color="#808080", fontsize=6.5, va="bottom", ha="left",
-            )  # fmt: skip
+    if len(run.events) > MOST_EVENTS:
+        return
+    begin, end = axes[0].get_xlim()
+    free = begin
+    for event in run.events:
+        long = LETTER * len(event.what) * (end - begin)
+        if event.time < free:  # it would stand on the one before
+            continue
+        is_last = event.time + long > end
+        if is_last and event.time - long < free:
+            continue
+        free = end if is_last else event.time + long
+        axes[0].annotate(
+            event.what, (event.time, 1.0), (-2 if is_last else 2, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", color="#808080", fontsize=6.5, va="bottom", ha="right" if is_last else "left",
+        )  # fmt: skip
 
 
 def _key(figure: Any, keys: Sequence[str]) -> None:

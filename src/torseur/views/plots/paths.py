@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 VIEWS = ((0, 1, "seen from above"), (0, 2, "seen from the side"), (1, 2, "seen from behind"))
 MOST_FRAMES = 4
+NARROWEST = 0.5
+"""Of a view, as a share of the largest extent: its title has room."""
 TALLEST = 5.4
 """Of the axes, inches."""
 
@@ -58,7 +60,7 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
     views = _worth_seeing(points)
     with styled():
         figure = new_figure(*_size(points, views))
-        widths = [max(np.ptp(points[:, i]), 0.2 * np.ptp(points, axis=0).max(), 1e-9) for i, _, _ in views]
+        widths = [max(np.ptp(points[:, i]), NARROWEST * np.ptp(points, axis=0).max(), 1e-9) for i, _, _ in views]
         axes = figure.subplots(1, len(views), squeeze=False, width_ratios=widths)[0]
         lines = []
         for ax, (i, j, title) in zip(axes, views, strict=True):
@@ -104,7 +106,7 @@ def _size(points: Array, views: Sequence[tuple[int, int, str]]) -> tuple[float, 
     """Height and width of a figure that the paths fill, inches."""
     extent = np.maximum(np.ptp(points, axis=0), 1e-9)
     tallest = max(extent[j] for _, j, _ in views)
-    across = sum(max(extent[i], 0.2 * extent.max()) for i, _, _ in views)
+    across = sum(max(extent[i], NARROWEST * extent.max()) for i, _, _ in views)
     height = float(np.clip(0.85 * WIDTH * tallest / across, 1.6, TALLEST))
     width = float(np.clip(height * across / tallest + 0.9 * len(views), 3.2, WIDTH))
     return height + 1.1, width

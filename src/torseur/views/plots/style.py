@@ -24,6 +24,7 @@ __all__ = [
     "METADATA",
     "WIDTH",
     "draw_line",
+    "folded",
     "new_figure",
     "save_figure",
     "styled",
@@ -38,6 +39,8 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.4, 1.2
 INK, FAINT = "#333333", "#B8B8B8"
 WIDTH = 6.7
 """Of a figure, inches: the text width of a page."""
+LONGEST_LABEL = 22
+"""Letters of the label of an axis in one line."""
 PIECE = 2000
 """Points of a line that are drawn in one go."""
 
@@ -111,6 +114,17 @@ def draw_line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
     starts = range(0, max(len(x) - 1, 1), PIECE - 1)
     pieces = [ax.plot(x[k : k + PIECE], y[k : k + PIECE], **look)[0] for k in starts]
     return pieces[0]
+
+
+def folded(text: str) -> str:
+    """The label of an axis, in lines that are no longer than a panel is high.
+
+    >>> folded("écart des boucles et liaisons (m)")
+    'écart des boucles\net liaisons (m)'
+    """
+    if len(text) <= LONGEST_LABEL:
+        return text
+    return "\n".join(textwrap.wrap(text, len(text) // 2 + 4, break_long_words=False))
 
 
 def title_of(figure: Any, text: str) -> None:

@@ -108,7 +108,7 @@ class _Plan:
 
     def _channel(self, targets: Sequence[str]) -> float:
         """Room before a column for wires and the names of their signals."""
-        labels = [label_of(w) for name in targets for w in self.wiring.into(name) if w.source not in self.back]
+        labels = [label_of(w) for name in targets for w in self.wiring.into(name)]
         return _CHANNEL + max([width_of(label, _SMALL) for label in labels], default=0.0) + _LANE * min(len(labels), 6)
 
     def _placed(self) -> dict[str, _Box]:

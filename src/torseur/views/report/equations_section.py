@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from torseur.describe import Mechanism
@@ -17,12 +17,14 @@ from torseur.views.report import document
 from torseur.views.report.citations import Citations
 from torseur.views.report.document import Block, Code, Equation, EquationLine, Inline, Line, Section, Table, Text, Value
 from torseur.views.report.equation_layout import PAGE, broken, width
+from torseur.views.report.formula_math import number_math
 from torseur.views.report.math import (
     Array,
     Fenced,
     Fraction,
     Look,
     Math,
+    Number,
     Root,
     Row,
     Scripted,
@@ -35,6 +37,8 @@ __all__ = ["EquationsPart", "lines_of"]
 
 LARGEST, MOST_TERMS = 150, 260
 """Operations, and terms once multiplied out, up to which equations are written out."""
+FEW_DIGITS = 6
+"""Of the polynomials of tables, whose points are in the model."""
 LONGEST = 260
 """Lines of a listing that a report holds."""
 
@@ -194,7 +198,8 @@ class EquationsPart:
                 blocks.append(w.paragraph(keys[passage.stage]))
             blocks.append(Equation(tuple(self._listed(passage.lines))))
         if reading.tables():
-            blocks.append(Equation(tuple(self._listed(reading.tables()))))
+            lines = self._listed(reading.tables())
+            blocks.append(Equation(tuple(replace(line, right=_rounded(line.right)) for line in lines)))
         yield Section(w.say("section.listing"), tuple(blocks), 2)
 
     def _listed(self, lines: Sequence[tuple[str, str]]) -> Iterator[EquationLine]:
@@ -232,22 +237,34 @@ def _is_zero(math: Math) -> bool:
 
 def in_language(math: Math, words: Words) -> Math:
     """A formula with the words in it, if and otherwise, in the language of the report."""
+    terms = {"if": "math.if", "otherwise": "math.otherwise"}
+
+    def say(part: Math) -> Math:
+        if not (isinstance(part, Word) and part.look is Look.TEXT):
+            return part
+        key = terms.get(part.text.strip())
+        (said,) = words.say(key) if key else (Text(part.text),)
+        return Word(said.text, Look.TEXT) if isinstance(said, Text) else part
+
+    return _changed(math, say)
+
+
+def _rounded(math: Math) -> Math:
+    """A formula with numbers of a few digits."""
+
+    def shorter(part: Math) -> Math:
+        return number_math(float(part.text), FEW_DIGITS) if isinstance(part, Number) else part
+
+    return _changed(math, shorter)
+
+
+def _changed(math: Math, change: Callable[[Math], Math]) -> Math:
+    """A formula whose leaves are others."""
 
     def of(part: Math) -> Math:
-        return in_language(part, words)
+        return _changed(part, change)
 
     match math:
-        case Word(text, Look.TEXT):
-            (said,) = (
-                words.say({"if ": "math.if", "otherwise": "math.otherwise"}[text])
-                if text.strip()
-                in (
-                    "if",
-                    "otherwise",
-                )
-                else (Text(text),)
-            )
-            return Word(said.text, Look.TEXT) if isinstance(said, Text) else math
         case Row(items):
             return Row(tuple(map(of, items)))
         case Fenced(left, inside, right):
@@ -260,4 +277,4 @@ def in_language(math: Math, words: Words) -> Math:
             return replace(math, rows=tuple(tuple(map(of, row)) for row in rows))
         case Scripted(base, below, above):
             return Scripted(of(base), below, above)
-    return math
+    return change(math)

@@ -13,7 +13,7 @@ from torseur.views.report.document import Block, Bullets, Figure, Section, Text,
 from torseur.views.report.formula_math import Symbols
 from torseur.views.report.geometry_section import GeometryPart
 from torseur.views.report.loads_section import LoadsPart
-from torseur.views.report.pictures import Drawn, with_decimals
+from torseur.views.report.pictures import Drawn, in_language
 from torseur.views.report.words import Words
 from torseur.views.scheme import draw_scheme
 
@@ -80,5 +80,5 @@ class MechanismPart:
         for note in picture.notes:
             shown = w.phrase(note).text
             caption.append(Text(f" {shown[:1].upper()}{shown[1:]}."))
-        shapes = with_decimals(picture.shapes, w.language)
+        shapes = in_language(picture.shapes, w.language)
         yield Figure(tuple(caption), Drawn("scheme", shapes, picture.size, self.mechanism.name))

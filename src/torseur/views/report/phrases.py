@@ -52,6 +52,9 @@ PHRASES: dict[str, str] = {
     "is passed on the way back": "est franchie au retour",
     "rises": "croît par zéro",
     "falls": "décroît par zéro",
+    # -- methods -------------------------------------------------------------------------------------------------------
+    "classical Runge-Kutta": "Runge-Kutta classique",
+    "generalised alpha": "alpha généralisé",
     # -- balances ------------------------------------------------------------------------------------------------------
     "energy": "énergie",
     "energy of {}": "énergie de {}",
@@ -78,6 +81,7 @@ PHRASES: dict[str, str] = {
     "seen from the side": "vue de côté",
     "seen from behind": "vue de derrière",
     "origin of {}": "origine de {}",
+    "friction {}": "frottement {}",
     "rate of {}": "dérivée de {}",
     "second rate of {}": "dérivée seconde de {}",
     "kinetic energy": "énergie cinétique",
@@ -91,6 +95,8 @@ PHRASES: dict[str, str] = {
     "contacts and stops gap": "écart des contacts et butées",
     "energy of {} error": "erreur d’énergie de {}",
     # -- schemes -------------------------------------------------------------------------------------------------------
+    "planar base: {}": "base plane : {}",
+    "floating base: {}": "base flottante : {}",
     "drawn at {}; other coordinates 0": "tracé pour {} ; autres coordonnées nulles",
     "lengths without value drawn as {} m: {}": "longueurs sans valeur tracées comme {} m : {}",
     "angles without value drawn as {}": "angles sans valeur tracés comme {}",

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from torseur.views.plots.style import METADATA, WIDTH, styled
+from torseur.views.plots.style import METADATA, WIDTH, folded, styled
 from torseur.views.report.document import Language
-from torseur.views.report.phrases import translated
+from torseur.views.report.phrases import is_known, translated
 from torseur.views.report.typography import decimal
 from torseur.views.scheme.svg import Circle, Polyline, Shape, Sheet, Words
 
-__all__ = ["Drawn", "Plotted", "localised", "with_decimals"]
+__all__ = ["Drawn", "Plotted", "in_language", "localised"]
 
 _PIXELS = 72.0
 """Of a sheet, an inch."""
@@ -30,13 +30,15 @@ _TEXT_WIDTH = 700.0
 """Of a page, pixels of a sheet at its natural size."""
 
 
-def with_decimals(shapes: Iterable[Shape], language: Language) -> tuple[Shape, ...]:
-    """Shapes whose lengths, such as that of a scale, are written as the language writes them."""
+def in_language(shapes: Iterable[Shape], language: Language) -> tuple[Shape, ...]:
+    """Shapes whose words, and lengths such as that of a scale, are written as the language writes them."""
     found = []
     for shape in shapes:
         length = re.fullmatch(r"(\d+\.\d+) m", shape.words) if isinstance(shape, Words) else None
         if length is not None and isinstance(shape, Words):
             shape = replace(shape, words=f"{decimal(length[1], language)} m")
+        elif isinstance(shape, Words) and is_known(shape.words):
+            shape = replace(shape, words=translated(shape.words, language))
         found.append(shape)
     return tuple(found)
 
@@ -159,9 +161,12 @@ def localised(figure: Any, language: Language) -> Any:
     figure.suptitle("")
     if language is Language.ENGLISH:
         return figure
+    for text in (text for legend in figure.legends for text in legend.get_texts()):
+        text.set_text(_label(text.get_text(), language))
     for ax in figure.axes:
         for text in _texts(ax):
             text.set_text(_label(text.get_text(), language))
+        ax.yaxis.label.set_text(folded(ax.yaxis.label.get_text()))
         with styled():
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_major_formatter(_formatter(language))
@@ -177,7 +182,7 @@ def _texts(ax: Any) -> Iterator[Any]:
 
 def _label(text: str, language: Language) -> str:
     """'angular speed (rad/s)': the words before the unit."""
-    words, unit = re.fullmatch(r"(.*?)( \([^()]*\))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    words, unit = re.fullmatch(r"(.*?)( \([^()]*\))?", text.replace("\n", " "), re.DOTALL).groups()  # type: ignore[union-attr]
     return translated(words, language) + (unit or "")
 
 

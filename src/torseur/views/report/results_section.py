@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from torseur.simulation.results.result import Run
 from torseur.views.plots.figures import GROUPS, figures_to_draw
 from torseur.views.report.document import Block, Code, Figure, Inline, Line, Section, Text, Unit, Value
 from torseur.views.report.formula_math import Symbols
+from torseur.views.report.phrases import is_known
 from torseur.views.report.pictures import Plotted, localised
 from torseur.views.report.terms import TERMS
 from torseur.views.report.words import Words
@@ -36,6 +38,12 @@ class ResultsPart:
     def symbols(self) -> Symbols:
         return Symbols() if self.run.mechanism is None else Symbols.of(self.run.mechanism)
 
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """What a user called, which no language changes."""
+        m = self.run.mechanism
+        return frozenset() if m is None else frozenset([*m.inputs, *m.outputs, *m.parameters, *(x.name for x in m.q)])
+
     def section(self) -> Section:
         say = self.words.say
         parts = {
@@ -51,7 +59,7 @@ class ResultsPart:
         ends = {"begin": Value(float(run.time[0])), "end": Value(float(run.time[-1])), "n": Value(len(run))}
         if {"steps", "rejected", "solver"} <= info.keys():
             counts = {"steps": Value(info["steps"]), "rejected": Value(info["rejected"])}
-            yield w.paragraph("results.span", **ends, **counts, solver=Code(str(info["solver"])))
+            yield w.paragraph("results.span", **ends, **counts, solver=w.phrase(str(info["solver"])))
         else:
             yield w.paragraph("results.plain", **ends)
         if run.reason is not None:
@@ -96,6 +104,8 @@ class ResultsPart:
 
     def _shown(self, name: str) -> Inline:
         """A symbol, if the name is one; words stay as they are recorded."""
+        if is_known(words := name.replace("_", " ")) and name not in self.own_names:
+            return self.words.phrase(words)
         is_word = re.fullmatch(r"[A-Za-z]{2,}\d*_\w+|\w*\W.*", name) and name not in self.symbols.known
         return Code(name) if is_word else self.symbols.name(name)
 

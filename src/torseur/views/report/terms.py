@@ -227,9 +227,8 @@ TERMS: dict[str, Term] = {
         "Les éléments omis sont nuls ou s’obtiennent par symétrie.",
     ),
     "equations.large": Term(
-        "Written out, {names} are too long to be read; they are given as a listing below or by the command {command}.",
-        "Sous forme explicite, {names} sont trop longs pour être lus ; le listage ci-dessous ou la commande "
-        "{command} les donne.",
+        "Too long to be read when written out: {names}; see the listing below, or the command {command}.",
+        "Trop long pour être lu sous forme explicite : {names} ; voir le listage ci-dessous, ou la commande {command}.",
     ),
     "equations.no_sympy": Term(
         "Closed forms need the package sympy, which is not installed.",

@@ -65,7 +65,7 @@ def to_typst_math(math: Math, language: Language) -> str:
             return f"lr({_fence(left)} {of(inside)} {_fence(right)})"
         case Array(rows, left, _, is_cases):
             if is_cases:
-                return f"cases({', '.join(' & '.join(map(of, row)) for row in rows)})"
+                return f"cases({', '.join(' & quad '.join(map(of, row)) for row in rows)})"
             body = "; ".join(", ".join(of(cell) for cell in row) for row in rows)
             return f"display(mat(delim: {quoted(left) if left else '#none'}, {body}))"
 
