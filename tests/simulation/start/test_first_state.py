@@ -391,6 +391,15 @@ def test_an_unstable_rest_is_said_on_the_command_line(tmp_path, capsys):
     assert "start: at rest, unstable: some small disturbances grow" in capsys.readouterr().out
 
 
+def test_a_motion_without_mass_is_refused_by_name():
+    light = CRANK.replace("mass: 1", "mass: m").replace("parameters: {", "parameters: {m: 0, ")
+    light = light.replace("0.01, 0.01]", "0.01*m, 0.01*m]").replace("[0, 0.1, 0.1]", "[0, 0.1*m, 0.1*m]")
+    mechanism = read_yaml("torseur: 1\n" + light)
+    error = refused(mechanism, start={"q1": 0.4, "dq1": 1.0})
+    assert error.what == "no mass moves along dq1, dq2, dx"
+    assert began(mechanism, start={"q1": 0.4, "dq1": 1.0}, parameters={"m": 1e-6}).complete
+
+
 # -- contacts ----------------------------------------------------------------------------------------------------------
 def wheel(lifts):
     """A wheel in the vertical plane x z that rolls on the ground."""

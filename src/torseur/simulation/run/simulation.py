@@ -187,9 +187,26 @@ class Simulation:
                 x = _flat(self.plant.evaluate(correct, study.begin, x, held))
             places = [self.names.index(n) for n in start.held]
             x[places] = np.concatenate([start.q, start.v])[places]
+            self._check_finite(x, p)
         if not self.plant.facts.switches:
             self._check_rest(x, held)
         return x, held, start
+
+    def _check_finite(self, x: Array, p: Array) -> None:
+        """Refuse a start that is not a number: speeds follow with the least kinetic energy, which takes mass."""
+        bad = [name for name, value in zip(self.names, x, strict=False) if not np.isfinite(value)]
+        if not bad:
+            return
+        q = x[self.problem.columns("q")]
+        still = np.isfinite(q).all() and self.model.mobility(q, t=self.study.begin, parameters=p).massless
+        raise NumericalError(
+            f"no mass moves along {', '.join(still)}" if still else f"{', '.join(bad)} is not a number at the start",
+            where=("start",),
+            expected="every motion that constraints allow moves some mass" if still else None,
+            remedy="give the bodies there a mass"
+            if still
+            else "look for divisions by zero, and inertias that are zero",
+        )
 
     @property
     def names(self) -> list[str]:
