@@ -59,6 +59,7 @@ STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.formatter.limits": (-3, 4),
     "axes.formatter.use_mathtext": True,
+    "axes.formatter.offset_threshold": 6,  # 15.004 is written out, not as 0.004 with 15 in the corner
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.5,
     "xtick.color": INK,
@@ -119,8 +120,8 @@ def draw_line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
 def folded(text: str) -> str:
     """The label of an axis, in lines that are no longer than a panel is high.
 
-    >>> folded("écart des boucles et liaisons (m)")
-    'écart des boucles\net liaisons (m)'
+    >>> folded("gap of loops and constraints (m)").splitlines()
+    ['gap of loops and', 'constraints (m)']
     """
     if len(text) <= LONGEST_LABEL:
         return text

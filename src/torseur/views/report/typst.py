@@ -96,7 +96,7 @@ class _Writer:
         date = f"\n#text(fill: luma(90))[{self.line((Text(document.date),))}]\n" if document.date else ""
         lines = [
             _HEAD % named,
-            f"#text(size: 19pt, weight: 700)[{self.line(document.title)}]\n",
+            f"#par(justify: false)[#text(size: 19pt, weight: 700, hyphenate: false)[{self.line(document.title)}]]\n",
             f"#text(fill: luma(90))[{self.line(document.subtitle)}]\n{date}",
             '#line(length: 100%, stroke: 1.2pt + rgb("#1f5fa8"))\n',
             *(self.section(section) for section in document.sections),
