@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ import pytest
 from support.example_files import EXAMPLES
 from support.exported_studies import pendulum, rk4
 from torseur.cli import main
-from torseur.errors import ArgumentError, ModelError
+from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.simulation.blocks import PythonBlock
-from torseur.simulation.run.connections import Udp, connected, connections, packet, unpacked
+from torseur.simulation.run.connections import Process, Udp, connected, connections, packet, unpacked
 from torseur.simulation.run.real_time import Pace
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.study.study import Study
@@ -215,6 +216,25 @@ def test_a_controller_that_goes_away_ends_the_run_with_what_it_has(tmp_path):
     run = outside(f"process:{sys.executable} {program}")
     assert not run.complete
     assert "no answer" in run.reason
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        ("print('ready', flush=True)\nfor line in sys.stdin: print(1, 2, flush=True)", "ready"),
+        ("for line in sys.stdin: print(1, 2, flush=True), print(3, 4, flush=True)", "nothing was asked for"),
+        ("for line in sys.stdin: print('one two', flush=True)", "no numbers"),
+        ("for line in sys.stdin: print(1, end='', flush=True)", "no answer"),
+    ],
+)
+def test_a_process_that_says_something_else_is_told(program, what, tmp_path, monkeypatch):
+    monkeypatch.setattr("torseur.simulation.run.connections.PATIENCE", 0.5 if what == "no answer" else 60.0)
+    file = tmp_path / "law.py"
+    file.write_text(f"import sys\n{program}\n")
+    with closing(Process(f"{sys.executable} {file}", 2)) as process, pytest.raises(NumericalError, match=what):
+        for k in range(20):
+            process(0.1 * k, 0.0, 0.0)
+            time.sleep(0.1)  # what is said too much has arrived
 
 
 def test_datagrams_of_others_are_not_ours():

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import ctypes
 import ipaddress
+import os
 import select
 import shlex
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -98,30 +100,62 @@ class Library:
 
 
 class Process:
-    """A program that answers lines with lines."""
+    """A program that answers every line with one line."""
 
     def __init__(self, command: str, answers: int) -> None:
         self.command, self._count = command, answers
+        self._rest = b""  # of what it has said, behind the last line that was read
         try:
-            self._process = subprocess.Popen(
-                shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-            )
+            self._process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except (OSError, ValueError) as error:
             raise ArgumentError("the program cannot be started", where=command, got=str(error)) from None
 
     def __call__(self, t: float, *inputs: float) -> Sequence[float]:
-        source, sink = self._process.stdout, self._process.stdin
-        assert source is not None
+        sink = self._process.stdin
         assert sink is not None
+        self._hear(0.0)
+        if self._rest:
+            raise self._strange("a line that nothing was asked for", self._rest)
         try:
-            print(*map(repr, (t, *inputs)), file=sink, flush=True)
-            ready = select.select([source], [], [], PATIENCE)[0]
-            line = source.readline() if ready else ""
+            sink.write(" ".join(map(repr, (t, *inputs))).encode() + b"\n")
+            sink.flush()
         except OSError:
-            line = ""
-        if not line:
-            raise NumericalError(f"no answer of '{self.command}'", got=f"exit code {self._process.poll()}")
-        return [float(word) for word in line.split()]
+            raise self._silent() from None
+        line = self._line()
+        try:
+            return [float(word) for word in line.split()]
+        except ValueError:
+            raise self._strange("an answer that is no numbers", line) from None
+
+    def _line(self) -> bytes:
+        """The next one, waited for."""
+        end = time.monotonic() + PATIENCE
+        while b"\n" not in self._rest:
+            if not self._hear(end - time.monotonic()):
+                raise self._silent()
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def _hear(self, patience: float) -> bool:
+        """Take what the program says, waiting no longer; whether it said something."""
+        source = self._process.stdout
+        assert source is not None
+        if not select.select([source], [], [], max(patience, 0.0))[0]:
+            return False
+        said = os.read(source.fileno(), 65536)
+        self._rest += said
+        return bool(said)
+
+    def _silent(self) -> NumericalError:
+        return NumericalError(f"no answer of '{self.command}'", got=f"exit code {self._process.poll()}")
+
+    def _strange(self, what: str, said: bytes) -> NumericalError:
+        return NumericalError(
+            f"{what}, from '{self.command}'",
+            expected="one line of numbers for each line it is sent, and nothing else",
+            got=repr(said[:60].decode(errors="replace")),
+            remedy="what it has to tell belongs on its standard error",
+        )
 
     def close(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):
