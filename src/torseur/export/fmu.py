@@ -22,6 +22,7 @@ from torseur.export.c_study import library_files, runtime_text
 from torseur.export.functions import Element
 from torseur.export.plain_text import Files, one_line
 from torseur.export.study_parts import StudyParts
+from torseur.export.units import base_unit
 
 __all__ = ["Fmu", "fmu_of"]
 
@@ -237,7 +238,7 @@ def _description(
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<fmiModelDescription{_attributes(head)}>"]
     lines += _interface(element, own, version, sources)
     units = sorted({one_line(v.unit) for v in variables if one_line(v.unit)} | {"s"})
-    lines += ["  <UnitDefinitions>", *(f"    <Unit name={quoteattr(unit)}/>" for unit in units), "  </UnitDefinitions>"]
+    lines += ["  <UnitDefinitions>", *map(_unit, units), "  </UnitDefinitions>"]
     experiment: dict[str, object] = {"startTime": study.begin, "stopTime": study.until}
     if parts.stepped:
         experiment["stepSize"] = study.interval
@@ -246,6 +247,17 @@ def _description(
     lines.append(f"  <DefaultExperiment{_attributes(experiment)}/>")
     lines += (_variables_2 if version == "2" else _variables_3)(parts, variables, events)
     return "\n".join([*lines, "</fmiModelDescription>", ""])
+
+
+def _unit(unit: str) -> str:
+    """A unit, in terms of those of the SI where it is known."""
+    known = base_unit(unit)
+    if known is None:
+        return f"    <Unit name={quoteattr(unit)}/>"
+    given: dict[str, object] = dict(known.exponents)
+    if known.factor != 1.0:
+        given["factor"] = repr(known.factor)
+    return f"    <Unit name={quoteattr(unit)}><BaseUnit{_attributes(given)}/></Unit>"
 
 
 def _interface(element: str, own: dict[str, object], version: str, sources: list[str]) -> list[str]:

@@ -231,10 +231,15 @@ def test_a_process_that_says_something_else_is_told(program, what, tmp_path, mon
     monkeypatch.setattr("torseur.simulation.run.connections.PATIENCE", 0.5 if what == "no answer" else 60.0)
     file = tmp_path / "law.py"
     file.write_text(f"import sys\n{program}\n")
-    with closing(Process(f"{sys.executable} {file}", 2)) as process, pytest.raises(NumericalError, match=what):
-        for k in range(20):
-            process(0.1 * k, 0.0, 0.0)
-            time.sleep(0.1)  # what is said too much has arrived
+    with closing(Process(f"{sys.executable} {file}", 2)) as process:
+
+        def ask():
+            for k in range(20):
+                process(0.1 * k, 0.0, 0.0)
+                time.sleep(0.1)  # what is said too much has arrived
+
+        with pytest.raises(NumericalError, match=what):
+            ask()
 
 
 def test_datagrams_of_others_are_not_ours():
