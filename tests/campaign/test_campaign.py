@@ -10,6 +10,7 @@ import torseur as ts
 from torseur.campaign import runner, storage
 from torseur.campaign.cluster import Task
 from torseur.campaign.design import Design
+from torseur.campaign.measures import Rms
 from torseur.campaign.storage import table_bytes, texts_of
 from torseur.campaign.work import FAILED, OUTSIDE, Work
 
@@ -47,9 +48,10 @@ indicators:
   least: {minimum: a}
   end: {final: a}
   swing: {rms: da}
+  effort: {rms: torque}
   over: peak - 0.5
 limits: {over: {at_most: 0.2}}
-keep: {channels: [a]}
+keep: {channels: [a, torque]}
 chunk: 10
 """
 
@@ -83,7 +85,9 @@ def test_indicators_are_those_of_each_run_by_itself(tmp_path):
         alone = ts.simulate(answers.study_of(k))
         assert (alone["a"] == run["a"]).all()
         assert {n: answers[n][k] for n in answers.factors} == values
-        assert (answers.channels()["a"].values[k] == run["a"]).all()
+        for channel in ("a", "torque"):
+            assert (answers.channels()[channel].values[k] == run[channel]).all()
+        assert answers["effort"][k] == Rms(channel="torque").reduced(run.time, run["torque"][None, :])[0]
 
 
 def test_a_field_of_a_block_varies_as_if_the_file_said_so(tmp_path):

@@ -275,13 +275,19 @@ class Work:
         return values
 
     @cached_property
-    def _is_lean(self) -> bool:
-        """Whether states alone say all that is asked."""
+    def _asked(self) -> list[str] | None:
+        """The channels that say all that is asked; None where events, an audit or measures are asked for too."""
         asked = [one for one in self.campaign.indicators.values() if not isinstance(one, FormulaOfIndicators)]
         kept = self.campaign.keep.channels if self.campaign.keep else ()
-        states = set(self.simulation.state_names)
-        names = [one.channel if isinstance(one, OfChannel) else "" for one in asked]
-        return all(name in states for name in (*names, *kept))
+        if not all(isinstance(one, OfChannel) for one in asked):
+            return None
+        return list(dict.fromkeys([*(one.channel for one in asked if isinstance(one, OfChannel)), *kept]))
+
+    @cached_property
+    def _is_lean(self) -> bool:
+        """Whether all that is asked can be said of many runs at once."""
+        known = {*self.simulation.state_names, *self.simulation.records.places}
+        return self._asked is not None and known.issuperset(self._asked)
 
     def run(self, k: int) -> Run:
         """One run with all its channels, and its audit if the work was made with it."""
@@ -341,12 +347,9 @@ class Work:
         good = np.isfinite(batch.states[:, -1]).all(
             axis=1
         )  # every step adds to the one before: what is lost stays lost
-        if self._is_lean:
-            rows.take_states(
-                np.arange(first, first + len(batch))[good],
-                batch.time,
-                batch.states if good.all() else batch.states[good],
-            )
+        if self._asked is not None and {*self.simulation.state_names, *batch.recorded}.issuperset(self._asked):
+            places = np.flatnonzero(good)
+            rows.take_channels(first + places, batch.time, batch.channels(self._asked, places))
             for bad in np.flatnonzero(~good).tolist():
                 self._attempt(rows, first + bad, partial(batch.run, bad))
             return
@@ -394,15 +397,14 @@ class _Rows:
         for column in self.values.values():
             column[place] = np.nan
 
-    def take_states(self, runs: NDArray[np.int64], time: Array, states: Array) -> None:
-        """What states say, of many complete runs."""
-        places, names = runs - self.first, self.work.simulation.state_names
+    def take_channels(self, runs: NDArray[np.int64], time: Array, values: Mapping[str, Array]) -> None:
+        """What channels say, of many complete runs."""
+        places = runs - self.first
         for name, one in self.asked.items():
             if isinstance(one, OfChannel):
-                values = np.ascontiguousarray(states[:, :, names.index(one.channel)])
-                self.values[name][places] = one.reduced(time, values) if len(values) else 0.0
+                self.values[name][places] = one.reduced(time, values[one.channel]) if len(runs) else 0.0
         for name, column in self.kept.items():
-            column[places] = states[:, :, names.index(name)]
+            column[places] = values[name]
         for place in places.tolist():
             self.outcomes[place] = OK
 

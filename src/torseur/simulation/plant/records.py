@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from torseur.emit.interface import Argument
 from torseur.simulation.integrate.outcome import Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.plant.facts import Quantity
@@ -14,6 +17,9 @@ from torseur.simulation.results.channels import Channel
 from torseur.simulation.solvers.problem import Array, Held
 
 __all__ = ["Records", "Rows"]
+
+TOGETHER = 16e6
+"""Bytes that records of many runs may take at once."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,41 @@ class Records:
             gaps = np.where([row.holonomic for row in self.facts.rows], gaps, 0.0)
         worst = int(np.argmax(gaps))
         return self.facts.rows[worst].name, float(gaps[worst])
+
+    @cached_property
+    def places(self) -> dict[str, tuple[str, int]]:
+        """Where inputs, and what is recorded beside states, stand in what `record` gives: name -> output, column."""
+        outputs = {a.name for a in self._outputs}
+        found = {item.name: ("items", k) for k, item in enumerate(self.facts.items)}
+        found |= {name: ("inputs", k) for k, name in enumerate(self.plant.mechanism.inputs)}
+        return {name: place for name, place in found.items() if place[0] in outputs}
+
+    @property
+    def _outputs(self) -> tuple[Argument, ...]:
+        native = self.plant.native("record", batches=True)
+        return () if native is None else native.interface.outputs
+
+    def of_many(self, names: Sequence[str], times: Array, states: Array, held: Held) -> dict[str, Array]:
+        """Some of `places` in many runs at once, each (runs, nt).
+
+        Args:
+            names: which.
+            times: (nt,).
+            states: (runs, nt, n).
+            held: (runs, ...) each; throughout a run nothing of it changes.
+        """
+        throughout = Held(held.u[:, None], held.m[:, None], held.p[:, None])
+        width = sum(a.size for a in self._outputs)
+        together = max(int(TOGETHER / (8 * width * len(times))), 1)
+        found = {name: np.empty(states.shape[:2]) for name in names}
+        for first in range(0, len(states), together):
+            part = slice(first, first + together)
+            block = Held(throughout.u[part], throughout.m[part], throughout.p[part])
+            made = self._evaluated(times, states[part], block)
+            for name in names:
+                output, column = self.places[name]
+                found[name][part] = made[output][..., column]
+        return found
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def _evaluated(self, times: Array, states: Array, held: Held) -> dict[str, Array]:

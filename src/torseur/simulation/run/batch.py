@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Mechanism
 from torseur.emit.ufunc import checked_threads
@@ -58,6 +58,7 @@ class Batch:
     time: Array
     states: Array
     _whole: Callable[[int], Run]
+    _held: Held | None = None
 
     def __len__(self) -> int:
         return len(self.states)
@@ -86,6 +87,23 @@ class Batch:
         if name not in names:
             raise ArgumentError(f"no coordinate, speed or state '{name}'", expected=", ".join(names))
         return self.states[:, :, names.index(name)]
+
+    @property
+    def recorded(self) -> frozenset[str]:
+        """Inputs and further channels that `channels` gives of all runs at once; none where they change on the way."""
+        return frozenset() if self._held is None else frozenset(self.simulation.records.places)
+
+    def channels(self, names: Sequence[str], runs: NDArray[np.int64]) -> dict[str, Array]:
+        """States and what is `recorded`, by name, in some of the runs, each (len(runs), nt)."""
+        states = self.states[runs]
+        own = [name for name in names if name in self.simulation.state_names]
+        found = {name: np.ascontiguousarray(states[:, :, self.simulation.state_names.index(name)]) for name in own}
+        others = [name for name in names if name not in found]
+        if others:
+            assert self._held is not None
+            held = Held(self._held.u[runs], self._held.m[runs], self._held.p[runs])
+            found |= self.simulation.records.of_many(others, self.time, states, held)
+        return found
 
     def run(self, k: int) -> Run:
         """One of them with all its channels and its audit."""
@@ -290,7 +308,7 @@ def _in_lanes(
         held = Held(variants.u[k], m[k], variants.p[k])
         return _run_of(simulation, motion.time, states[k], held, _alone(simulation, variants, k)[2])
 
-    return Batch(simulation, motion.time, states, whole)
+    return Batch(simulation, motion.time, states, whole, Held(variants.u, m, variants.p))
 
 
 def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, start: Start) -> Run:
