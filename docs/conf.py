@@ -22,6 +22,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
+suppress_warnings = ["ref.python"]  # (q, v) -> tau in a docstring is no type of ours
 
 html_theme = "furo"
 html_title = "Torseur"

@@ -58,6 +58,10 @@ def load(
         loads: the kinds of loads a YAML file may hold.
         base: how the base moves, in place of what the file says: "floating", "planar", "fixed".
         formats: the formats by ending.
+
+    >>> from pathlib import Path
+    >>> ts.load(ts.examples.path("rx90"))
+    <Mechanism rx90: 6 bodies, 6 coordinates, 6 speeds>
     """
     reading = read(path, loads=loads, base=base, formats=formats)
     if reading.errors:
@@ -99,6 +103,13 @@ def save(
             hold is an error that names it.
         lossy: leave out what the format cannot hold, as long as the tree of bodies stays what it is.
         formats: the formats by ending.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp(), "arm.yaml")
+    >>> notes = ts.save(arm, file)
+    >>> ts.load(file) == arm
+    True
     """
     writer = _format(path, formats, "write").write
     assert writer is not None

@@ -72,25 +72,46 @@ class Linearised:
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """Oscillations first, slow to fast, then what does not oscillate."""
+        """Oscillations first, slow to fast, then what does not oscillate.
+
+        >>> len(ts.linearise(arm, at=ts.equilibrium(arm)).modes)
+        4
+        """
         return modes_of(self.A, self.T[: len(self.displacements)], self.displacements)
 
     @property
     def eigenvalues(self) -> NDArray[np.complex128]:
-        """The poles, all of them, by real part."""
+        """The poles, all of them, by real part.
+
+        >>> ts.linearise(arm, at=ts.equilibrium(arm)).eigenvalues.shape
+        (4,)
+        """
         return np.asarray(sorted(np.linalg.eigvals(self.A), key=lambda x: (x.real, x.imag)), dtype=complex)
 
     @property
     def is_steady(self) -> bool:
-        """Whether the speeds stay as they are: only then is the model one for all times."""
+        """Whether the speeds stay as they are: only then is the model one for all times.
+
+        >>> ts.linearise(arm, at=ts.equilibrium(arm)).is_steady
+        True
+        """
         return bool(np.abs(self.vdot).max(initial=0.0) <= 1e-6)
 
     @property
     def stability(self) -> Stability:
+        """Whether small motions die out, in a word.
+
+        >>> ts.linearise(arm, at=ts.equilibrium(arm)).stability
+        <Stability.UNSTABLE: 'some small disturbances grow'>
+        """
         return stability_of(self.modes)
 
     def text(self) -> str:
-        """The modes as a table."""
+        """The modes as a table.
+
+        >>> print(ts.linearise(arm, at=ts.equilibrium(arm)).text().splitlines()[0])
+               alpha, 1/s  omega, rad/s  frequency, Hz   damping  shape
+        """
         note = "" if self.is_steady else "the state is not steady: this holds for an instant only\n"
         return note + table_of(self.modes)
 

@@ -64,21 +64,37 @@ class Mobility:
 
     @property
     def freedoms(self) -> int:
-        """Degrees of freedom: independent speeds of the mechanism, away from singular positions."""
+        """Degrees of freedom: independent speeds of the mechanism, away from singular positions.
+
+        >>> closed.mobility().freedoms
+        1
+        """
         return 0 if self.stuck else self.nv - self.usual_rank
 
     @property
     def free_coordinates(self) -> int:
-        """Independent coordinates; more than independent speeds where constraints are not integrable."""
+        """Independent coordinates; more than independent speeds where constraints are not integrable.
+
+        >>> closed.mobility().free_coordinates
+        1
+        """
         return self.nv - self.position_rank
 
     @property
     def is_singular(self) -> bool:
-        """Whether more motions are possible here than beside this position."""
+        """Whether more motions are possible here than beside this position.
+
+        >>> closed.mobility().is_singular
+        False
+        """
         return self.rank < self.usual_rank or self.stuck
 
     def lines(self) -> Iterator[str]:
-        """In words, one statement a line."""
+        """In words, one statement a line.
+
+        >>> print(next(iter(closed.mobility().lines())))
+        1 degree of freedom: 3 speeds, 2 equations of which 2 independent
+        """
         speeds = f"{self.nv} speed{'s' * (self.nv != 1)}"
         rows = f"{len(self.rows)} equation{'s' * (len(self.rows) != 1)}"
         freedoms = f"{self.freedoms} degree{'s' * (self.freedoms != 1)} of freedom"

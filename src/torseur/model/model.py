@@ -56,6 +56,11 @@ def build(
         mechanism: the description.
         parameters: values for parameters, in place of those of the description or where it has none.
         base_parameters: regroup inertial parameters before deriving (same motion, fewer operations).
+
+    >>> arm = ts.examples.load("planar_2r")
+    >>> ts.build(arm, parameters={"m2": 3.0}).mass_matrix(np.zeros(2)).round(3)
+    array([[3.52, 1.11],
+           [1.11, 0.51]])
     """
     if not isinstance(mechanism, Mechanism):
         raise ArgumentError(
@@ -99,30 +104,56 @@ class Model:
     # -- what it is ----------------------------------------------------------------------------------------------------
     @cached_property
     def coordinates(self) -> tuple[Variable, ...]:
-        """q: names, units, meaning, in order."""
+        """The coordinates q, in order, with names, units and meanings.
+
+        >>> [x.name for x in model.coordinates]
+        ['theta1', 'theta2']
+        """
         return self.mechanism.q
 
     @cached_property
     def speeds(self) -> tuple[Variable, ...]:
-        """v: names, units, meaning, in order."""
+        """The speeds v, in order, with names, units and meanings.
+
+        >>> [(x.name, x.unit) for x in model.speeds]
+        [('dtheta1', 'rad/s'), ('dtheta2', 'rad/s')]
+        """
         return self.mechanism.v
 
     @property
     def nq(self) -> int:
+        """How many coordinates.
+
+        >>> model.nq
+        2
+        """
         return len(self.coordinates)
 
     @property
     def nv(self) -> int:
+        """How many speeds.
+
+        >>> model.nv
+        2
+        """
         return len(self.speeds)
 
     @cached_property
     def free_parameters(self) -> list[str]:
-        """The parameters that have no formula, in order."""
+        """The parameters that have no formula, in order.
+
+        >>> model.free_parameters
+        ['l1', 'l2', 'm1', 'm2', 'j1', 'j2']
+        """
         return [n for n, p in self.mechanism.parameters.items() if not isinstance(p.value, Formula)]
 
     @cached_property
     def parameter_values(self) -> NDArray[np.float64]:
-        """Their values; every one that is not set is named in the error."""
+        """Their values; every one that is not set is named in the error.
+
+        >>> model.parameter_values.round(3)
+        array([0.5 , 0.4 , 4.  , 2.5 , 0.06, 0.03])
+        """
         return self.values_beside(())
 
     def values_beside(self, given: Iterable[str], used: Iterable[str] | None = None) -> NDArray[np.float64]:
@@ -143,6 +174,11 @@ class Model:
 
     @cached_property
     def input_values(self) -> NDArray[np.float64]:
+        """The inputs of the description, at their defaults.
+
+        >>> model.input_values
+        array([0., 0.])
+        """
         return np.array([x.default for x in self.mechanism.inputs.values()])
 
     @cached_property
@@ -178,6 +214,9 @@ class Model:
             task: for the operational space: "pose", "position" or "orientation".
             independent: for reduced forms: speeds, or quasi-speeds "name = formula"; chosen where none are given.
             actuated: for `actuator_efforts`: the coordinates; by default those with efforts or motors.
+
+        >>> model.function("gravity")(q).round(3)
+        array([37.293,  6.835])
         """
         options = options_of(
             self.mechanism,
@@ -194,52 +233,96 @@ class Model:
     # -- the contract --------------------------------------------------------------------------------------------------
     @cached_property
     def inverse_dynamics(self) -> Callable[..., Any]:
-        """(q, v, vdot) -> tau: what must be added to the loads of the description to get vdot."""
+        """(q, v, vdot) -> tau: what must be added to the loads of the description to get vdot.
+
+        >>> model.inverse_dynamics(q, v, np.zeros(2)).round(3)
+        array([37.473,  7.074])
+        """
         return self.function("inverse_dynamics")
 
     @cached_property
     def forward_dynamics(self) -> Callable[..., Any]:
-        """(q, v, tau) -> vdot."""
+        """(q, v, tau) -> vdot.
+
+        >>> model.forward_dynamics(q, v, np.zeros(2)).round(3)
+        array([-18.735,  21.401])
+        """
         return self.function("forward_dynamics")
 
     @cached_property
     def mass_matrix(self) -> Callable[..., Any]:
-        """(q) -> M (nv, nv)."""
+        """(q) -> M (nv, nv).
+
+        >>> model.mass_matrix(q).round(3)
+        array([[2.993, 0.869],
+               [0.869, 0.43 ]])
+        """
         return self.function("mass_matrix")
 
     @cached_property
     def bias(self) -> Callable[..., Any]:
-        """(q, v) -> tau at vdot = 0."""
+        """(q, v) -> tau at vdot = 0.
+
+        >>> model.bias(q, v).round(3)
+        array([37.473,  7.074])
+        """
         return self.function("bias")
 
     @cached_property
     def kinetic_energy(self) -> Callable[..., Any]:
-        """(q, v) -> T, J."""
+        """(q, v) -> T, J.
+
+        >>> float(model.kinetic_energy(q, v).round(3))
+        1.116
+        """
         return self.function("kinetic_energy")
 
     @cached_property
     def potential_energy(self) -> Callable[..., Any]:
-        """(q) -> U of gravity and springs, J."""
+        """(q) -> U of gravity and springs, J.
+
+        >>> float(model.potential_energy(q).round(3))
+        16.459
+        """
         return self.function("potential_energy")
 
     @cached_property
     def momentum(self) -> Callable[..., Any]:
-        """(q, v) -> linear, angular momentum about the world origin, in world axes (6)."""
+        """(q, v) -> linear, angular momentum about the world origin, in world axes (6).
+
+        >>> model.momentum(q, v).round(3)
+        array([-1.319,  0.   ,  3.453,  0.   , -2.558,  0.   ])
+        """
         return self.function("momentum")
 
     @cached_property
     def centre_of_mass(self) -> Callable[..., Any]:
-        """(q) -> the centre of mass of the bodies that move (3,), in the world."""
+        """(q) -> the centre of mass of the bodies that move (3,), in the world.
+
+        >>> model.centre_of_mass(q).round(3)
+        array([0.585, 0.   , 0.258])
+        """
         return self.function("centre_of_mass")
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> Callable[..., Any]:
-        """(q, v, vdot) -> dtau_dq, dtau_dv."""
+        """(q, v, vdot) -> dtau_dq, dtau_dv.
+
+        >>> by_q, by_v = model.inverse_dynamics_derivatives(q, v, np.zeros(2))
+        >>> by_q.round(3)
+        array([[-16.459,  -6.708],
+               [ -7.037,  -6.598]])
+        """
         return self.function("inverse_dynamics_derivatives")
 
     @cached_property
     def forward_dynamics_derivatives(self) -> Callable[..., Any]:
-        """(q, v, tau) -> vdot, dvdot_dq, dvdot_dv, dvdot_dtau."""
+        """(q, v, tau) -> vdot, dvdot_dq, dvdot_dv, dvdot_dtau.
+
+        >>> vdot, by_q, by_v, by_tau = model.forward_dynamics_derivatives(q, v, np.zeros(2))
+        >>> np.allclose(by_tau @ model.mass_matrix(q), np.eye(2))
+        True
+        """
         return self.function("forward_dynamics_derivatives")
 
     @cached_property
@@ -248,7 +331,11 @@ class Model:
 
     @property
     def constraint_rows(self) -> tuple[ConstraintRow, ...]:
-        """The rows of loops and constraints: names, who asks for them, units of their multipliers."""
+        """The rows of loops and constraints: names, who asks for them, units of their multipliers.
+
+        >>> [row.name for row in closed.constraint_rows]
+        ['pin_x', 'pin_y']
+        """
         return self._structure.rows
 
     @property
@@ -280,22 +367,40 @@ class Model:
 
     @cached_property
     def closure(self) -> Callable[..., Any]:
-        """(q) -> h of the position rows: zero where loops are closed and holonomic constraints met, m or rad."""
+        """(q) -> h of the position rows: zero where loops are closed and holonomic constraints met, m or rad.
+
+        >>> bool(np.abs(closed.closure(closed.assemble({"q1": 0.4}, hold=["q1"]).q)).max() < 1e-12)
+        True
+        """
         return self.function("closure")
 
     @cached_property
     def constraint_jacobian(self) -> Callable[..., Any]:
-        """(q) -> A (rows, nv): the rows allow A v = what they ask for."""
+        """(q) -> A (rows, nv): the rows allow A v = what they ask for.
+
+        >>> closed.constraint_jacobian(closed.assemble().q).shape
+        (2, 3)
+        """
         return self.function("constraint_jacobian")
 
     @cached_property
     def multipliers(self) -> Callable[..., Any]:
-        """(q, v, tau) -> lambda (rows), rank: M vdot + bias = tau + A' lambda; the shortest where it is not unique."""
+        """(q, v, tau) -> lambda (rows), rank: M vdot + bias = tau + A' lambda; the shortest where it is not unique.
+
+        >>> at = closed.assemble()
+        >>> lam, rank = closed.multipliers(at.q, np.zeros(3), np.zeros(3))
+        >>> lam.shape, int(rank)
+        ((2,), 2)
+        """
         return self.function("multipliers")
 
     @cached_property
     def loop_wrenches(self) -> Callable[..., Any]:
-        """(q, v, tau) -> for each loop force and torque on its second frame, there, in axes of the first (6)."""
+        """(q, v, tau) -> for each loop force and torque on its second frame, there, in axes of the first (6).
+
+        >>> closed.loop_wrenches(closed.assemble().q, np.zeros(3), np.zeros(3)).shape
+        (6,)
+        """
         return self.function("loop_wrenches")
 
     def joint_forces(
@@ -320,6 +425,9 @@ class Model:
             actuated: with loops or constraints and vdot: the actuated coordinates; by default those with efforts or
                 motors.
             keywords: t, inputs, parameters.
+
+        >>> model.joint_forces(q, v, np.zeros(2))["link1"].round(3)
+        array([15.374, 60.797,  0.   ,  0.   ,  0.   , 37.473])
         """
         if (vdot is None) == (tau is None):
             raise ArgumentError("joint forces are those of a motion", expected="either vdot or tau")
@@ -330,7 +438,11 @@ class Model:
         return dict(zip(names, found if len(names) > 1 else [found], strict=True))
 
     def as_gymnasium(self, study: Any, runs: int = 1, **options: Any) -> Any:
-        """A study of this mechanism as a batch of environments for learning; see `torseur.export.gymnasium_envs`."""
+        """A study of this mechanism as a batch of environments for learning; see `torseur.export.gymnasium_envs`.
+
+        >>> study = ts.Study(model=arm, until=1.0, every=0.02, solver={"method": "rk4", "step": 0.01})
+        >>> envs = model.as_gymnasium(study, runs=8)  # doctest: +SKIP
+        """
         return import_module("torseur.export.gymnasium_envs").environments(self, study, runs, **options)
 
     def assemble(
@@ -342,7 +454,11 @@ class Model:
         closing: Closing | None = None,
         **keywords: Any,
     ) -> Assembled:
-        """Coordinates and speeds that loops and constraints allow; see `torseur.assemble`."""
+        """Coordinates and speeds that loops and constraints allow; see `torseur.assemble`.
+
+        >>> closed.assemble({"q1": 0.4}, hold=["q1"]).q.round(3)
+        array([0.4  , 0.321, 1.414])
+        """
         return assembled(self, guess, speeds=speeds, hold=hold, closing=closing, **keywords)
 
     def mobility(
@@ -352,30 +468,54 @@ class Model:
         closing: Closing | None = None,
         **keywords: Any,
     ) -> Mobility:
-        """What loops and constraints leave free at a position (the start, assembled): see `torseur.model.mobility`."""
+        """What loops and constraints leave free at a position (the start, assembled): see `torseur.model.mobility`.
+
+        >>> closed.mobility().freedoms
+        1
+        """
         return mobility(self, q, closing=closing, **keywords)
 
     def linearise(self, at: Any = None, **options: Any) -> Linearised:
-        """The linear model about a state; see `torseur.linearise`."""
+        """The linear model about a state; see `torseur.linearise`.
+
+        >>> model.linearise(at=model.equilibrium()).eigenvalues.shape
+        (4,)
+        """
         return linearised(self, at, **options)
 
     def equilibrium(self, guess: ArrayLike | Mapping[str, float] | None = None, **options: Any) -> Equilibrium:
-        """A state at which nothing accelerates; see `torseur.equilibrium`."""
+        """A state at which nothing accelerates; see `torseur.equilibrium`.
+
+        >>> model.equilibrium({"theta1": -1.5}).q.round(3)
+        array([-1.571, -0.   ])
+        """
         return equilibrium_of(self, guess, **options)
 
     @cached_property
     def regressor(self) -> Callable[..., Any]:
-        """(q, v, vdot) -> Y (nv, parameters): inverse_dynamics = Y standard_parameters + given_forces."""
+        """(q, v, vdot) -> Y (nv, parameters): inverse_dynamics = Y standard_parameters + given_forces.
+
+        >>> model.regressor(q, v, np.zeros(2)).shape
+        (2, 20)
+        """
         return self.function("regressor")
 
     @cached_property
     def base_regressor(self) -> Callable[..., Any]:
-        """(q, v, vdot) -> Y (nv, base parameters): inverse_dynamics = Y base_parameters + given_forces."""
+        """(q, v, vdot) -> Y (nv, base parameters): inverse_dynamics = Y base_parameters + given_forces.
+
+        >>> model.base_regressor(q, v, np.zeros(2)).shape
+        (2, 6)
+        """
         return self.function("base_regressor")
 
     @cached_property
     def load_powers(self) -> Callable[..., Any]:
-        """(q, v) -> the power of every load, W, in the order of the description."""
+        """(q, v) -> the power of every load, W, in the order of the description.
+
+        >>> model.load_powers(q, v)
+        load_powers(shoulder=np.float64(0.0), elbow=np.float64(-0.0))
+        """
         return self.function("load_powers")
 
     @cached_property
@@ -391,15 +531,32 @@ class Model:
         return QuickByFrame(self, "velocity")
 
     def pose(self, q: ArrayLike, frame: str, **keywords: Any) -> Any:
-        """The pose of a frame in the world (..., 4, 4)."""
+        """The pose of a frame in the world (..., 4, 4).
+
+        >>> model.pose(q, "tool")[:3, 3].round(3)
+        array([0.756, 0.   , 0.435])
+        """
         return self._poses[frame](q, **keywords)
 
     def jacobian(self, q: ArrayLike, frame: str, axes: Axes | str = Axes.OWN, **keywords: Any) -> Any:
-        """The Jacobian of a frame (..., 6, nv), linear rows first, in its "own" axes or those of the "world"."""
+        """The Jacobian of a frame (..., 6, nv), linear rows first, in its "own" axes or those of the "world".
+
+        >>> model.jacobian(q, "tool", axes="world").round(3)
+        array([[-0.435, -0.287],
+               [ 0.   ,  0.   ],
+               [ 0.756,  0.279],
+               [ 0.   ,  0.   ],
+               [-1.   , -1.   ],
+               [ 0.   ,  0.   ]])
+        """
         return self._jacobians[frame if axes is Axes.OWN else (frame, axes)](q, **keywords)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
-        """The velocity of a frame in its own axes (..., 6)."""
+        """The velocity of a frame in its own axes (..., 6).
+
+        >>> model.velocity(q, v, "tool").round(3)
+        array([0.24 , 0.639, 0.   , 0.   , 0.   , 0.5  ])
+        """
         return self._velocities[frame](q, v, **keywords)
 
     def operational_space(
@@ -416,11 +573,19 @@ class Model:
         """M_x, V_x, g_x, bias_x, rank at a frame: F_x = M_x a + V_x + g_x. An error where the frame is singular.
 
         `axes` are "own" or "world", `task` is "pose", "position" or "orientation".
+
+        >>> Mx, Vx, gx, bias, rank = model.operational_space(q, v, "tool", task="position", allow_singular=True)
+        >>> int(rank)
+        2
         """
         return operational_space(self, q, v, frame, axes, task, allow_singular=allow_singular, **keywords)
 
     def identifiable_parameters(self, *, seed: int = 0) -> Identifiable:
-        """Which columns of the regressor are independent, and how the others follow, from numbers at random states."""
+        """Which columns of the regressor are independent, and how the others follow, from numbers at random states.
+
+        >>> model.identifiable_parameters().rank
+        6
+        """
         return identifiable(stacked_regressor(self, np.random.default_rng(seed)))
 
     def inverse_kinematics(
@@ -433,5 +598,9 @@ class Model:
         free: Sequence[str] | None = None,
         **keywords: Any,
     ) -> Reached:
-        """Coordinates with a frame at a pose (4, 4) or position (3,); says what is in the way if there are none."""
+        """Coordinates with a frame at a pose (4, 4) or position (3,); says what is in the way if there are none.
+
+        >>> model.inverse_kinematics(model.pose(q, "tool"), "tool").q.round(3)
+        array([0.3, 0.5])
+        """
         return inverse_kinematics(self, target, frame, guess, search=search, free=free, **keywords)

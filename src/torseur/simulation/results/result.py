@@ -126,6 +126,10 @@ class Run:
             inputs: (nt, number of inputs).
             channels: whatever else was recorded.
             more: the other attributes of a `Run`.
+
+        >>> from torseur.simulation.results.result import Run
+        >>> Run.from_arrays(arm, [0.0, 1.0], np.zeros((2, 2)), np.zeros((2, 2)))
+        <Run planar_2r: 0 to 1 s, 2 instants>
         """
         found = [
             *_labelled(q, [(x.name, x.unit, x.meaning) for x in mechanism.q], Role.COORDINATE),
@@ -155,29 +159,50 @@ class Run:
         return len(self.time)
 
     def channel(self, name: str) -> Channel:
-        """A channel by name; one that does not exist is named together with those that sound alike."""
+        """A channel by name; one that does not exist is named together with those that sound alike.
+
+        >>> run.channel("theta1").unit
+        'rad'
+        """
         if name not in self.channels:
             expected, remedy = guess(name, self.channels)
             raise ArgumentError(f"no channel '{name}'", where=str(self), expected=expected, remedy=remedy)
         return self.channels[name]
 
     def of(self, role: Role) -> tuple[Channel, ...]:
-        """The channels of one role, in order."""
+        """The channels of one role, in order.
+
+        >>> from torseur.simulation.results.channels import Role
+        >>> [channel.name for channel in run.of(Role.ENERGY)]
+        ['kinetic_energy', 'potential_energy']
+        """
         return tuple(channel for channel in self.channels.values() if channel.role is role)
 
     @cached_property
     def q(self) -> Array:
-        """The coordinates (nt, nq)."""
+        """The coordinates (nt, nq).
+
+        >>> run.q.shape
+        (1001, 2)
+        """
         return self._stacked(Role.COORDINATE)
 
     @cached_property
     def v(self) -> Array:
-        """The speeds (nt, nv)."""
+        """The speeds (nt, nv).
+
+        >>> run.v.shape
+        (1001, 2)
+        """
         return self._stacked(Role.SPEED)
 
     @cached_property
     def inputs(self) -> Array:
-        """The inputs (nt, number of inputs)."""
+        """The inputs (nt, number of inputs).
+
+        >>> run.inputs.shape
+        (1001, 2)
+        """
         return self._stacked(Role.INPUT)
 
     def _stacked(self, role: Role) -> Array:
@@ -188,24 +213,39 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What the run is called: its study, or else its mechanism."""
+        """What the run is called: its study, or else its mechanism.
+
+        >>> run.name
+        'planar_2r'
+        """
         return str(self.info.get("study") or (self.mechanism.name if self.mechanism else "run"))
 
     @property
     def start(self) -> Mapping[str, Any]:
         """How the run started: ``from``, the ``values`` of all coordinates and speeds, which of them were ``held``,
         which ``moved`` from what was said of them, and the ``stability`` of a start at rest; empty if it is not known.
+
+        >>> run.start["held"]
+        ['theta1', 'theta2']
         """
         return MappingProxyType(dict(self.info.get("start") or {}))
 
     @property
     def indicators(self) -> Mapping[str, Measure]:
-        """What the indicators of the study found, by name; empty if it names none."""
+        """What the indicators of the study found, by name; empty if it names none.
+
+        >>> dict(run.indicators)
+        {}
+        """
         found = (Measure(**one) for one in self.info.get("indicators") or ())
         return MappingProxyType({one.name: one for one in found})
 
     def audit(self) -> Audit:
-        """The balances of the run: which hold, which fail, by how much and when."""
+        """The balances of the run: which hold, which fail, by how much and when.
+
+        >>> run.audit().holds
+        True
+        """
         if self.audited is None:
             raise ArgumentError("this run carries no audit", where=str(self))
         return self.audited
@@ -224,6 +264,9 @@ class Run:
 
         Args:
             t: s, one time or an array of them, within the run. Where an instant stands twice, the later one is meant.
+
+        >>> float(run.at(0.123)["theta1"].round(4))
+        0.1565
         """
         return {
             name: interpolated(t, self.time, channel.values, self._rate(channel))
@@ -236,38 +279,65 @@ class Run:
         return None if rate is None or rate.role is not next_role else rate.values
 
     def resampled(self, times: ArrayLike) -> Run:
-        """The same run at other times; without its audit, whose verdict was on the original ones."""
+        """The same run at other times; without its audit, whose verdict was on the original ones.
+
+        >>> len(run.resampled([0.0, 0.5, 1.0]))
+        3
+        """
         found = self.at(np.atleast_1d(times))
         channels = {name: replace(channel, values=found[name]) for name, channel in self.channels.items()}
         return replace(self, time=np.atleast_1d(np.asarray(times, float)), channels=channels, audited=None)
 
     # -- elsewhere -----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file, all of it or nothing: .nc (netCDF), .csv, .res (EasyDyn) or .parquet."""
+        """Write the run to a file, all of it or nothing: .nc (netCDF), .csv, .res (EasyDyn) or .parquet.
+
+        >>> run.save("run.csv")  # doctest: +SKIP
+        """
         file = Path(path)
         write, _ = FORMATS[_ending(file, "written")]
         replace_file(file, write(self))
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset: a variable per channel over ``time``, with its unit and meaning."""
+        """An xarray Dataset: a variable per channel over ``time``, with its unit and meaning.
+
+        >>> run.to_xarray()["theta1"].attrs["units"]
+        'rad'
+        """
         return table_files.to_xarray(self)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame: a column per number, the time (s) as index; units in ``frame.attrs["units"]``."""
+        """A pandas DataFrame: a column per number, the time (s) as index; units in ``frame.attrs["units"]``.
+
+        >>> run.to_pandas()[["theta1", "theta2"]].shape
+        (1001, 2)
+        """
         return table_files.to_pandas(self)
 
     def to_polars(self) -> Any:
-        """A polars DataFrame: a column ``time`` (s) and one per number."""
+        """A polars DataFrame: a column ``time`` (s) and one per number.
+
+        >>> run.to_polars().columns[:3]
+        ['time', 'theta1', 'theta2']
+        """
         return table_files.to_polars(self)
 
     # Pictures are a higher layer: they know runs, runs do not know them. The methods below are only another way to
     # call them, so the module is looked up by name when one is called, as the public names of the package are.
     def plot(self, *channels: str, **options: Any) -> Any:
-        """Draw the usual figure of the run, or the named channels; see `torseur.views.plots.plot`."""
+        """Draw the usual figure of the run, or the named channels; see `torseur.views.plots.plot`.
+
+        >>> figure = run.plot("theta1", "theta2")
+        >>> len(figure.axes)
+        1
+        """
         return import_module("torseur.views.plots").plot(self, *channels, **options)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the motion as a stand-alone page (.html), a GIF or an MP4 film; see `torseur.views.scene.animate`."""
+        """Write the motion as a stand-alone page (.html), a GIF or an MP4 film; see `torseur.views.scene.animate`.
+
+        >>> run.animate("run.html")  # doctest: +SKIP
+        """
         import_module("torseur.views.scene").animate(self, path, **options)
 
     def _repr_html_(self) -> str:
@@ -275,7 +345,10 @@ class Run:
         return str(import_module("torseur.views.notebook").run_html(self))
 
     def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
-        """Write a report on the run into a folder; see `torseur.views.report.report`."""
+        """Write a report on the run into a folder; see `torseur.views.report.report`.
+
+        >>> run.report("report")  # doctest: +SKIP
+        """
         return import_module("torseur.views.report").report(self, folder, **options)
 
 
@@ -289,6 +362,13 @@ def open_run(path: str | os.PathLike[str], *, loads: Mapping[str, type[Load]] = 
     Args:
         path: the file.
         loads: the kinds of loads its mechanism may hold.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp(), "run.csv")
+    >>> run.save(file)
+    >>> bool((ts.open_run(file)["theta1"] == run["theta1"]).all())
+    True
     """
     file = Path(path)
     _, read = FORMATS[_ending(file, "read")]

@@ -65,17 +65,32 @@ class Batch:
 
     @property
     def q(self) -> Array:
-        """Coordinates, (runs, nt, nq)."""
+        """Coordinates, (runs, nt, nq).
+
+        >>> many = ts.simulate_many(arm, starts={"theta1": [0.1, 0.2, 0.3]}, until=0.2, every=0.1, solver="rk4")
+        >>> many.q.shape
+        (3, 3, 2)
+        """
         return self._columns("q")
 
     @property
     def v(self) -> Array:
-        """Speeds, (runs, nt, nv)."""
+        """Speeds, (runs, nt, nv).
+
+        >>> many = ts.simulate_many(arm, starts={"theta1": [0.1, 0.2, 0.3]}, until=0.2, every=0.1, solver="rk4")
+        >>> many.v.shape
+        (3, 3, 2)
+        """
         return self._columns("v")
 
     @property
     def z(self) -> Array:
-        """States of blocks, (runs, nt, nz)."""
+        """States of blocks, (runs, nt, nz).
+
+        >>> many = ts.simulate_many(arm, starts={"theta1": [0.1, 0.2, 0.3]}, until=0.2, every=0.1, solver="rk4")
+        >>> many.z.shape
+        (3, 3, 0)
+        """
         return self._columns("z")
 
     def _columns(self, name: str) -> Array:
@@ -106,7 +121,12 @@ class Batch:
         return found
 
     def run(self, k: int) -> Run:
-        """One of them with all its channels and its audit."""
+        """One of them with all its channels and its audit.
+
+        >>> many = ts.simulate_many(arm, starts={"theta1": [0.1, 0.2, 0.3]}, until=0.2, every=0.1, solver="rk4")
+        >>> many.run(1).audit().holds
+        True
+        """
         return self._whole(k)
 
 

@@ -162,6 +162,9 @@ def load_study(
         path: the file.
         loads: the kinds of loads its model may hold.
         blocks: the kinds of blocks it may hold.
+
+    >>> ts.load_study(ts.examples.path("planar_2r/pd_control")).until
+    6.0
     """
     file = read_study(path, loads=loads, blocks=blocks)
     file.warn()

@@ -22,7 +22,15 @@ HEADER = "# A study for Torseur: what moves, from where, driven by what, for how
 
 
 def write_study(study: Study, path: str | os.PathLike[str]) -> None:
-    """Write a study to a file (.yaml), all of it or nothing."""
+    """Write a study to a file (.yaml), all of it or nothing.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp(), "fall.yaml")
+    >>> ts.write_study(ts.Study(model=arm, until=2.0), file)
+    >>> ts.load_study(file).until
+    2.0
+    """
     file = Path(path)
     if file.suffix.lower() not in (".yaml", ".yml"):
         text = "studies are not written in this format"

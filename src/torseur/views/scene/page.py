@@ -26,6 +26,8 @@ from torseur.views.scene.animation import Scene
 __all__ = ["legend_of", "page_with_curves", "title_of"]
 
 MOST_POINTS = 600
+DUST = 1e-12
+"""Of the largest value of a panel: what is smaller is rounding, and written as 0."""
 """Of a curve."""
 MOST_PANELS = 6
 
@@ -81,13 +83,16 @@ def _curves(run: Run) -> dict[str, Any]:
 
 def _panels(run: Run, channels: list[Channel], some: Any) -> Iterator[dict[str, Any]]:
     for panel in panels_by_unit(lines_of(run, channels, label=text_label)):
+        largest = max(
+            (np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in (line.values for line in panel.lines)), default=0.0
+        )
         lines: list[dict[str, Any]] = [
             {
                 "label": line.label,
                 "meaning": line.meaning,
                 "colour": line.colour,
                 "dashes": DASHES.index(line.dashes),
-                "values": [_short(x, 6) if np.isfinite(x) else None for x in line.values[some]],
+                "values": [_short(x, 6, DUST * largest) if np.isfinite(x) else None for x in line.values[some]],
             }
             for line in panel.lines
         ]
@@ -95,5 +100,5 @@ def _panels(run: Run, channels: list[Channel], some: Any) -> Iterator[dict[str, 
             yield {"label": panel.label, "lines": lines}
 
 
-def _short(x: float, digits: int) -> float:
-    return float(f"{x:.{digits}g}")
+def _short(x: float, digits: int, dust: float = 0.0) -> float:
+    return float(f"{x:.{digits}g}") if abs(x) > dust else 0.0
