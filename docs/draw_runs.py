@@ -438,6 +438,40 @@ def leans(model: Any, names: list[str], rest: dict[str, float], travel: float) -
     return lyre, np.array([found[k] for k in range(41)])
 
 
+WAYS = {
+    "motor": {},
+    "steering": {"direct": 0.0, "steered": 1.0},
+    "half and half": {"direct": 0.5, "steered": 0.5, "demand": 1.0},
+}
+
+
+def smera_tilting() -> Any:
+    """The lane change by every way to lean, and the loss of the motor."""
+    runs = {way: run_of("smera/lane_change", parameters=p) for way, p in WAYS.items()}
+    runs["locked"] = run_of("smera/lane_change_upright")
+    lost = {way: run_of("smera/motor_loss", parameters={"steered": x}) for way, x in (("falls", 0.0), ("steers", 1.0))}
+    figure, ((a, b), (c, d), (e, f)) = panels(3, 2, 2.1)
+    for (way, run), colour in zip(runs.items(), (BLUE, RED, GREEN, FAINT), strict=True):
+        a.plot(run["x"], run["y"], color=colour, label=way)
+        b.plot(run.time, np.degrees(run["roll"]), color=colour)
+        c.plot(run.time, run["perceived"], color=colour)
+        d.plot(run.time, np.degrees(run["steering"]), color=colour)
+    a.set(xlabel="x (m)", ylabel="y (m)", title="lane change at 15 m/s")
+    a.legend(fontsize=7)
+    b.set(xlabel="time (s)", ylabel="lean (deg)", title="lean")
+    c.set(xlabel="time (s)", ylabel="m/s2", title="acceleration that passengers feel")
+    d.set(xlabel="time (s)", ylabel="steering (deg)", title="first it turns away, if it steers to lean")
+    for (way, run), colour in zip(lost.items(), (RED, BLUE), strict=True):
+        e.plot(run.time, np.degrees(run["roll"]), color=colour, label=way)
+        f.plot(run.time, np.degrees(run["steering"]), color=colour)
+    for ax in (e, f):
+        ax.axvline(4.0, color=FAINT, lw=0.6, ls=":")
+    e.set(xlabel="time (s)", ylabel="lean (deg)", title="the motor is lost at 4 s", ylim=(-20, 42))
+    e.legend()
+    f.set(xlabel="time (s)", ylabel="steering (deg)", title="its steering")
+    return figure
+
+
 def smera_models() -> Any:
     smera, two = run_of("smera/double_turn"), run_of("smera_11dof/double_turn")
     damped = run_of("smera/double_turn", parameters={"FVr": 4500.0})
@@ -507,6 +541,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
         smera,
         smera_models,
         smera_lyre,
+        smera_tilting,
         instruments,
         bmw_320i,
         vehicle_figure,

@@ -49,6 +49,8 @@ COUNTS = {
     "smera": (34, 32, 32, 6, 5),
     "smera_sized": (34, 32, 32, 6, 5),
     "smera_free_lyre": (34, 32, 32, 6, 4),
+    "smera_controlled": (34, 32, 32, 6, 5),
+    "smera_upright": (34, 32, 32, 6, 6),
     "smera_11dof": (7, 11, 11, 0, 2),
     "double_pendulum": (2, 2, 2, 0, 0),
     "four_bar": (3, 3, 3, 1, 0),

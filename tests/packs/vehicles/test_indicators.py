@@ -32,6 +32,7 @@ def made_up(t, **given):
     q, v = ([x.name for x in variables] for variables in (model.q, model.v))
     more = {"steering_angle": "rad", "front_Fz": "N", "rear_Fz": "N"}
     rest = {"front_Fz": 9000.0, "rear_Fz": 6000.0}
+    more |= {n: "rad" for n in ("wanted_steering",) if n in given}
     channels = [Channel(n, unit, n, given.get(n, rest.get(n, 0.0)) + zero) for n, unit in more.items()]
     return Run.from_arrays(model, t, stacked(q), stacked(v), stacked([f"d{name}" for name in v]), channels=channels)
 
@@ -95,6 +96,15 @@ def test_the_understeer_gradient_of_steady_turns_is_found_whatever_is_held(K, si
         else:
             assert found["radius"]["value"] == pytest.approx(100.0, rel=1e-6)
             assert "yaw_rate_gain" not in found
+
+
+def test_the_angle_that_is_found_is_the_one_to_ask_for():
+    """Behind a soft column wheels turn less than they are told."""
+    t = np.linspace(0.0, 10.0, 401)
+    delta, ay = 0.004 * t, 0.5 * t
+    plain = {"vx": np.full_like(t, V0), "wz": ay / V0, "steering_angle": delta}
+    for run, angle in ((made_up(t, **plain), 0.032), (made_up(t, **plain, wanted_steering=1.25 * delta), 0.04)):
+        assert measured(run, "steering_at", acceleration=4.0)["steering_angle"]["value"] == pytest.approx(angle)
 
 
 def test_a_second_order_answer_has_its_closed_response_peak_and_overshoot():

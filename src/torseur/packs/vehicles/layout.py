@@ -29,6 +29,8 @@ from torseur.spatial.vectors import Vector
 __all__ = ["Layout", "Wheel"]
 
 STEERING_ANGLE = "steering_angle"
+WANTED_STEERING = "wanted_steering"
+"""The block that says what a driver asks of wheels that a torque turns."""
 TURNING = frozenset({"revolute", "spherical", "universal", "cylindrical", "planar"})
 """Kinds of joints that may turn about the vertical."""
 UPRIGHT = 0.7

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.errors import ArgumentError
-from torseur.packs.vehicles.layout import STEERING_ANGLE, Layout, Wheel
+from torseur.packs.vehicles.layout import STEERING_ANGLE, WANTED_STEERING, Layout, Wheel
 from torseur.simulation.results.result import Run
 
 __all__ = ["Array", "Mask", "Motion", "after", "crossing", "fitted_slope", "mean_over", "since"]
@@ -131,6 +131,13 @@ class Motion:
                 "the run has no steering angle", where=str(self.run), remedy="give an axle `steered: true`"
             )
         return self.run[STEERING_ANGLE]
+
+    @property
+    def wanted_delta(self) -> Array:
+        """The steering angle that a driver asks for, where wheels are turned by a torque; else that of the wheels."""
+        if WANTED_STEERING in self.run:
+            return self.run[WANTED_STEERING]
+        return self.delta
 
     @cached_property
     def travelled(self) -> Array:

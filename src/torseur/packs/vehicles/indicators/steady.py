@@ -89,7 +89,8 @@ class SteadyTurn(Indicator):
 class SteeringAt(Indicator):
     """The steering angle of a turn that changes slowly at a lateral acceleration.
 
-    A line is fitted to the angle from 3/4 to 5/4 of that acceleration, or to its end.
+    A line is fitted to the angle from 3/4 to 5/4 of that acceleration, or to its end. Where the wheels are turned by a
+    torque it is the angle that is asked for: behind a soft column they turn less.
     """
 
     kind = "steering_at"
@@ -99,12 +100,12 @@ class SteeringAt(Indicator):
         motion, wanted = Motion.of(run), number(self.acceleration)
         ay = np.abs(motion.ay)
         near = (ay >= 0.75 * wanted) & (ay <= 1.25 * wanted) & (np.arange(len(ay)) <= int(np.argmax(ay)))
-        definition = f"angle of the road wheels at a lateral acceleration of {wanted:.4g} m/s2, by a fitted line"
+        definition = f"angle asked of the road wheels at a lateral acceleration of {wanted:.4g} m/s2, by a fitted line"
         if ay.max() < wanted or near.sum() < FEWEST:
             said = f"not reached: {ay.max():.4g} m/s2 is the most, at {motion.t[int(np.argmax(ay))]:.4g} s"
             yield Measure("steering_angle", None, "rad", definition, said=said, fails=True)
             return
-        slope, first = fitted_slope(ay[near], motion.delta[near])
+        slope, first = fitted_slope(ay[near], motion.wanted_delta[near])
         yield Measure("steering_angle", first + slope * wanted, "rad", definition)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from torseur.describe.fields import Scalar
 from torseur.errors import ModelError
-from torseur.packs.vehicles.layout import STEERING_ANGLE, Layout
+from torseur.packs.vehicles.layout import STEERING_ANGLE, WANTED_STEERING, Layout
 from torseur.packs.vehicles.scenarios.description import (
     Angle,
     Deceleration,
@@ -34,7 +34,6 @@ __all__ = ["Controls", "check_can"]
 
 STEERING, STEERING_TORQUE = "steering", "steering_torque"
 DRIVE_TORQUE, THROTTLE, BRAKE_TORQUE = "drive_torque", "throttle", "brake_torque"
-WANTED = "wanted_steering"
 DRIVER, PEDAL = "speed_driver", "pedal"
 STIFF = 30.0
 """Steering torque for a radian of error over the static load, m."""
@@ -56,7 +55,7 @@ class Controls:
     def blocks(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         if self._is_turned and self.scenario.steer is not None:
-            found[WANTED] = self._wanted()
+            found[WANTED_STEERING] = self._wanted()
         drive = self.scenario.drive
         if isinstance(drive, HoldSpeed) and drive.until is not None:
             found[DRIVER] = self._speed_control(drive)
@@ -96,7 +95,7 @@ class Controls:
         if not self._is_turned:
             return {STEERING: self._wanted()} if STEERING in self.known else {}
         turned = self.layout.turned_by(STEERING_TORQUE)
-        wanted = WANTED if self.scenario.steer is not None else 0.0
+        wanted = WANTED_STEERING if self.scenario.steer is not None else 0.0
         hand = next(iter(turned))
         if set(turned) <= set(self.layout.steers):
             rates = [f"d{name}" for name in turned]
