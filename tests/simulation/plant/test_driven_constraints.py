@@ -259,6 +259,16 @@ def test_speeds_jump_with_what_drives_them_and_the_audit_counts_the_energy(model
     np.testing.assert_allclose(run["a"], np.maximum(2.0 * (run.time - 0.5), 0.0), atol=1e-9)
 
 
+def test_a_rate_that_jumps_is_followed_whatever_the_number_of_steps_before():
+    """Rows are looked at after every sixteen steps; at a break they are not met until the rates have followed."""
+    solver = {"method": "dopri5", "longest": 0.01}
+    for at in 0.5 + 0.01 * np.arange(16):
+        steps = {"step": {"time": float(at), "after": 2.0}}
+        run = ts.simulate(turning(), until=1.0, every=0.1, inputs={"rate": steps}, solver=solver)
+        assert run.complete, run.reason
+        assert run["a"][-1] == pytest.approx(2.0 * (1.0 - at), abs=1e-9)
+
+
 def test_a_position_that_jumps_ends_the_run_with_its_reason():
     run = ts.simulate(prescribed(), until=1.0, inputs={"angle": {"step": {"time": 0.5, "after": 0.1}}})
     assert not run.complete

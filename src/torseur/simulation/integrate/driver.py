@@ -192,8 +192,7 @@ class Drive:
                     self._restart(broken)
                 else:
                     self.stepper.bound(latest=self._latest())
-        if self.hooks.monitor is not None:
-            self.hooks.monitor(self.t, self.x, self.stepper.held)
+        self._watch()
 
     # -- what is remembered between two steps --------------------------------------------------------------------------
     def memory(self) -> Memory:
@@ -344,9 +343,13 @@ class Drive:
         bad = ~(np.isfinite(record[layout.x]) & np.isfinite(record[layout.rate]))
         return int(np.argmax(bad)) if bad.any() else None
 
-    def _look_around(self) -> None:
+    def _watch(self) -> None:
+        """Show the state to the monitor, as what went before: at a break, what jumps there has not been followed yet."""
         if self.hooks.monitor is not None:
-            self.hooks.monitor(self.t, self.x, self.stepper.held)
+            self.hooks.monitor(min(self.t, self._latest()), self.x, self.stepper.held)
+
+    def _look_around(self) -> None:
+        self._watch()
         if self.hooks.progress is not None:
             now = clock.perf_counter()
             if now - self._looked > 0.05:
