@@ -344,7 +344,7 @@ class Drive:
         return int(np.argmax(bad)) if bad.any() else None
 
     def _watch(self) -> None:
-        """Show the state to the monitor, as what went before: at a break, what jumps there has not been followed yet."""
+        """Show the state to the monitor, as what came before it: what jumps at a break has not been followed yet."""
         if self.hooks.monitor is not None:
             self.hooks.monitor(min(self.t, self._latest()), self.x, self.stepper.held)
 
