@@ -65,7 +65,8 @@ def test_a_mass_below_zero_is_a_row_however_rare_it_is(tmp_path):
 
 @pytest.mark.parametrize("error", [MemoryError(), OSError(28, "No space left on device"), ImportError("h5py")])
 def test_what_this_machine_lacks_stops_the_campaign_and_fails_no_run(error, tmp_path, monkeypatch):
-    asked = campaign(BY_ERROR, factors={"x": [1.0, 2.0, 3.0, 4.0]}, chunk=2)
+    indicators = {"end": {"final": "x"}, "energy": {"maximum": "kinetic_energy"}}
+    asked = campaign(BY_ERROR, indicators=indicators, factors={"x": [1.0, 2.0, 3.0, 4.0]}, chunk=2)
     whole = ts.run_campaign(asked, tmp_path / "whole", threads=1)
     real, calls = Simulation.result, []
 

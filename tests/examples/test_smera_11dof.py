@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from support.example_files import STUDIES
-from torseur.simulation.run.batch import Variants, batch_in_lanes
+from torseur.simulation.run.batch import batch_in_lanes
 from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.variants import Variants
 from torseur.simulation.study.reader import read_study
 
 pytestmark = pytest.mark.slow

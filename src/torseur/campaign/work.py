@@ -7,7 +7,6 @@ campaign gives the same numbers wherever it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -40,8 +39,10 @@ from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.indicators import Measure
 from torseur.simulation.results.result import Run
-from torseur.simulation.run.batch import Batch, Variants, batch_in_lanes
-from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.batch import Batch, batch_in_lanes
+from torseur.simulation.run.each_run import each_run
+from torseur.simulation.run.simulation import Moved, Simulation
+from torseur.simulation.run.variants import Variants
 from torseur.simulation.start.report import start_facts
 
 __all__ = ["FAILED", "OK", "OUTSIDE", "Chunk", "Work", "one_line"]
@@ -289,6 +290,12 @@ class Work:
         known = {*self.simulation.state_names, *self.simulation.records.places}
         return self._asked is not None and known.issuperset(self._asked)
 
+    @cached_property
+    def _from_states(self) -> Mapping[str, int] | None:
+        """Where among the states all is that is asked; None where more than states are needed."""
+        asked, names = self._asked, self.simulation.state_names
+        return None if asked is None or not {*asked} <= {*names} else {n: names.index(n) for n in asked}
+
     def run(self, k: int) -> Run:
         """One run with all its channels, and its audit if the work was made with it."""
         variants = self.variants(k, k + 1)
@@ -357,9 +364,22 @@ class Work:
             self._attempt(rows, first + k, partial(batch.run, k))
 
     def _one_by_one(self, rows: _Rows, first: int, last: int, threads: int) -> None:
-        self._attempt(rows, first, partial(self.run, first))  # what is compiled on the way is compiled once
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda k: self._attempt(rows, k, partial(self.run, k)), range(first + 1, last)))
+        time, places = self.simulation.grid, self._from_states
+
+        def take(k: int, moved: Moved) -> None:
+            found = moved[0]
+            if places is not None and found.outcome is Outcome.COMPLETE and len(found.times) == len(time):
+                values = {name: found.states[:, place].copy()[None] for name, place in places.items()}
+                rows.take_channels(np.array([first + k]), time, values)
+            else:
+                self._attempt(rows, first + k, partial(self.simulation.result, *moved))
+
+        def fail(k: int, error: Exception) -> None:
+            if isinstance(error, NOT_OF_A_RUN):
+                raise error
+            rows.fail(first + k, one_line(error))
+
+        each_run(self.simulation, self.variants(first, last), take, threads, fail, states_only=places is not None)
 
     def _attempt(self, rows: _Rows, k: int, act: Callable[[], Run]) -> None:
         """Take a run as a whole; whatever is raised on the way is its reason."""

@@ -23,10 +23,15 @@ class Kernel:
 
 
 class Module:
-    """Collects the text of a module for one lane width."""
+    """Collects the text of a module for one lane width.
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
+    Args:
+        lanes: the width.
+        exact: whether lanes compute what scalar code does, to the last bit: elementary functions lane by lane.
+    """
+
+    def __init__(self, lanes: Lanes, *, exact: bool = False) -> None:
+        self.lanes, self.exact = lanes, exact
         self.kernels: dict[str, Kernel] = {}
         self.helpers: dict[object, str] = {}
         self.routines: dict[str, None] = {}

@@ -50,6 +50,7 @@ def compile(
     lanes: int | None = None,
     tier: Tier | str = Tier.FULL,
     backend: Backend | str = Backend.AUTOMATIC,
+    exact: bool = False,
 ) -> NativeFunction:
     """A function as native code (compiled at the first call).
 
@@ -58,9 +59,11 @@ def compile(
         lanes: states per vector instruction in batches; by default what the processor's registers hold.
         tier: "quick" compiles huge functions several times faster, into slower code than "full".
         backend: "native", "numpy" (the reference evaluator), or "automatic": native where that is possible.
+        exact: whether lanes compute what single states do, to the last bit.
     """
     checked_function(function, "compile")
-    code = Code(function.digest, lambda: {"": function}, ("",), tier, backend, {"": Interface.of(function)})
+    known = {"": Interface.of(function)}
+    code = Code(function.digest, lambda: {"": function}, ("",), tier, backend, known, exact=exact)
     return NativeFunction(Source(code, lanes=lanes))
 
 
@@ -72,6 +75,7 @@ def compile_keyed(
     tier: Tier | str = Tier.FULL,
     backend: Backend | str = Backend.AUTOMATIC,
     batches: bool = False,
+    exact: bool = False,
 ) -> NativeFunction:
     """The same for a function that takes time to derive: if code is stored under the key, it is not even built.
 
@@ -81,10 +85,11 @@ def compile_keyed(
         build: makes the function when the cache does not have it.
         lanes, tier, backend: as in `compile`.
         batches: whether it is called with batches alone.
+        exact: whether lanes compute what single states do, to the last bit.
     """
     if not isinstance(key, str):
         raise ArgumentError("not a key", where="compile_keyed", expected="a str", got=type(key).__name__)
-    code = Code(_hashed(key), lambda: {"": build()}, tier=tier, backend=backend)
+    code = Code(_hashed(key), lambda: {"": build()}, tier=tier, backend=backend, exact=exact)
     return NativeFunction(Source(code, lanes=lanes, batches=batches))
 
 

@@ -60,6 +60,7 @@ class Code:
         names: of the functions; none of one that is alone.
         tier, backend: see `compile`.
         interfaces: of the functions, as far as they are known.
+        exact: see `Module`.
     """
 
     def __init__(
@@ -70,7 +71,10 @@ class Code:
         tier: Tier | str = Tier.FULL,
         backend: Backend | str = Backend.AUTOMATIC,
         interfaces: Mapping[str, Interface] | None = None,
+        *,
+        exact: bool = False,
     ) -> None:
+        self._exact = exact
         self.key, self._build, self._names, self.tier = key, build, set(names), choice(Tier, tier, "tier")
         self.backend = _available(choice(Backend, backend, "backend"))
         self.interfaces = dict(interfaces or {})
@@ -88,12 +92,12 @@ class Code:
         """Linked code for a number of lanes."""
         with self.lock:
             if width not in self._libraries:
-                key = cache.cache_key(self.key, width, self.tier, is_possible())
+                key = cache.cache_key(self.key, width, self.tier, is_possible(), self._exact)
                 self._libraries[width] = cache.used(key, self._linked, partial(self._made, width))
             return self._libraries[width]
 
     def _made(self, width: int) -> tuple[dict[str, Any], bytes]:
-        text, header = module_text(self.functions, Lanes(width))
+        text, header = module_text(self.functions, Lanes(width), exact=self._exact)
         return header, assemble(text, host(), self.tier)
 
     def _linked(self, header: dict[str, Any], code: bytes) -> Library:
@@ -110,9 +114,9 @@ class Code:
         return library
 
 
-def module_text(functions: Mapping[str, Function], lanes: Lanes) -> tuple[str, dict[str, Any]]:
+def module_text(functions: Mapping[str, Function], lanes: Lanes, *, exact: bool = False) -> tuple[str, dict[str, Any]]:
     """The LLVM module of some functions, and what must be known of it: arguments, loops, routines that it needs."""
-    module, told = Module(lanes), {}
+    module, told = Module(lanes, exact=exact), {}
     for name, function in functions.items():
         interface = Interface.of(function)
         entries, work = _write_entries(module, name, function)

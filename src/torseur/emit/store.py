@@ -72,11 +72,12 @@ class Store:
         lanes: int | None = None,
         tier: Tier = Tier.FULL,
         batches: bool = False,
+        exact: bool = False,
     ) -> NativeFunction:
         """One function; see `compile_keyed`."""
         if self.key is None:
-            return compile(build(), lanes=lanes, tier=tier)
-        return compile_keyed(f"{self.key} {name}", build, lanes=lanes, tier=tier, batches=batches)
+            return compile(build(), lanes=lanes, tier=tier, exact=exact)
+        return compile_keyed(f"{self.key} {name}", build, lanes=lanes, tier=tier, batches=batches, exact=exact)
 
     def functions(
         self, names: Sequence[str], build: Callable[[], Mapping[str, Function]], *, lanes: int | None = None

@@ -254,7 +254,7 @@ _FORMS: dict[Op, Callable[..., _Value]] = {
 def vector_function(module: Module, op: Op) -> str | None:
     """The name of our own form of a function on this module's lanes; None if there is none."""
     form = _FORMS.get(op)
-    if form is None or module.lanes.width == 1:
+    if form is None or module.lanes.width == 1 or module.exact:
         return None
     name = f"{op.name}.{module.lanes.tag}"
     if name not in module.helpers:

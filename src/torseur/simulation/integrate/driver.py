@@ -17,12 +17,13 @@ from __future__ import annotations
 import itertools
 import math
 import time as clock
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from torseur.errors import ArgumentError, ModelError, NumericalError
+from torseur.simulation.integrate.courses import Course, alone
 from torseur.simulation.integrate.crossings import PRECISION, EventSigns, ZeroCrossing
 from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Response, Sampling, Schedule
 from torseur.simulation.integrate.native_loop import UniformSteps, native_run
@@ -37,7 +38,7 @@ from torseur.simulation.solvers.sheet import ERROR, GROWTH
 from torseur.simulation.solvers.stepper import Method, StepCode, Stepper
 from torseur.simulation.solvers.tableaux import DOPRI5
 
-__all__ = ["integrate"]
+__all__ = ["course", "integrate", "lanes_of"]
 
 
 def integrate(
@@ -66,45 +67,63 @@ def integrate(
         memory: what an earlier run with the same arguments remembered, to go on from there; `start` is not looked at.
         native: whether the loop over the steps is native code; otherwise Python takes each of them, to the same bits.
     """
+    given = limits or Limits(), hooks or Hooks(), tolerance or Tolerance()
+    held = held if held is not None else problem.held()
+    return alone(course(problem, start, span, method, held, output, *given, memory=memory, native=native))
+
+
+def course(
+    problem: Solvable,
+    start: Any,
+    span: tuple[float, float],
+    method: Method,
+    held: Held,
+    output: Sequence[float] | Array | None,
+    limits: Limits,
+    hooks: Hooks,
+    tolerance: Tolerance,
+    *,
+    memory: Memory | None = None,
+    native: bool = True,
+    place: tuple[Lanes, int] | None = None,
+) -> Course[Trajectory]:
+    """The same run, under way: beside others in a lane, or in one of its own.
+
+    Args:
+        problem, start, span, method, held, output, limits, hooks, tolerance, memory, native: see `integrate`.
+        place: lanes made for the same method, problem, tolerance and output, and which one of them.
+    """
     begin, end = (float(s) for s in span)
     if not (math.isfinite(begin) and math.isfinite(end) and begin <= end):
         raise ArgumentError("wrong span", expected="two finite times in order, s", got=repr(span))
-    grid = checked_grid(output, begin, end)
-    limits, hooks = limits or Limits(), hooks or Hooks()
+    grid = checked_grid(output, begin, end) if place is None else place[0].times
     if method.control is None and limits.first is None:
         raise ArgumentError(
             f"{method.name} does not find its step", where="limits.first", expected="a step, s", got="None"
         )
-    held = held if held is not None else problem.held()
     if isinstance(method, RungeKutta) and method.control is None and limits.first is not None:
-        alone = not problem.event_count and not hooks.samplings and not any(begin < b < end for b in hooks.breaks)
-        steps = UniformSteps.of((begin, end), limits.first, grid) if alone else None
+        lonely = not problem.event_count and not hooks.samplings and not any(begin < b < end for b in hooks.breaks)
+        steps = UniformSteps.of((begin, end), limits.first, grid) if lonely else None
         if steps is not None:
             return native_run(problem, method.tableau, problem.start(start), held, steps, limits.steps, hooks, memory)
-    tolerance, schedule = tolerance or Tolerance(), Schedule(begin, end, hooks)
-    code, pack = StepCode.of(method, problem), Recorder.PACK
-    lanes = Lanes(code, tolerance.array(problem.size), grid=grid, pack=pack, native=native)
-    drive = Drive(Stepper(method, problem, held, tolerance, lanes), grid, schedule, limits, hooks)
-    return _alone(drive.run(begin, problem.start(start), memory), lanes)
+    schedule = Schedule(begin, end, hooks)
+    lanes, row = place or (lanes_of(method, problem, tolerance, grid, native=native), 0)
+    drive = Drive(Stepper(method, problem, held, tolerance, lanes, row), grid, schedule, limits, hooks)
+    return (yield from drive.run(begin, problem.start(start), memory))
 
 
-def _alone(course: Course, lanes: Lanes) -> Trajectory:
-    """One run: native steps, and what its driver does between them."""
-    try:
-        next(course)
-        while True:
-            try:
-                lanes.march()
-                next(course)
-            except KeyboardInterrupt as interruption:  # the driver keeps what there is
-                course.throw(interruption)
-    except StopIteration as end:
-        found: Trajectory = end.value
-        return found
-
-
-Course = Generator[None, None, Trajectory]
-"""A run: it asks for native steps by yielding, and returns what came of it."""
+def lanes_of(
+    method: Method,
+    problem: Solvable,
+    tolerance: Tolerance,
+    grid: Array | None,
+    count: int = 1,
+    *,
+    native: bool = True,
+) -> Lanes:
+    """Lanes for so many runs."""
+    code, errors = StepCode.of(method, problem), tolerance.array(problem.size)
+    return Lanes(code, errors, count, grid, pack=Recorder.PACK, native=native)
 
 
 class Drive:
@@ -147,7 +166,7 @@ class Drive:
     def h(self, h: float) -> None:
         self.numbers[march.H] = h
 
-    def run(self, t: float, x: Array, memory: Memory | None = None) -> Course:
+    def run(self, t: float, x: Array, memory: Memory | None = None) -> Course[Trajectory]:
         began = clock.perf_counter()
         self.t, self._moved = t, x
         outcome, blame, why = Outcome.COMPLETE, None, None
@@ -169,7 +188,7 @@ class Drive:
         """The state at the time: where the last accepted step ended, unless it was moved since."""
         return self.stepper.accepted if self._moved is None else self._moved
 
-    def _whole(self, memory: Memory | None) -> Iterator[None]:
+    def _whole(self, memory: Memory | None) -> Iterator[Lanes]:
         """Segments between the instants of the schedule."""
         if memory is None:
             self._begin()
@@ -290,7 +309,7 @@ class Drive:
         return response.state is not None or response.held is not None
 
     # -- steps ---------------------------------------------------------------------------------------------------------
-    def _segment(self, instant: float) -> Iterator[None]:
+    def _segment(self, instant: float) -> Iterator[Lanes]:
         """Steps from here to an instant, exactly."""
         numbers, leg = self.numbers, self._leg
         self._leg = None
@@ -298,7 +317,7 @@ class Drive:
         while self.t < numbers[march.INSTANT]:
             numbers[march.MOST] = min(self.limits.steps, (self.counters.steps // self._pause + 1) * self._pause)
             self.stepper.ready()
-            yield
+            yield self.stepper.lanes
             status, numbers[march.STATUS] = int(numbers[march.STATUS]), march.AIM
             if status == march.REFUSED:
                 self._refuse()

@@ -1,47 +1,38 @@
 """Many runs of one study at once: other starts, other parameters, other inputs.
 
-Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop; runs with
-events, samples or steps by error go one by one, shared among threads, and so do those whose signals switch within a
-step, or at other times in each run.
+Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop. Runs with
+events, samples or steps by error have a step of their own each (`torseur.simulation.run.each_run`), and so do those
+whose signals switch within a step, or at other times in each run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from torseur.describe import Mechanism
 from torseur.emit.ufunc import checked_threads
-from torseur.errors import ArgumentError, ModelError, NumericalError
-from torseur.model.checked import checked
-from torseur.model.function import array_of, check_names
-from torseur.simulation.blocks.tables_of_others import columns_of
+from torseur.errors import ArgumentError
 from torseur.simulation.integrate.native_loop import UniformSteps, integrator_of
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
-from torseur.simulation.results.channels import Event
 from torseur.simulation.results.result import Run
+from torseur.simulation.run.each_run import each_run
 from torseur.simulation.run.simulate import study_of
-from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.simulation import Moved, Simulation
 from torseur.simulation.run.timetable import Timetable
+from torseur.simulation.run.variants import Values, Variants, named, starting_states
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.problem import Array, Held
-from torseur.simulation.start.first_state import Start, StartRequest, first_states, requested_values
+from torseur.simulation.start.first_state import Start
 from torseur.simulation.start.report import start_facts
 from torseur.simulation.study.study import Study
 
-__all__ = ["Batch", "Variants", "batch_in_lanes", "simulate_many", "starting_states"]
-
-Values = Mapping[str, ArrayLike]
-
-MOST_CHECKED = 1000
-"""Sets of parameters that are checked each; about a second of checks."""
+__all__ = ["Batch", "batch_in_lanes", "simulate_many"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,82 +169,6 @@ def batch_in_lanes(
     return None if fast is None else _in_lanes(simulation, variants, fast, threads, progress)
 
 
-class Variants:
-    """The arrays of all variants, each (runs,).
-
-    Args:
-        simulation: what varies.
-        starts, parameters, inputs: by name, an array (runs,) or one number each.
-        checked: whether values of parameters are checked as those of a file are.
-    """
-
-    def __init__(
-        self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values, *, checked: bool = True
-    ) -> None:
-        starts, parameters, inputs = (columns_of(table) for table in (starts, parameters, inputs))
-        model = simulation.model
-        states = [x.name for x in (*model.coordinates, *model.speeds)]
-        check_names(starts, states, "coordinate or speed")
-        check_names(parameters, model.free_parameters, "parameter")
-        driven = simulation.plant.facts.driven
-        check_names(inputs, [n for n in model.mechanism.inputs if n not in driven], "input that nothing drives")
-        arrays = {n: np.atleast_1d(array_of(x, n)) for table in (starts, parameters, inputs) for n, x in table.items()}
-        try:
-            shape = np.broadcast_shapes(*(a.shape for a in arrays.values())) or (1,)
-        except ValueError:
-            sizes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
-            raise ArgumentError(
-                "the variants do not fit together", expected="arrays of one length", got=sizes
-            ) from None
-        if len(shape) != 1:
-            raise ArgumentError("variants are counted by one number", expected="(runs,)", got=str(shape))
-        lost = [n for n, a in arrays.items() if not np.isfinite(a).all()]
-        if lost:
-            raise ArgumentError("variants must be finite", expected="numbers", got=f"nan or inf in {', '.join(lost)}")
-        self.count = shape[0]
-        full = {n: np.broadcast_to(a, shape) for n, a in arrays.items()}
-        self.starts = {n: full[n] for n in starts}
-        self.p = np.tile(model.parameter_values, (self.count, 1))
-        self.u = np.tile(simulation.input_values, (self.count, 1))
-        for n in parameters:
-            self.p[:, model.free_parameters.index(n)] = full[n]
-        for n in inputs:
-            self.u[:, list(model.mechanism.inputs).index(n)] = full[n]
-        self.is_changed = bool(parameters or inputs)
-        if checked:
-            _check_parameters(simulation, {n: full[n] for n in parameters})
-
-    def start_of(self, k: int) -> dict[str, float]:
-        """Coordinates and speeds of one variant."""
-        return {name: float(values[k]) for name, values in self.starts.items()}
-
-
-def _check_parameters(simulation: Simulation, values: Mapping[str, Array]) -> None:
-    """Values of parameters are checked as those of a file are; a fault is told with the number of its run."""
-    fixed = simulation.study.parameters
-    for k in _to_check(values):
-        try:
-            checked(simulation.study.model, {**fixed, **{n: float(x[k]) for n, x in values.items()}}, of_numbers=True)
-        except ModelError as error:
-            faults = error.faults or (error,)
-            raise ModelError.of(
-                ModelError(f.what, where=f"run {k}: {f.where}", expected=f.expected, got=f.got, remedy=f.remedy)
-                for f in faults
-            ) from error
-
-
-def _to_check(values: Mapping[str, Array]) -> list[int]:
-    """One run for each set of values; of very many those where a value is smallest or largest, and some between."""
-    if not values:
-        return []
-    table = np.stack(list(values.values()), axis=1)
-    _, runs = np.unique(table, axis=0, return_index=True)
-    if len(runs) > MOST_CHECKED:
-        ends = [*table.argmin(axis=0), *table.argmax(axis=0)]
-        runs = np.unique([*ends, *runs[:: -(-len(runs) // MOST_CHECKED)]])
-    return sorted(int(k) for k in runs)
-
-
 @dataclass(frozen=True)
 class _Course:
     """The regular steps of all runs, and the instants at which their rates are not smooth."""
@@ -326,7 +241,7 @@ def _in_lanes(
 
     def whole(k: int) -> Run:
         held = Held(variants.u[k], m[k], variants.p[k])
-        return _run_of(simulation, motion.time, states[k], held, _alone(simulation, variants, k)[2])
+        return _run_of(simulation, motion.time, states[k], held, variants.alone(k)[2])
 
     return Batch(simulation, motion.time, states, whole, Held(variants.u, m, variants.p))
 
@@ -343,72 +258,25 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
     return simulation.result(simulation.explained(trajectory, log), log)
 
 
-def starting_states(simulation: Simulation, variants: Variants) -> Array:
-    """The states of all variants at the start: each is what it would be alone."""
-    model, problem, study = simulation.model, simulation.problem, simulation.study
-    moving, nm = simulation.moving.model, len(simulation.plant.facts.held)
-    moves = slice(0, model.nq + model.nv)
-
-    def request(inputs: Array) -> StartRequest:
-        return StartRequest(study, variants.starts, inputs, variants.p, variants.is_changed)
-
-    def closed(inputs: Array) -> Array:
-        x = np.zeros((variants.count, problem.size))
-        x[:, moves], lost = first_states(moving, request(inputs))
-        for k in lost:
-            x[k, moves] = _alone(simulation, variants, k)[0][moves]
-        return x
-
-    x = np.zeros((variants.count, problem.size))
-    asked = requested_values(moving, request(np.zeros(0)))  # only what varies has a row for each run
-    x[:, moves] = np.concatenate([np.broadcast_to(a, (variants.count, a.shape[-1])) for a in asked], axis=-1)
-    x = simulation.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
-    held = Held(variants.u, simulation.ranks.of_many(study.begin, x, variants.u, variants.p), variants.p)
-    correct = simulation.plant.native("corrected", batches=True)
-    if correct is not None and study.start_from != "given":
-        places = [simulation.names.index(n) for n in {**study.start, **variants.starts}]
-        as_held = x[:, places]
-        for _ in range(2):
-            x = np.concatenate(simulation.plant.evaluate(correct, study.begin, x, held), axis=1)
-        x[:, places] = as_held
-    return simulation.beginning.begun(x, held)
-
-
-def _alone(simulation: Simulation, variants: Variants, k: int) -> tuple[Array, Held, Start]:
-    """The start of one variant."""
-    with _named(k):
-        return simulation.begun(variants.start_of(k), variants.u[k], variants.p[k])
-
-
-@contextmanager
-def _named(k: int) -> Iterator[None]:
-    """What goes wrong is told with the number of the run."""
-    try:
-        yield
-    except NumericalError as error:
-        parts = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
-        raise NumericalError(error.what, where=f"run {k}: {error.where}", **parts) from error
-
-
 def _one_by_one(
     simulation: Simulation, variants: Variants, threads: int, progress: Callable[[float], object] | None
 ) -> Batch:
     grid, n, done = simulation.grid, variants.count, 0
     states = np.full((n, len(grid), simulation.problem.size), np.nan)
 
-    def moved(k: int) -> tuple[Trajectory, HeldHistory, Sequence[Event]]:
-        with _named(k):
-            return simulation.trajectory(start=variants.start_of(k), u=variants.u[k], p=variants.p[k])
-
-    def work(k: int) -> None:
+    def take(k: int, moved: Moved) -> None:
         nonlocal done
-        trajectory, _, _ = moved(k)
+        trajectory = moved[0]
         states[k, : len(trajectory.times)] = trajectory.states
         done += 1
         if progress is not None:
             progress(done / n)
 
-    _alone(simulation, variants, 0)  # compile once, before threads share it
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(n)))
-    return Batch(simulation, grid, states, lambda k: simulation.result(*moved(k)))
+    each_run(simulation, variants, take, threads, states_only=True)
+
+    def whole(k: int) -> Run:
+        with named(k):
+            found = simulation.trajectory(start=variants.start_of(k), u=variants.u[k], p=variants.p[k])
+        return simulation.result(*found)
+
+    return Batch(simulation, grid, states, whole)

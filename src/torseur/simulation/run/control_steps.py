@@ -16,9 +16,9 @@ from torseur.describe.faults import guess
 from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError
 from torseur.simulation.integrate.native_loop import integrator_of
-from torseur.simulation.run.batch import Variants, starting_states
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.timetable import Timetable
+from torseur.simulation.run.variants import Variants, starting_states
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.study.study import Study

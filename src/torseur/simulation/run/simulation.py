@@ -21,7 +21,8 @@ from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError, UnseenWarning
 from torseur.model import build
 from torseur.model.checked import checked
-from torseur.simulation.integrate.driver import integrate
+from torseur.simulation.integrate.courses import Course, alone
+from torseur.simulation.integrate.driver import course, lanes_of
 from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Offer, Response, Sampling, resolution
 from torseur.simulation.integrate.outcome import End, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
@@ -42,6 +43,7 @@ from torseur.simulation.run.jamming import jammed
 from torseur.simulation.run.time_breaks import TimeBreaks, merged
 from torseur.simulation.run.timetable import Changes, Timetable
 from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.methods import method_of
 from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
 from torseur.simulation.start.driven import Beginning, MovingInputs
@@ -53,7 +55,7 @@ from torseur.simulation.switching.modes import Keeper
 from torseur.simulation.switching.slip_modes import SlipModes
 from torseur.version import __version__
 
-__all__ = ["Simulation"]
+__all__ = ["Moved", "Simulation"]
 
 FEWEST_STEPS = 50
 """Of a run with steps by error: where the motion is known beforehand, nothing else keeps them from being too long for
@@ -64,6 +66,10 @@ JUMP = 1e-8
 
 OPEN = 1000.0 * CLOSURE
 """Gaps of loops and constraints beyond this, m, rad or their rates, end a run: far beyond what an audit allows."""
+
+
+Moved = tuple[Trajectory, HeldHistory, Sequence[Event]]
+"""The states of a run, what was held when, and what happened."""
 
 
 class Simulation:
@@ -284,28 +290,73 @@ class Simulation:
         checkpoint: Checkpoint | None = None,
         memory: Memory | None = None,
         samplings: Sequence[Sampling] = (),
-    ) -> tuple[Trajectory, HeldHistory, Sequence[Event]]:
-        """The states of a run, what was held when, and what happened."""
+    ) -> Moved:
+        """The states of a run, what was held when, and what happened; for the arguments see `course`."""
+        one = self.course(
+            start=start, u=u, p=p, progress=progress, checkpoint=checkpoint, memory=memory, samplings=samplings
+        )
+        return alone(one)
+
+    def course(
+        self,
+        *,
+        start: Mapping[str, float] | None = None,
+        u: Array | None = None,
+        p: Array | None = None,
+        progress: Callable[[float], object] | None = None,
+        checkpoint: Checkpoint | None = None,
+        memory: Memory | None = None,
+        samplings: Sequence[Sampling] = (),
+        begun: tuple[Array, Held] | None = None,
+        place: tuple[Lanes, int] | None = None,
+    ) -> Course[Moved]:
+        """The same, under way.
+
+        Args:
+            start: coordinates and speeds by name, beside those of the study.
+            u, p: inputs and parameters in place of those of the study.
+            progress, checkpoint, memory, samplings: see `run`.
+            begun: the state and what is held at the start, where they are known already.
+            place: lanes, and which one of them; see `lanes`.
+        """
         study = self.study
         log = HeldHistory()
         keeper = self._keeper(log)
-        if memory is None:
-            x, held, began = self._first(keeper, start, u, p)
-            log.note(study.begin, held)
-            log.start = start_facts(began, study.start_from, self.names, x)
-        else:
+        if memory is not None:
             keeper.recall(memory["keeper"])
             log.recall(memory["log"])
             x, held = memory["drive"]["state"], log.first
+        elif begun is not None:
+            x, held = begun
+            log.note(study.begin, held)
+        else:
+            x, held, began = self._first(keeper, start, u, p)
+            log.note(study.begin, held)
+            log.start = start_facts(began, study.start_from, self.names, x)
 
         def keep(drive: Callable[[], Memory]) -> None:
             assert checkpoint is not None
             checkpoint.offer(lambda: {"drive": drive(), "keeper": keeper.memory(), "log": log.memory()})
 
-        left = None if memory is None else memory["drive"]
-        kept = keep if checkpoint else None
-        found = self._integrated(x, held, study.begin, keeper, log, progress, kept, left, samplings)
+        hooks = self._hooks(held, keeper, log, samplings, progress, keep if checkpoint else None)
+        found = yield from course(
+            self.problem,
+            x,
+            (study.begin, study.until),
+            self.method.method,
+            held,
+            self.grid,
+            Limits(first=self.step, longest=self.longest, steps=study.solver.steps),
+            hooks,
+            self.tolerance,
+            memory=None if memory is None else memory["drive"],
+            place=place,
+        )
         return self.explained(found, log), log, keeper.events
+
+    def lanes(self, count: int) -> Lanes:
+        """For so many runs side by side."""
+        return lanes_of(self.method.method, self.problem, self.tolerance, self.grid, count)
 
     def explained(self, found: Trajectory, log: HeldHistory) -> Trajectory:
         """Whether a run ended because normal forces have no solution or several, and where."""
@@ -315,19 +366,17 @@ class Simulation:
         why = ", ".join(f"constraints.{name}" for name in names)
         return replace(found, outcome=Outcome.JAMMED, blame=None, why=why) if names else found
 
-    def _integrated(
+    def _hooks(
         self,
-        x: Array,
         held: Held,
-        begin: float,
         keeper: Keeper,
         log: HeldHistory,
+        others: Sequence[Sampling],
         progress: Callable[[float], object] | None,
-        keep: Offer | None = None,
-        memory: Memory | None = None,
-        others: Sequence[Sampling] = (),
-    ) -> Trajectory:
-        study, solver = self.study, self.study.solver
+        keep: Offer | None,
+    ) -> Hooks:
+        """All that acts on a run, and looks at it."""
+        study = self.study
 
         def handler(meeting: EventSeen) -> Response | None:
             reply = self._changes.by_event(keeper.handle(meeting), meeting)
@@ -353,9 +402,9 @@ class Simulation:
             self.ranks.check(t, x, held)
             return reply
 
-        grid, table = self.grid, Timetable(self.plant, held.p)
+        table = Timetable(self.plant, held.p)
         samplings = table.samplings(log, resolution(study.begin, study.until))
-        hooks = Hooks(
+        return Hooks(
             handler=handler,
             breaks=self.breaks(table.breaks, held.p),
             samplings=[*others, *samplings, *self._changes.by_clock(log)],
@@ -364,18 +413,6 @@ class Simulation:
             progress=progress,
             monitor=self._monitor if self.plant.facts.rows else None,
             checkpoint=keep,
-        )
-        return integrate(
-            self.problem,
-            x,
-            (begin, study.until),
-            method=self.method.method,
-            held=held,
-            tolerance=self.tolerance,
-            output=grid if begin == study.begin else grid[grid >= begin],
-            limits=Limits(first=self.step, longest=self.longest, steps=solver.steps),
-            hooks=hooks,
-            memory=memory,
         )
 
     @cached_property

@@ -51,6 +51,8 @@ class TimeBreaks:
 
     def instants(self, begin: float, end: float, p: Array) -> list[float]:
         """Times within a span at which steps must end, s, in order; none where they would be too many."""
+        if not self.functions:
+            return []
         grid = np.linspace(begin, end, POINTS)
         found: list[Array] = [np.zeros(0)]
         if "switching" in self.functions:

@@ -6,29 +6,45 @@ Each run has a row of every array. What happens between steps, such as events, i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from torseur.emit import NativeFunction
 from torseur.emit.calling import Call, NativeLoop, Rows
+from torseur.emit.jit import host
 from torseur.simulation.solvers import march
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.solvers.sheet import NOW, Layout
 
-__all__ = ["Lanes"]
+__all__ = ["Code", "Lanes", "StepFacts"]
 
 _MARCH = NativeLoop(march.march)
+
+
+@dataclass(frozen=True)
+class StepFacts:
+    """What is known of the steps of a method on a problem without their functions; see `Pieces`."""
+
+    layout: Layout
+    evaluations: int
+    iterates: bool
+    functions: tuple[str, ...]
 
 
 class Code(Protocol):
     """The native functions of a method on a problem."""
 
+    facts: StepFacts
+    functions: dict[str, NativeFunction]
+    in_lanes: NativeFunction
+
     @property
     def layout(self) -> Layout: ...
 
-    @property
-    def functions(self) -> Mapping[str, NativeFunction]: ...
+    def bound(self, p: Array) -> dict[str, NativeFunction]:
+        """The functions at some parameters."""
 
 
 class Lanes:
@@ -37,7 +53,7 @@ class Lanes:
     Args:
         code: what steps are.
         tolerance: rtol, then atol of each state.
-        count: how many runs.
+        count: how many runs; more than one go in vector lanes.
         grid: the times that are recorded; None records the end of every step.
         pack: rows there is room for without a grid.
         native: whether the loop over the steps is native code; otherwise Python steers them.
@@ -54,9 +70,10 @@ class Lanes:
         native: bool = True,
     ) -> None:
         self.code, self.tolerance, self.count, self.is_native = code, tolerance, count, native
+        self.width = host().lanes.width if count > 1 else 1
         layout, n = code.layout, code.layout.n
-        self.is_on_grid = grid is not None
-        self.is_on_grid = grid is not None
+        self.times = grid
+        self.times = grid
         self.grid = np.array([*(() if grid is None else grid), np.inf])
         self.room = pack if grid is None else len(self.grid)  # one more: a run may end between two times
         self.numbers = np.zeros((count, march.NUMBERS))
@@ -84,6 +101,11 @@ class Lanes:
         for name, array in self.held.items():
             array[place] = held[name]
 
+    def leave(self, place: int) -> None:
+        """Nobody is in a lane any more: its steps stand still."""
+        self.numbers[place, march.STATUS] = march.IDLE
+        self.now[place, 1] = 0.0
+
     def march(self) -> None:
         """Steps of all runs that are under way, until one of them has to be looked at."""
         self._march()
@@ -100,21 +122,21 @@ class Lanes:
             rows = np.zeros((self.count, code.functions["extend"].interface.outputs[0].size))
         theta, seen = np.zeros((march.CHUNK, 1)), np.zeros((march.CHUNK, states.interface.outputs[0].size))
         inside = [Rows(theta, begins=False), Rows(self.now, goes_on=False), Rows(rows, goes_on=False)]
-        self._calls["step"] = self._call("step", [now, record, tolerance], tried)
+        self._calls["step"] = self._call("step", [now, record, tolerance], tried, width=self.width)
         self._calls[name] = self._call(name, inside, Rows(seen, begins=False), goes_on=False)
         if apart:
             self._calls["extend"] = self._call("extend", [now, tried], Rows(rows))
-        shape, times = np.zeros(march.SHAPE), len(self.grid) - 1 if self.is_on_grid else -1
+        shape, times = np.zeros(march.SHAPE), len(self.grid) - 1 if self.times is not None else -1
         shape[[march.N, march.SIZE, march.EVENTS, march.TIMES]] = layout.n, layout.size, layout.events, times
         shape[[march.ROOM, march.APART, march.WIDTH]] = self.room, apart, seen.shape[1]
         arrays = [shape, self.grid, self.numbers, self.now, self.record, self.tried, self.page, theta, seen]
         calls = [self._calls[which] for which in ("step", "extend" if apart else "step", name)]
         return _MARCH.prepared(self.count, *arrays, *calls, native=self.is_native)
 
-    def _call(self, name: str, first: Sequence[Rows], out: Rows, *, goes_on: bool = True) -> Call:
+    def _call(self, name: str, first: Sequence[Rows], out: Rows, *, goes_on: bool = True, width: int = 1) -> Call:
         """A function of the code: its first blocks, then what is held."""
-        native = self.code.functions[name]
+        native = self.code.functions[name] if width == 1 else self.code.in_lanes
         ins = [*first, *(Rows(array, goes_on=goes_on) for array in self.held.values())]
         if native.interface.parameters:
             ins.append(Rows(self.works[name], goes_on=goes_on))
-        return Call(native, ins, out)
+        return Call(native, ins, out, width)

@@ -21,7 +21,7 @@ from torseur.emit import NativeFunction
 from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.kept import kept
-from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.lanes import Lanes, StepFacts
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem, Solvable
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
@@ -49,16 +49,6 @@ class Pieces:
     extend: Function | None = None
     terms: int = 0
     iterates: bool = False
-
-
-@dataclass(frozen=True)
-class StepFacts:
-    """What is known of the pieces without their functions."""
-
-    layout: Layout
-    evaluations: int
-    iterates: bool
-    functions: tuple[str, ...]
 
 
 class Method(Protocol):
@@ -114,9 +104,14 @@ class StepCode:
             return StepFacts(pieces.layout, pieces.evaluations, pieces.iterates, tuple(functions))
 
         self.facts = found = store.facts(facts)
-        self.layout = found.layout
         self.functions = store.functions(found.functions, lambda: derived()[1], lanes=1)
+        self.in_lanes = store.function("step", lambda: derived()[0].step, batches=True, exact=True)
+        """The step on vector lanes: compiled when runs go side by side; the bits are those of one run."""
         self._last: tuple[bytes, dict[str, NativeFunction]] | None = None
+
+    @property
+    def layout(self) -> Layout:
+        return self.facts.layout
 
     @classmethod
     def of(cls, method: Method, problem: Solvable) -> StepCode:
@@ -152,10 +147,9 @@ class Stepper:
         place: int = 0,
     ) -> None:
         self.method, self.problem, self._place = method, problem, place
-        self.code = code = StepCode.of(method, problem)
-        self.layout, self.evaluations, self.iterates = code.layout, code.facts.evaluations, code.facts.iterates
-        self._tolerance = tolerance.array(problem.size)
-        self.lanes = lanes = lanes or Lanes(code, self._tolerance)
+        self.lanes = lanes = lanes or Lanes(StepCode.of(method, problem), tolerance.array(problem.size))
+        self.code, self.layout, self._tolerance = lanes.code, lanes.code.layout, lanes.tolerance
+        self.evaluations, self.iterates = lanes.code.facts.evaluations, lanes.code.facts.iterates
         self.numbers = lanes.numbers[place]
         """Where the run is, and what its next step will be; see `torseur.simulation.solvers.march`."""
         self.page = lanes.page[place]
