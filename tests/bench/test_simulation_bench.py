@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 def test_the_report_has_its_lines():
     told = []
-    tiny = Effort(arms=("ur5",), methods=("dopri5",), until=0.05, runs=20, steps=2, budget=1e-3)
+    tiny = Effort(arms=("ur5",), methods=("dopri5",), until=0.05, runs=20, steps=2, short=4, budget=1e-3)
     report = measure(told.append, tiny)
-    assert len(told) == 3
-    assert [s.title.partition(":")[0] for s in report.sections] == ["machine", *["ur5"] * 3]
+    assert len(told) == 6
+    assert [s.title.partition(":")[0] for s in report.sections] == ["machine", *["ur5"] * 5, "panda"]
     text = report.text()
     for words in (
         "versions",
@@ -35,8 +35,13 @@ def test_the_report_has_its_lines():
         "1 lane, 1 thread",
         "2 threads",
         "million steps a second",
+        "a record by dense output",
+        "one after the other",
+        "generalised_alpha",
     ):
         assert words in text
+    assert ("times our dop853" in text) == (find_spec("scipy") is not None)
+    assert ("rollout" in text) == ("as fast as implicitfast" in text) == (find_spec("mujoco") is not None)
     compared = find_spec("mujoco") is not None  # on the same motion: the bench refuses to compare different ones
     assert ("mj_step by Euler" in text) == ("mj_step by Runge-Kutta 4" in text) == compared
 

@@ -69,7 +69,7 @@ def machine() -> Rows:
     """The processor, and the versions of everything that is compared."""
     yield "processor", f"{host().cpu}, {host().lanes.width} lanes, {os.cpu_count()} processors, one thread used"
     peers = []
-    for package in ("numpy", "llvmlite", "pin", "mujoco"):
+    for package in ("numpy", "llvmlite", "pin", "mujoco", "scipy", "casadi"):
         try:
             peers.append(f"{package} {version(package)}")
         except PackageNotFoundError:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.bench import workloads
+from torseur.bench.by_error import bent, beside_peers, implicit_steps, short_runs
 from torseur.bench.peers import machine
 from torseur.bench.timing import Report, Rows, Section, best_of_each
 from torseur.describe import Mechanism
@@ -37,6 +38,9 @@ Array = NDArray[np.float64]
 STEP = 1e-3
 """Of the methods with a given step, s."""
 
+SHORT = 0.2
+"""The end of short runs by error, s."""
+
 _GROUP = 0.05
 """Seconds of a group of calls: about as long as one of the runs it is compared with."""
 
@@ -50,6 +54,7 @@ class Effort:
         until: the end of single runs, s.
         runs: in a batch.
         steps: of each of them.
+        short: runs by error in a batch.
         budget: for each figure, s.
     """
 
@@ -58,6 +63,7 @@ class Effort:
     until: float = 100.0
     runs: int = 10_000
     steps: int = 50
+    short: int = 1000
     budget: float = 1.5
 
 
@@ -70,10 +76,15 @@ def measure(progress: Callable[[str], object] = lambda line: None, effort: Effor
             (f"{arm.name}: Runge-Kutta 4, {STEP * 1e3:g} ms, {effort.until:g} s", _fixed),
             (f"{arm.name}: steps by error, {effort.until:g} s", _adaptive),
             (f"{arm.name}: {effort.runs} runs of {effort.steps} steps", _batch),
+            (f"{arm.name}: by error, beside other programs, {effort.until / 5.0:g} s", _beside),
+            (f"{arm.name}: {effort.short} short runs by error, {SHORT:g} s", _short),
         ]
         for title, rows in parts:
             progress(f"measuring {title}")
             sections.append(Section(title, tuple(rows(arm, effort))))
+    title = f"panda: one implicit step of {STEP * 1e3:g} ms"
+    progress(f"measuring {title}")
+    sections.append(Section(title, tuple(implicit_steps(effort.budget))))
     return Report(tuple(sections))
 
 
@@ -86,9 +97,8 @@ def _arm(name: str) -> Mechanism:
 
 def _simulation(arm: Mechanism, effort: Effort, solver: dict[str, Any], *, audit: bool = True) -> Simulation:
     """An arm that falls from a bent posture; limits of its joints are not watched, so that nothing interrupts it."""
-    bent = {x.name: 0.3 * (-1) ** k for k, x in enumerate(arm.q)}
     return Simulation(
-        Study(model=arm, until=effort.until, start=bent, solver=solver, stops={"model": "ignore"}), audit=audit
+        Study(model=arm, until=effort.until, start=bent(arm), solver=solver, stops={"model": "ignore"}), audit=audit
     )
 
 
@@ -199,6 +209,18 @@ def _adaptive(arm: Mechanism, effort: Effort) -> Rows:
         yield "", f"{1e6 * (took - alone):.2f} us above the native step, {1e6 * alone:.2f} us"
         evaluations = stepper.evaluations * bare / count
         yield "", f"{1e6 * (took - evaluations):.2f} us above its {stepper.evaluations} rates alone"
+
+
+def _beside(arm: Mechanism, effort: Effort) -> Rows:
+    yield from beside_peers(arm, effort.until / 5.0, effort.budget)
+
+
+def _short(arm: Mechanism, effort: Effort) -> Rows:
+    if arm.name.startswith("ur5"):
+        with resources.as_file(resources.files("torseur.bench") / "models" / "ur5.urdf") as path:
+            yield from short_runs(arm, path, effort.short, SHORT, effort.budget)
+    else:
+        yield from short_runs(arm, None, effort.short, SHORT, effort.budget)
 
 
 # -- many runs ---------------------------------------------------------------------------------------------------------
