@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         TorseurWarning,
     )
     from torseur.formats import load, save
+    from torseur.identification.excitation import excite
     from torseur.identification.identification import identify
     from torseur.identification.measurements import Measurements, read_measurements
     from torseur.model import assemble, build, equations, equilibrium, linearise
@@ -68,6 +69,7 @@ __all__ = [
     "equilibrium",
     "errors",
     "examples",
+    "excite",
     "graph",
     "identify",
     "linearise",
@@ -107,6 +109,7 @@ _HOMES = {
     "equilibrium": "torseur.model",
     "errors": "torseur.errors",
     "examples": "torseur.examples",
+    "excite": "torseur.identification.excitation",
     "graph": "torseur.graph",
     "Measurements": "torseur.identification.measurements",
     "identify": "torseur.identification.identification",

@@ -33,6 +33,7 @@ COMMANDS = {
     "draw": Command("torseur.cli.pictures", "Draw the kinematic scheme of a mechanism."),
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
     "examples": Command("torseur.cli.starting", "List the examples that come with the package."),
+    "excite": Command("torseur.cli.excite", "Find a motion that shows the parameters of a mechanism."),
     "export": Command("torseur.cli.export", "Write C, Python, MATLAB or an FMU of a model or study."),
     "identify": Command("torseur.cli.identify", "Find parameters of a mechanism from measurements."),
     "new": Command("torseur.cli.starting", "Write a commented file to begin with."),

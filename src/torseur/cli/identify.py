@@ -1,4 +1,4 @@
-"""``torseur identify``: parameters from measurements; ``torseur excite``: motions that show them."""
+"""``torseur identify``: parameters from measurements."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""``torseur excite``: motions that show parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from torseur.cli.commands import ModelFile, extensions_option
+
+__all__ = ["excite"]
+
+_POSITIVE = click.FloatRange(min=0.0, min_open=True)
+_EACH = "Of all joints, or NAME=R,NAME=R."
+
+
+@click.command("excite")
+@click.argument("model", metavar="MODEL", type=ModelFile())
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Table to write, by default MODEL_excitation.csv."
+)
+@click.option("--kind", type=click.Choice(["fourier", "spline"]), default="fourier", show_default=True)
+@click.option("--period", type=_POSITIVE, default=10.0, show_default=True, metavar="S", help="Of the motion.")
+@click.option("--harmonics", type=click.IntRange(min=1), default=5, show_default=True, metavar="N")
+@click.option("--position", metavar="R", help=f"Largest distance from the middle, rad or m. {_EACH}")
+@click.option("--speed", metavar="R", help=f"Largest speed. {_EACH}")
+@click.option("--acceleration", metavar="R", help=f"Largest acceleration. {_EACH}")
+@click.option("--effort", metavar="R", help=f"Largest effort. {_EACH}")
+@click.option("--keep-apart", type=_POSITIVE, metavar="R", help="Capsules of this radius on all links stay apart, m.")
+@click.option("--floor", type=float, metavar="Z", help="Height of the world that links stay above, m.")
+@click.option("--starts", type=click.IntRange(min=1), default=3, show_default=True, metavar="N")
+@click.option("--iterations", type=click.IntRange(min=0), default=40, show_default=True, metavar="N")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N")
+@click.option("--step", type=_POSITIVE, default=0.01, show_default=True, metavar="S", help="Of the table.")
+@extensions_option
+def excite(
+    model: Path,
+    output: Path | None,
+    kind: str,
+    period: float,
+    harmonics: int,
+    position: str | None,
+    speed: str | None,
+    acceleration: str | None,
+    effort: str | None,
+    keep_apart: float | None,
+    floor: float | None,
+    starts: int,
+    iterations: int,
+    seed: int,
+    step: float,
+) -> None:
+    """Find a motion that shows the parameters of a mechanism.
+
+    The condition number of its base regressor is made small, within the stops of the description and the limits given.
+    The table has columns time, coordinates, speeds, accelerations: blocks `table` of a study read it.
+    """
+    from torseur.identification.clearance import Clearance, capsules_of
+    from torseur.identification.excitation import Limits
+    from torseur.identification.excitation import excite as excited
+    from torseur.model import build
+    from torseur.simulation.study.reader import load_model
+
+    built = build(load_model(model))
+    clearance = None
+    if keep_apart is not None or floor is not None:
+        clearance = Clearance(capsules_of(built, keep_apart or 0.05), floor=floor)
+    limits = Limits(
+        _table(position, "--position"),
+        _table(speed, "--speed"),
+        _table(acceleration, "--acceleration"),
+        _table(effort, "--effort"),
+        clearance,
+    )
+    found = excited(
+        built,
+        period=period,
+        harmonics=harmonics,
+        kind=kind,
+        limits=limits,
+        starts=starts,
+        iterations=iterations,
+        seed=seed,
+        step=step,
+    )
+    file = output or Path(f"{model.stem}_excitation.csv")
+    found.save(file)
+    click.echo(f"condition number {found.condition:.4g}")
+    for name, share in found.tightest.items():
+        if name != "clearance":
+            click.echo(f"  {name}: {100 * share:.3g} % of its limit")
+        else:
+            click.echo(f"  clearance: {100 * (1 - share):.3g} mm to spare")
+    click.echo(f"{file} written")
+
+
+def _table(text: str | None, where: str) -> dict[str, float] | float | None:
+    """A number, or numbers by name."""
+    from torseur.cli.assignments import number, numbers
+
+    if text is None:
+        return None
+    return numbers([text], where) if "=" in text else number("", text, where)
