@@ -80,9 +80,13 @@ def advice(found: Identification) -> tuple[Advice, ...]:
     n, s = len(found.names), found.estimate.deviations_of_equations
     if len(s) != found.model.nv:
         return ()
-    before = np.zeros((n, n))
     kept = list(found.estimate.kept)
-    before[np.ix_(kept, kept)] = np.linalg.inv(found.estimate.covariance[np.ix_(kept, kept)])
+    F = np.zeros((len(kept), n))  # what follows from the others told the same about them
+    F[np.arange(len(kept)), kept] = 1.0
+    for k, factors in found.estimate.follows.items():
+        for j, factor in factors.items():
+            F[kept.index(j), k] = factor
+    before = F.T @ np.linalg.inv(found.estimate.covariance[np.ix_(kept, kept)]) @ F
     trials = list(_trials(found.model, found.motions[0]))
     s = np.maximum(s, 1e-9 * float(s.max()))
     after = [_deviations(before + _information(found.unknowns, m, found.filled, s)) for _, m in trials]

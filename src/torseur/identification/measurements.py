@@ -92,6 +92,25 @@ class Measurements:
             units |= dict.fromkeys(channel.columns, channel.unit)
         return cls(run.time, columns, units, str(run))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Measurements], pause: float = 1.0) -> Measurements:
+        """Several records as one, with a gap of `pause` seconds between them; columns that not all have are left out.
+
+        >>> one = Measurements.of({"time": [0.0, 0.1], "q": [1.0, 2.0]})
+        >>> Measurements.joined([one, one]).time
+        array([0. , 0.1, 1.1, 1.2])
+        """
+        if not parts:
+            raise ArgumentError("there is nothing to join")
+        names = [n for n in parts[0].columns if all(n in p.columns for p in parts)]
+        times, end = list[Array](), float(parts[0].time[0]) - pause
+        for part in parts:
+            times.append(part.time - part.time[0] + end + pause)
+            end = float(times[-1][-1])
+        columns = {n: np.concatenate([p.columns[n] for p in parts]) for n in names}
+        units = {n: u for p in parts for n, u in p.units.items() if n in columns}
+        return cls(np.concatenate(times), columns, units, ", ".join(dict.fromkeys(p.source for p in parts)))
+
     def with_columns(self, columns: Mapping[str, ArrayLike]) -> Measurements:
         """With some columns in place of those there are, or beside them; None takes one away."""
         merged = {**self.columns, **{n: np.asarray(x, dtype=float) for n, x in columns.items()}}

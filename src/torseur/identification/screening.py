@@ -104,11 +104,13 @@ def screen_columns(model: Model, data: Measurements) -> list[Finding]:
     if columns.unused:
         found.append(Finding("unused", columns.unused, "nothing in the model has these names"))
     efforts = {*columns.efforts.values(), *columns.inputs.values()}
+    wide = np.diff(data.time) > 1.5 * float(np.median(np.diff(data.time)))
+    beside_gaps = np.concatenate([wide, [False]]) | np.concatenate([[False], wide])
     for name in used:
         values = data.columns[name]
         found += _holes(name, values)
         found += _still(model, name, values, columns, name in efforts)
-        found += _outliers(name, values)
+        found += _outliers(name, np.where(beside_gaps, np.nan, values))
         if name in efforts:
             found += _plateaus(name, values)
     if np.isfinite(np.stack([data.columns[n] for n in used])).all() and not any(f.kind == "gap" for f in found):
@@ -178,10 +180,8 @@ def _outliers(name: str, values: Array) -> Iterator[Finding]:
     off = np.abs(values[1:-1] - 0.5 * (values[2:] + values[:-2]))
     both = np.minimum(np.abs(values[1:-1] - values[2:]), np.abs(values[1:-1] - values[:-2]))
     usual = float(np.nanpercentile(off, 99.0))
-    bad = np.flatnonzero((off > 20.0 * usual) & (both > 10.0 * usual)) + 1 if usual > 0.0 else np.zeros(0, int)
+    bad = np.flatnonzero((off > 20.0 * usual) & (both > 10.0 * usual) & (usual > 0.0)) + 1
     if len(bad):
-        lost = np.zeros(len(values), dtype=bool)
-        lost[bad] = True
         yield Finding("outlier", (name,), f"jumps for one sample at {len(bad)} instants, the first is {bad[0] + 1}")
 
 
