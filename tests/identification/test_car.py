@@ -13,24 +13,6 @@ SPEED = 18.0
 PHASES = {"fr": 0.0, "fl": 0.9, "rr": 2.1, "rl": 3.4}
 SOUGHT = ["M1", "XX1", "XY1", "XZ1", "YY1", "YZ1", "ZZ1", "Ms", "Mw", "XXw", "ZZw"]
 SOUGHT += ["Kf", "Kr", "FV", "Kar_f", "Kar_r", "Cd"]
-    "M1",
-    "XX1",
-    "XY1",
-    "XZ1",
-    "YY1",
-    "YZ1",
-    "ZZ1",
-    "Ms",
-    "Mw",
-    "XXw",
-    "ZZw",
-    "Kf",
-    "Kr",
-    "FV",
-    "Kar_f",
-    "Kar_r",
-    "Cd",
-]
 
 
 def on_bumps(car):

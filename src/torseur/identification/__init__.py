@@ -9,6 +9,9 @@ screening              what is wrong with measurements
 estimation             least squares, standard deviations
 identification         all of this in one call, and its result
 essential              what is needed, and what motion would show the rest
+excitation, clearance  motions that show parameters, within limits
+recursive              estimates that follow measurements
+output_error           parameters by simulation
 physical, described    parameters that bodies can have; values for the description
 =====================  ==============================================================================
 """
