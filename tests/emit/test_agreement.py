@@ -122,6 +122,7 @@ def test_cutting_random_functions_in_chunks_changes_no_result(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TORSEUR_CACHE", "off")
         patch.setattr(kernel, "CHUNK", data.draw(st.sampled_from([1, 2, 3, 7])))
+        patch.setattr(kernel, "ANGLES", data.draw(st.sampled_from([1, 2, 3])))
         assert_agrees(function, args, results_of(compile(function, lanes=4, tier=Tier.QUICK), *args))
 
 

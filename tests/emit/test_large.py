@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from support.rounding import assert_agrees
-from torseur.emit import Tier, compile, loop
+from torseur.emit import Tier, compile, kernel, loop
 from torseur.emit.ir import Lanes
 from torseur.emit.source import module_text
-from torseur.graph import Function, Graph, Role, evaluate, select, sin
+from torseur.graph import Function, Graph, Role, cos, evaluate, select, sin
 
 
 def long_chain(n):
@@ -68,3 +68,15 @@ def test_working_memory_on_the_heap_is_as_good_as_on_the_stack(lanes, monkeypatc
     assert_agrees(function, [a[0] for a in args], [native(*(a[0] for a in args))])
     bound = native.bind(args[1][0])
     assert_agrees(function, [args[0], args[1][0], args[2]], [bound(args[0], args[2])])
+
+
+def test_no_piece_grows_with_the_number_of_sines_and_no_angle_is_done_twice():
+    def pieces(count):
+        g = Graph()
+        x = g.block("x", count)
+        text, _ = module_text({"": Function("f", [x], {"y": [sin(a) * cos(a) for a in x]})}, Lanes(1))
+        return text, max(piece.count("\n") for piece in text.split("\ndefine ")[1:])
+
+    (few, longest), (many, longest_of_many) = pieces(40 * kernel.ANGLES), pieces(80 * kernel.ANGLES)
+    assert longest_of_many <= longest
+    assert len(many) < 2.1 * len(few)

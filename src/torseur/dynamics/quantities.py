@@ -44,6 +44,7 @@ from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import RANK, Options, Workbench, collect
 from torseur.errors import ArgumentError, ModelError, choice
 from torseur.graph import Expr, Function, minimum, ops, substitute
+from torseur.graph.collecting import collector_at_rest
 from torseur.graph.function import reachable
 
 __all__ = ["QUANTITIES", "Options", "Quantity", "Workbench", "function_of", "options_of"]
@@ -345,6 +346,7 @@ def _near(word: str, known: Iterable[str]) -> str | None:
     return f"did you mean {near[0]}?" if near else None
 
 
+@collector_at_rest()
 def function_of(
     mechanism: Mechanism, quantity: str, options: Options | None = None, fixed: Mapping[str, float] | None = None
 ) -> Function:

@@ -36,6 +36,7 @@ from typing import Any, TypeVar
 
 from torseur.emit.jit import host
 from torseur.errors import CacheWarning, CompileError
+from torseur.graph.collecting import collector_at_rest
 
 __all__ = [
     "CacheInfo",
@@ -234,7 +235,8 @@ def used(
             directory = _usable()
             if directory is not None:
                 _discard(directory / (key + _SUFFIX))
-    fresh = make()
+    with collector_at_rest():
+        fresh = make()
     save(key, *fresh)
     return use(*fresh)
 

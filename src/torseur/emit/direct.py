@@ -40,6 +40,8 @@ _DATA, _NDIM, _SHAPE, _DESCR, _FLAGS = 16, 24, 32, 56, 64
 _READY = 0x0001 | 0x0100  # C-contiguous and aligned
 _DOUBLE = 12
 _STACK = 64 * 1024
+_GROUP = 64
+"""Results that are looked at in one pass of a loop: written out one by one, thousands of them take LLVM seconds."""
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _ARRAY_NEW, _ARRAY_RETURN = 93, 76  # PyArray_New and PyArray_Return in the table of NumPy's C-API
 
@@ -108,13 +110,13 @@ class _DirectWriter:
     def __init__(self, module: Module, function: Function, staged: Staged, size: int) -> None:
         self.module, self.function, self.staged, self.size = module, function, staged, size
         self.body = Body()
-        self.context = self.given = ""
+        self.context = self.given = self.total = ""
 
     def write(self, free: Sequence[int]) -> None:
         """Positional arguments come first; the inputs after them are read from the context."""
         body, module = self.body, self.module
         memory = body.value(f"alloca [{max(self.size, 1)} x i8], align 64")
-        layout = self._batch_layout(free)
+        self.total, layout = body.value("alloca double, align 8"), self._batch_layout(free)
         self.context = body.value(f"load ptr, ptr {body.at('%self', _DATA)}")
         for imported in ("torseur.array_type", "torseur.double_type"):
             module.external(imported)
@@ -254,12 +256,16 @@ class _DirectWriter:
 
     def _return_or_drop(self, results: Sequence[str], targets: Sequence[str]) -> None:
         """Return the results unless there is a nan in them: what stands behind may have something to say about it."""
-        body = self.body
-        total = Lanes(1).number(0.0)
+        body, place = self.body, self.total
+        body.do(f"store double {Lanes(1).number(0.0)}, ptr {place}")
         for output, target in zip(self.function.outputs, targets, strict=True):
-            for k in range(prod(output.shape)):
-                x = body.value(f"load double, ptr {body.at(target, 8 * k)}")
-                total = body.value(f"fadd double {total}, {body.value(f'fmul double {x}, {Lanes(1).number(0.0)}')}")
+            groups, rest = divmod(prod(output.shape), _GROUP)
+            if groups:
+                with body.loop(str(groups)) as group:
+                    start = body.value(f"getelementptr [{_GROUP} x double], ptr {target}, i64 {group}")
+                    self._add_nothing(start, _GROUP)
+            self._add_nothing(body.at(target, 8 * _GROUP * groups), rest)
+        total = body.value(f"load double, ptr {place}")
         good, bad = body.fresh("good"), body.fresh("bad")
         body.do(f"br i1 {body.value(f'fcmp ord double {total}, {total}')}, label %{good}, label %{bad}")
         body.label(good)
@@ -267,6 +273,15 @@ class _DirectWriter:
         body.label(bad)
         self._drop(results)
         body.do("br label %fallback")
+
+    def _add_nothing(self, pointer: str, count: int) -> None:
+        """Add zero times some numbers to the total: nothing, unless one of them is not finite."""
+        body = self.body
+        total = body.value(f"load double, ptr {self.total}")
+        for k in range(count):
+            x = body.value(f"load double, ptr {body.at(pointer, 8 * k)}")
+            total = body.value(f"fadd double {total}, {body.value(f'fmul double {x}, {Lanes(1).number(0.0)}')}")
+        body.do(f"store double {total}, ptr {self.total}")
 
     def _as_seen(self, k: int, array: str) -> str:
         """A result without a shape as a scalar; the array is given away for it."""

@@ -29,6 +29,9 @@ __all__ = ["CHUNK", "Place", "Sink", "write_function", "write_kernel"]
 CHUNK = 1000
 """Nodes in one piece of straight-line code, products that are fused not counted."""
 
+ANGLES = 32
+"""Angles whose sine and cosine are in one piece: each pair is written out as some sixty instructions."""
+
 Place = tuple[str, int]
 """Where a value is: a pointer and how many values behind it."""
 
@@ -159,8 +162,24 @@ def _is_gated(node: Node) -> bool:
     return isinstance(lowered, Loops) and lowered.is_gated
 
 
+def _cut(nodes: list[Node]) -> list[list[Node]]:
+    """Pieces of so many nodes, or angles; both functions of an angle stay together."""
+    chunks: list[list[Node]] = [[]]
+    angles: set[int] = set()
+    for node in nodes:
+        angle = node.args[0].id if node.op in _TRIGONOMETRIC else None
+        full = len(chunks[-1]) >= CHUNK or (angle is not None and len(angles) >= ANGLES)
+        if full and angle not in angles:
+            chunks.append([])
+            angles = set()
+        chunks[-1].append(node)
+        if angle is not None:
+            angles.add(angle)
+    return chunks
+
+
 def _plan(nodes: list[Node], operands: Operands) -> _Plan:
-    chunks = [nodes[k : k + CHUNK] for k in range(0, len(nodes), CHUNK)] or [[]]
+    chunks = _cut(nodes)
     plan = _Plan(chunks)
     last = {node.id: k for k, chunk in enumerate(chunks) for node in chunk}
     for k, chunk in enumerate(chunks):

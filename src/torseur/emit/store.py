@@ -31,6 +31,7 @@ from torseur.emit.native import (
     compile_together_keyed,
 )
 from torseur.errors import CompileError
+from torseur.graph.collecting import collector_at_rest
 from torseur.graph.function import Function
 
 __all__ = ["Store"]
@@ -61,7 +62,8 @@ class Store:
     def facts(self, make: Callable[[], Facts]) -> Facts:
         """A plain record: names, sizes, whatever can be pickled."""
         if self.key is None or not _is_native():
-            return make()
+            with collector_at_rest():
+                return make()
         return cache.remembered(self.key, make)
 
     def function(
