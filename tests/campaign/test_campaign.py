@@ -327,3 +327,11 @@ def test_more_runs_than_the_disk_holds_are_refused_before_the_start(tmp_path, mo
     with pytest.raises(ts.ArgumentError, match="disk"):
         ts.run_campaign(written(tmp_path), tmp_path / "out")
     assert not bytes_in(tmp_path / "out")
+
+
+def test_a_million_millions_of_runs_are_refused_at_once(tmp_path):
+    text = (
+        HEAD + "factors: {m: {grid: {low: 1, high: 2, count: 1000000}}, c: {grid: {low: 1, high: 2, count: 1000000}}}\n"
+    )
+    with pytest.raises(ts.ArgumentError, match="more runs than the disk holds"):
+        ts.run_campaign(written(tmp_path, text + "indicators: {end: {final: a}}\n"), tmp_path / "out")

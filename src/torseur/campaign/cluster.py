@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -51,20 +51,20 @@ class Cluster:
 
 
 def chunks_by_workers(
-    work: Work, missing: Sequence[int], cluster: Cluster, keep: Callable[[int, bytes, bytes | None], None]
+    work: Work, missing: Iterator[int], cluster: Cluster, keep: Callable[[int, bytes, bytes | None], None]
 ) -> None:
     """Let workers compute chunks, and keep each as it comes."""
     distributed = _distributed()
     task = Task(tuple(sorted(texts_of(work.campaign).items())), cluster.extensions, __version__)
     with _client(distributed, cluster) as client:
-        waiting, lost, kept = iter(missing), list[str](), 0
+        lost, kept = list[str](), 0
         open_futures: dict[Any, int] = {}
         queue = distributed.as_completed()
 
         def submit() -> None:
             """As many as the workers that are there now can take; jobs come one by one, and go."""
             threads = sum(client.nthreads().values()) or cluster.workers
-            for k in islice(waiting, max(AHEAD * threads - len(open_futures), 0)):
+            for k in islice(missing, max(AHEAD * threads - len(open_futures), 0)):
                 future = client.submit(task.files, k, pure=False)
                 open_futures[future] = k
                 queue.add(future)

@@ -68,10 +68,10 @@ def run_work(
     if work.campaign.search is not None:
         _search(work, folder, threads or os.cpu_count() or 1, cluster, progress)
         return
-    missing = folder.missing(work.chunks)
-    folder.check_room(work, len(missing))
-    runs = [last - first for first, last in map(work.span, missing)]
-    stored, began = work.runs - sum(runs), time.perf_counter()
+    there = folder.stored()
+    folder.check_room(work, work.chunks - len(there))
+    missing = (k for k in range(work.chunks) if k not in there)
+    stored, began = sum(last - first for first, last in map(work.span, there)), time.perf_counter()
     done = 0
 
     def keep(k: int, table: bytes, channels: bytes | None) -> None:
@@ -80,13 +80,14 @@ def run_work(
         first, last = work.span(k)
         done += last - first
         if progress is not None:
-            left = (time.perf_counter() - began) / done * (sum(runs) - done)
+            left = (time.perf_counter() - began) / done * (work.runs - stored - done)
             progress(Progress(stored + done, work.runs, left))
 
     if progress is not None:
         progress(Progress(stored, work.runs, None))
-    if cluster is not None and missing:
-        chunks_by_workers(work, missing, cluster, keep)
+    if cluster is not None:
+        if stored < work.runs:
+            chunks_by_workers(work, missing, cluster, keep)
         return
     for k in missing:
         chunk = work.results(k, threads or os.cpu_count() or 1)

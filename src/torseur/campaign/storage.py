@@ -137,10 +137,9 @@ class Folder:
         """The files of all chunks that are there, by number."""
         return sorted((self.path / part).glob("chunk-*"), key=lambda file: (len(file.name), file.name))
 
-    def missing(self, chunks: int) -> list[int]:
-        """Chunks that are not there yet."""
-        there = {path.name for path in self.files()}
-        return [k for k in range(chunks) if self.file(k).name not in there]
+    def stored(self) -> frozenset[int]:
+        """The numbers of the chunks that are there."""
+        return frozenset(int(path.stem.removeprefix("chunk-")) for path in self.files())
 
     def store(self, k: int, table: bytes, channels: bytes | None) -> None:
         """A chunk, complete; it counts once its table is there."""

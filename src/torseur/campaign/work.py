@@ -156,7 +156,14 @@ class Work:
         for path, name, what, known in wanted:
             if name not in known:
                 expected, remedy = guess(name, known)
-                found.append(Fault(path, f"no run has a {what} '{name}'", expected=expected, remedy=remedy))
+                found.append(
+                    Fault(
+                        path,
+                        f"no run has {'an' if what == 'event' else 'a'} {what} '{name}'",
+                        expected=expected,
+                        remedy=remedy,
+                    )
+                )
         if found:
             raise ModelError.of(found)
 
