@@ -1,5 +1,6 @@
 """The words of reports: nothing is missing in French, nothing is said that has no term."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -15,14 +16,16 @@ from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.study.study import Study
 from torseur.simulation.switching.modes import Say
 from torseur.spatial.joints import KINDS as JOINTS
-from torseur.views.plots.figures import GROUPS
+from torseur.views.plots import vehicle
+from torseur.views.plots.figures import GROUPS, VEHICLE
 from torseur.views.plots.paths import VIEWS
-from torseur.views.plots.words import QUANTITIES
+from torseur.views.plots.vehicle import OF_WHEELS
+from torseur.views.plots.words import QUANTITIES, axis_label
 from torseur.views.report.citations import REFERENCES, USES
 from torseur.views.report.document import Code, Language, Text
 from torseur.views.report.kinds import KINDS
 from torseur.views.report.math import parsed
-from torseur.views.report.phrases import PHRASES, is_known, translated
+from torseur.views.report.phrases import AXES, PHRASES, is_known, translated
 from torseur.views.report.terms import TERMS
 from torseur.views.report.typography import NARROW, NO_BREAK, digits_of, set_words
 from torseur.views.report.words import Words
@@ -87,7 +90,7 @@ def test_all_that_is_said_of_starts_and_figures_has_a_term():
     starts = Study.model_fields["start_from"].annotation.__args__
     assert {f"study.start.{x}" for x in starts} <= TERMS.keys()
     assert {f"stability.{x.name.lower()}" for x in Stability} <= TERMS.keys()
-    assert {f"figure.{x}" for x in GROUPS} <= TERMS.keys()
+    assert {f"figure.{x}" for x in (*GROUPS, VEHICLE)} <= TERMS.keys()
 
 
 # -- phrases of other modules ------------------------------------------------------------------------------------------
@@ -98,6 +101,9 @@ def spoken():
     yield from (say.value for say in Say)
     yield from ("rises", "falls")
     yield from QUANTITIES.values()
+    yield axis_label("")
+    yield from (what for _, what, _, _ in OF_WHEELS)
+    yield from re.findall(r'_(?:series|by_wheel)\(run, "([a-z][a-z ]+)"', inspect.getsource(vehicle))
     yield from (words for _, _, words in VIEWS)
     yield from (
         "energy",
@@ -110,7 +116,7 @@ def spoken():
 
 
 def test_what_other_modules_say_is_known_in_french():
-    assert not [phrase for phrase in spoken() if not is_known(phrase)]
+    assert not [phrase for phrase in spoken() if not is_known(phrase) and phrase not in AXES]
 
 
 def test_the_most_particular_phrase_is_taken_and_numbers_get_commas():

@@ -40,8 +40,10 @@ INSTANCE
 
 static void told(instance *c, int status)
 {
+    int ends = status == STUDY_STOPPED;
     if (status != STUDY_OK && c->logger)
-        c->logger(c->environment, c->name, fmi2Error, "error", "%s", STUDY_message(status));
+        c->logger(c->environment, c->name, ends ? fmi2OK : fmi2Error, ends ? "end" : "error", "%s",
+                  STUDY_message(status));
 }
 
 EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }

@@ -26,8 +26,9 @@ INSTANCE
 
 static void told(instance *c, int status)
 {
+    int ends = status == STUDY_STOPPED;
     if (status != STUDY_OK && c->logger)
-        c->logger(c->environment, fmi3Error, "error", STUDY_message(status));
+        c->logger(c->environment, ends ? fmi3OK : fmi3Error, ends ? "end" : "error", STUDY_message(status));
 }
 
 static instance *made(fmi3String name, fmi3String token, fmi3Environment environment, fmi3Log log)

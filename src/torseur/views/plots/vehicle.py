@@ -22,7 +22,7 @@ from torseur.views.plots.style import COLOURS, DASHES, INK, draw_line, new_figur
 from torseur.views.plots.words import axis_label
 from torseur.views.run_poses import frame_poses
 
-__all__ = ["is_vehicle", "plot_vehicle"]
+__all__ = ["OF_WHEELS", "is_vehicle", "plot_vehicle"]
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ LEAST = 0.02
 """Share of its values that an axis spans at least."""
 DEGREES, KILO, MILLI, PERCENT = 180.0 / np.pi, 1e-3, 1e3, 100.0
 
-_OF_WHEELS = (
+OF_WHEELS = (
     ("Fz", "vertical load", "kN", KILO),
     ("grip", "friction used", "", 1.0),
     ("kappa", "longitudinal slip", "%", PERCENT),
@@ -215,7 +215,7 @@ def _of_suspension(run: Run) -> Iterator[_Panel]:
 
 def _of_wheels(run: Run) -> Iterator[_Panel]:
     assert run.mechanism is not None
-    for key, what, unit, factor in _OF_WHEELS:
+    for key, what, unit, factor in OF_WHEELS:
         lines = [
             _Line(name.replace("_", " "), run.time, factor * run[f"{name}_{key}"], *look)
             for name, look in _wheels(run.mechanism).items()

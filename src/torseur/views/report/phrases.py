@@ -10,7 +10,7 @@ from functools import cache
 
 from torseur.views.report.document import Language
 
-__all__ = ["PHRASES", "is_known", "translated"]
+__all__ = ["AXES", "PHRASES", "is_known", "translated"]
 
 PHRASES: dict[str, str] = {
     # -- coordinates and speeds ----------------------------------------------------------------------------------------
@@ -94,6 +94,22 @@ PHRASES: dict[str, str] = {
     "loops and constraints gap": "écart des boucles et liaisons",
     "contacts and stops gap": "écart des contacts et butées",
     "energy of {} error": "erreur d’énergie de {}",
+    "no unit": "sans unité",
+    # -- figures of vehicles -------------------------------------------------------------------------------------------
+    "forward speed": "vitesse longitudinale",
+    "lateral speed": "vitesse latérale",
+    "forward": "vers l’avant",
+    "to the left": "vers la gauche",
+    "yaw rate": "vitesse de lacet",
+    "roll and pitch": "roulis et tangage",
+    "travel from the start": "débattement depuis le départ",
+    "vertical load": "charge verticale",
+    "friction used": "adhérence utilisée",
+    "longitudinal slip": "glissement longitudinal",
+    "side slip angle": "angle de dérive",
+    "longitudinal force": "effort longitudinal",
+    "lateral force": "effort latéral",
+    "aligning moment": "moment d’auto-alignement",
     # -- schemes -------------------------------------------------------------------------------------------------------
     "planar base: {}": "base plane : {}",
     "floating base: {}": "base flottante : {}",
@@ -109,6 +125,17 @@ PHRASES: dict[str, str] = {
     "world": "repère fixe",
     "free form": "cinématique libre",
 }
+
+
+AXES: dict[str, str] = {
+    "yaw": "lacet",
+    "roll": "roulis",
+    "pitch": "tangage",
+    "steering": "braquage",
+    "camber": "carrossage",
+    "articulation": "articulation",
+}
+"""Of axes alone: elsewhere these may be names that a user gave."""
 
 
 def translated(text: str, language: Language) -> str:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from torseur.views.plots.style import METADATA, WIDTH, folded, styled
 from torseur.views.report.document import Language
-from torseur.views.report.phrases import is_known, translated
+from torseur.views.report.phrases import AXES, is_known, translated
 from torseur.views.report.typography import decimal
 from torseur.views.scheme.svg import Circle, Polyline, Shape, Sheet, Words
 
@@ -166,7 +166,7 @@ def localised(figure: Any, language: Language) -> Any:
     for ax in figure.axes:
         for text in _texts(ax):
             text.set_text(_label(text.get_text(), language))
-        ax.yaxis.label.set_text(folded(ax.yaxis.label.get_text()))
+        ax.yaxis.label.set_text(folded(_label(ax.yaxis.label.get_text(), language, AXES)))
         with styled():
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_major_formatter(_formatter(language))
@@ -174,16 +174,16 @@ def localised(figure: Any, language: Language) -> Any:
 
 
 def _texts(ax: Any) -> Iterator[Any]:
-    yield from (ax.xaxis.label, ax.yaxis.label, ax.title, ax._left_title, *ax.texts)
+    yield from (ax.xaxis.label, ax.title, ax._left_title, *ax.texts)
     legend = ax.get_legend()
     if legend is not None:
         yield from legend.get_texts()
 
 
-def _label(text: str, language: Language) -> str:
+def _label(text: str, language: Language, more: Mapping[str, str] | None = None) -> str:
     """'angular speed (rad/s)': the words before the unit."""
     words, unit = re.fullmatch(r"(.*?)( \([^()]*\))?", text.replace("\n", " "), re.DOTALL).groups()  # type: ignore[union-attr]
-    return translated(words, language) + (unit or "")
+    return ((more or {}).get(words) or translated(words, language)) + (unit or "")
 
 
 def _formatter(language: Language) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from torseur.simulation.results.result import Run
 from torseur.views.plots.figures import GROUPS, figures_to_draw
 from torseur.views.report.document import Block, Code, Figure, Inline, Line, Section, Text, Unit, Value
 from torseur.views.report.formula_math import Symbols
-from torseur.views.report.phrases import is_known
 from torseur.views.report.pictures import Plotted, localised
 from torseur.views.report.terms import TERMS
 from torseur.views.report.words import Words
@@ -37,12 +35,6 @@ class ResultsPart:
     @property
     def symbols(self) -> Symbols:
         return Symbols() if self.run.mechanism is None else Symbols.of(self.run.mechanism)
-
-    @cached_property
-    def own_names(self) -> frozenset[str]:
-        """What a user called, which no language changes."""
-        m = self.run.mechanism
-        return frozenset() if m is None else frozenset([*m.inputs, *m.outputs, *m.parameters, *(x.name for x in m.q)])
 
     def section(self) -> Section:
         say = self.words.say
@@ -104,8 +96,9 @@ class ResultsPart:
 
     def _shown(self, name: str) -> Inline:
         """A symbol, if the name is one; words stay as they are recorded."""
-        if is_known(words := name.replace("_", " ")) and name not in self.own_names:
-            return self.words.phrase(words)
+        channel = self.run.channels.get(name)
+        if channel is not None and channel.role is Role.ENERGY:
+            return self.words.phrase(name.replace("_", " "))
         is_word = re.fullmatch(r"[A-Za-z]{2,}\d*_\w+|\w*\W.*", name) and name not in self.symbols.known
         return Code(name) if is_word else self.symbols.name(name)
 

@@ -169,6 +169,7 @@ RUNS: dict[str, Term] = {
     "figure.states": Term("States of blocks.", "États des blocs."),
     "figure.energies": Term("Energies.", "Énergies."),
     "figure.audit": Term("Errors of the balances.", "Erreurs des bilans."),
+    "figure.vehicle": Term("The vehicle and its wheels.", "Le véhicule et ses roues."),
     "figure.paths": Term(
         "Paths of frames; a ring marks the start, a dot the end.",
         "Trajectoires de repères ; un cercle marque le départ, un point l’arrivée.",
