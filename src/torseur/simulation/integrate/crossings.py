@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class EventSigns:
     def __init__(self, count: int, invariants: Sequence[int] = ()) -> None:
         self._invariants = list(invariants)
         self.sign = np.zeros(count)
-        self._slope = np.zeros(count)  # the largest seen lately, which tells how far from zero rounding can put g
+        self._slope = np.zeros(count)  # where the step begins; its size tells how far from zero rounding can put g
 
     def begin(self, stepper: Stepper, fired: tuple[int, ...] = ()) -> None:
         """Read the signs at a restart. Of those that just fired, and of zeros, the slope decides.
@@ -54,7 +53,7 @@ class EventSigns:
         An invariant that is below zero, if only by rounding, has still to be met: it counts as positive.
         """
         g, slope = stepper.g, stepper.record[stepper.layout.slopes]
-        near = _rounding(np.maximum(np.abs(slope), self._slope))
+        near = np.maximum(np.abs(slope), np.abs(self._slope)) * (10.0 * PRECISION) + 1e-15
         after = np.where(g == 0.0, np.sign(slope), np.sign(g))
         seen = after.copy()
         after[self._invariants] = 1.0
@@ -62,7 +61,7 @@ class EventSigns:
             after[k] = (np.sign(slope[k]) or self.sign[k]) if abs(g[k]) <= near[k] else seen[k]
             if after[k] == 0.0 and k in self._invariants:
                 after[k] = 1.0
-        self.sign, self._slope = after, np.abs(slope)
+        self.sign, self._slope = after, slope.copy()
 
     def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[ZeroCrossing]:
         """All first crossings after a place in the step tried last, in order."""
@@ -87,7 +86,7 @@ class EventSigns:
 
     def accept(self, stepper: Stepper) -> None:
         """Take over what was zero at the beginning of the step and is not at its end."""
-        self._slope = np.abs(stepper.record[stepper.layout.slopes])
+        self._slope = stepper.record[stepper.layout.slopes].copy()
         self.sign = np.where(self.sign == 0.0, np.sign(stepper.g), self.sign)
 
     def _look(self, stepper: Stepper, k: int) -> Callable[[float], tuple[float, float]]:
@@ -103,15 +102,17 @@ class EventSigns:
     def _dip(self, stepper: Stepper, h: float, k: int, start: float) -> float | None:
         """Where, between two values of one sign, the function is on the other side; None if it is not.
 
-        By more than rounding: where a step begins on a zero with almost no slope, as where friction lets go,
-        that of the interpolation may be on either side.
+        At the beginning of the step its slope is that of the motion: where friction lets go or a contact opens it is
+        almost nothing, and that of the interpolation may have the other sign.
         """
         look, width = self._look(stepper, k), 1.0 - start
         (g0, slope0), (g1, slope1) = look(start), look(1.0)
+        if start == 0.0:
+            slope0 = float(self.sign[k] * self._slope[k])
         if slope0 >= 0.0 or slope1 <= 0.0:
             return None
         place = start + width * _lowest(g0, g1, slope0 * h * width, slope1 * h * width)
-        return place if look(place)[0] < -_rounding(float(self._slope[k])) else None
+        return place if look(place)[0] < 0.0 else None
 
     def _locate(self, stepper: Stepper, h: float, k: int, start: float, end: float) -> float:
         """A place just behind the zero."""
@@ -129,11 +130,6 @@ class EventSigns:
         while start + width < end and look(start + width)[1] >= 0.0:
             width *= 2.0
         return min(start + width, end)
-
-
-def _rounding(slope: Any) -> Any:
-    """How far from zero an event function with a slope (1/s) may be where it is met."""
-    return slope * (10.0 * PRECISION) + 1e-15
 
 
 def _lowest(g0: float, g1: float, slope0: float, slope1: float) -> float:
