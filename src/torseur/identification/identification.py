@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -180,9 +180,10 @@ class Identification:
 
     def validate(self, data: Measurements | str | os.PathLike[str] | Run, *, imu_frame: str = BASE) -> Prediction:
         """The efforts of other measurements, which the estimate has not seen, as it predicts them."""
-        measured = _measured(data)
-        motions = motions_of(self.model, measured, self.filtering, imu_frame=imu_frame)
-        return self._predicted(blocks_of(self.unknowns, motions, self.filled, self.filtering, self.form))
+        # Both sides pass the same filter as those of the estimate, so that their noise can be compared.
+        plan = replace(self.filtering, band=self.filtering.band or 2.0 * self.motions[0].band)
+        motions = motions_of(self.model, _measured(data), plan, imu_frame=imu_frame)
+        return self._predicted(blocks_of(self.unknowns, motions, self.filled, plan, self.form))
 
     def _predicted(self, blocks: Sequence[Block]) -> Prediction:
         known = [np.where(b.used, b.y, np.nan) for b in blocks]
@@ -254,7 +255,7 @@ def identify(
         refused(findings, measured.source)
     lost = {n: f.lost for f in findings if f.lost is not None for n in f.columns}
     sought = unknowns_of(model, unknowns, along)
-    motions = motions_of(model, measured, plan, imu_frame=imu_frame, lost=lost)
+    motions = motions_of(model, measured, plan, imu_frame=imu_frame, lost=lost, is_dry="FS" in along)
     findings += screen_efforts(model, measured, sought, motions, plan.band or 2.0 * motions[0].band)
     if checks == "refuse":
         refused(findings, measured.source)

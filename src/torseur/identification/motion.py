@@ -52,6 +52,8 @@ Array = NDArray[np.float64]
 EFFORTS = ("tau_", "effort_", "torque_", "force_")
 _IMU = re.compile(r"(?P<name>.+)_(?P<axis>[fw][xyz])$")
 _AXES = ("fx", "fy", "fz", "wx", "wy", "wz")
+_LINGERS = 0.03
+"""Of the period of the fastest motion."""
 SHORTEST = 50
 """Samples of a stretch below which it is left out."""
 
@@ -166,6 +168,7 @@ def motions_of(
     *,
     imu_frame: str = BASE,
     lost: dict[str, NDArray[np.bool_]] | None = None,
+    is_dry: bool = False,
 ) -> list[Motion]:
     """The motions that measurements show, one for each stretch without a gap.
 
@@ -175,6 +178,7 @@ def motions_of(
         filtering: how.
         imu_frame: the frame of the sensor.
         lost: by column instants whose equations are not to be used, such as those of a saturated effort.
+        is_dry: whether dry friction is sought on joints that have none in the description.
     """
     columns = Columns.of(model, list(data.columns))
     _check_complete(model, columns, data.source)
@@ -186,7 +190,7 @@ def motions_of(
         longest = max((len(s) for s in found), default=0)
         expected = f"a stretch of {SHORTEST} samples without a gap"
         raise ArgumentError("too few samples", where=data.source, expected=expected, got=f"at most {longest}")
-    return [_Reader(model, data, columns, filtering, imu_frame, lost or {}, s, step).motion() for s in rest]
+    return [_Reader(model, data, columns, filtering, imu_frame, lost or {}, is_dry, s, step).motion() for s in rest]
 
 
 def _check_complete(model: Model, columns: Columns, source: str) -> None:
@@ -223,6 +227,7 @@ class _Reader:
     filtering: Filtering
     imu_frame: str
     lost: dict[str, NDArray[np.bool_]]
+    is_dry: bool
     stretch: Stretch
     step: float
 
@@ -246,6 +251,7 @@ class _Reader:
             tau[:, k] = self._raw(name)
         for name, bad in self.lost.items():
             lost |= bad[self.stretch.begin : self.stretch.end, None] & self._rows_of(name)
+        lost |= self._lingering(raw, q, v, cutoff, band)
         rows = None
         if self.columns.multipliers:
             rows = np.stack([self._raw(self.columns.multipliers[k]) for k in sorted(self.columns.multipliers)], axis=1)
@@ -258,6 +264,31 @@ class _Reader:
         """Whether nothing is filtered or derived."""
         n = self.model.nv
         return self.filtering.measured_rates and len(self.columns.speeds) == len(self.columns.accelerations) == n
+
+    def _lingering(self, raw: Array, q: Array, v: Array, cutoff: float, band: float) -> NDArray[np.bool_]:
+        """Where a speed stays so near zero that noise decides its sign, and with it that of dry friction.
+
+        What the filter took off the position tells the noise of the speed.
+        """
+        found = np.zeros(v.shape, dtype=bool)
+        if self._all_measured:
+            return found
+        from scipy.ndimage import binary_opening
+
+        rough = {
+            getattr(load, "coordinate", None)
+            for load in self.model.mechanism.loads.values()
+            if any(getattr(load, n, 0.0) != 0.0 for n in ("friction", "motor_friction", "joint_friction"))
+        }
+        share = 2.0 * np.pi * cutoff * np.sqrt(2.0 * cutoff * self.step / 3.0)
+        for k, c in rates_of(self.model.mechanism).items():
+            if not (self.is_dry or self.model.coordinates[c].name in rough):
+                continue
+            noise = 1.4826 * float(np.median(np.abs(raw[:, c] - q[:, c]))) * share
+            near = np.abs(v[:, k]) < 4.0 * noise
+            if not near.all():
+                found[:, k] = binary_opening(near, np.ones(max(2, int(_LINGERS / (band * self.step))), dtype=bool))
+        return found
 
     def _rows_of(self, name: str) -> NDArray[np.bool_]:
         """The equations that a column enters: those of its effort, all of them for an input."""

@@ -45,7 +45,7 @@ def prediction(shown: Prediction, title: str) -> Any:
                 ax.plot(t, f[:, k], color=COLOURS[1], linewidth=0.8, **told)
                 ax.plot(t, y[:, k] - f[:, k], color=COLOURS[6], linewidth=0.6, **rest)
             ax.set_title(f"{shown.names[k]}   residual {100 * shown.relative[k]:.2g} %")
-        axes[0].legend(ncols=3, loc="upper right", fontsize=7)
+        axes[0].legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=7)
         axes[-1].set_xlabel("time, s")
         title_of(figure, title)
     return figure
