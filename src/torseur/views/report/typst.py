@@ -28,7 +28,7 @@ from torseur.views.report.document import (
     Value,
     figures,
 )
-from torseur.views.report.math import is_tall
+from torseur.views.report.math import Fenced, Fraction, Math, Number, Row, Scripted, Sign, Word, is_tall
 from torseur.views.report.numbering import Numbering
 from torseur.views.report.typography import NO_BREAK, digits_of, plain, unit_parts
 from torseur.views.report.typst_math import quoted, to_typst_math
@@ -176,8 +176,14 @@ class _Writer:
             case Code(text):
                 return f"#raw({quoted(text)});"
             case Formula(math):
-                inside = to_typst_math(math, self.language)
-                return f"$display({inside})$" if is_tall(math) else f"${inside}$"
+                flat = _slashed(math)
+                inside = to_typst_math(flat, self.language)
+                # A formula in a line is as high as the line: a fraction needs a box to keep clear of what is around it.
+                return (
+                    f"#box(inset: (y: 0.5em), baseline: 0.5em, $display({inside})$);"
+                    if is_tall(flat)
+                    else f"${inside}$"
+                )
             case Unit(text):
                 return "".join(_text(base) + (f"#super[{_text(n)}];" if n else "") for base, n in unit_parts(text))
             case Value(number, digits):
@@ -185,6 +191,24 @@ class _Writer:
                 power = "" if found.power is None else f"{NO_BREAK}×{NO_BREAK}10"
                 raised = "" if found.power is None else f"#super[{_text(str(found.power).replace('-', '−'))}];"
                 return _text(found.mantissa + power) + raised
+
+
+def _slashed(math: Math) -> Math:
+    """π/2 in place of a fraction of names or numbers that stands alone, but for a sign and brackets.
+
+    >>> _slashed(Fraction(Number("1"), Number("2")))
+    Row(items=(Number(text='1'), Sign(text='/'), Number(text='2')))
+    """
+    match math:
+        case Fraction(Word() | Number() | Scripted() as above, Word() | Number() as below) if not is_tall(above):
+            return Row((above, Sign("/"), below))
+        case Row((Sign("−"), Fraction() as part)) if isinstance(flat := _slashed(part), Row):
+            return Row((Sign("−"), *flat.items))
+        case Row(items):
+            return Row(tuple(_slashed(x) if isinstance(x, Fenced) else x for x in items))
+        case Fenced(left, inside, right):
+            return Fenced(left, _slashed(inside), right)
+    return math
 
 
 def _text(text: str) -> str:

@@ -45,6 +45,8 @@ def to_typst_math(math: Math, language: Language) -> str:
             return _word(text, look)
         case Number(text):
             return quoted(decimal(text, language))
+        case Sign("/"):
+            return 'class("normal", \\/)'
         case Sign(text):
             return text if text in _PLAIN_SIGNS else "\\," if text == "," else quoted(text)
         case Space(wide):
