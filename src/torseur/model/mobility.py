@@ -89,6 +89,9 @@ class Mobility:
         """
         return self.rank < self.usual_rank or self.stuck
 
+    def __repr__(self) -> str:
+        return f"<Mobility: {next(iter(self.lines()))}>"
+
     def lines(self) -> Iterator[str]:
         """In words, one statement a line.
 

@@ -109,6 +109,9 @@ class Audit:
     def __str__(self) -> str:
         return self.verdict
 
+    def __repr__(self) -> str:
+        return f"<Audit: {self.verdict}>"
+
     def _repr_html_(self) -> str:
         """For notebooks."""
         return str(import_module("torseur.views.notebook").audit_html(self))
