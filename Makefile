@@ -7,7 +7,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -n auto
 
-.PHONY: help demo test test-slow test-examples test-long test-oracles test-browser install-oracles fuzz bench lint format docs clean
+.PHONY: help demo test test-slow test-examples test-long test-oracles test-browser install-oracles fuzz bench lint format gallery docs clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -23,6 +23,7 @@ help:
 	@echo "make bench         this machine, side by side with other programs (installs them: large)"
 	@echo "make lint          ruff, mypy and the import rule"
 	@echo "make format        rewrite the source in the common format"
+	@echo "make gallery       a playback of every example, for the documentation"
 	@echo "make docs          the documentation, in docs/_build/html"
 	@echo "make clean         remove what the other targets made"
 	@echo
@@ -82,13 +83,16 @@ format: $(VENV)/.with-lint
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
+gallery: $(VENV)/.with-docs
+	$(RUN) docs/draw_gallery.py
+
 docs: $(VENV)/.with-docs
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(RUN) docs/check_links.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) docs/_build docs/_static/schemes build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/_static/gallery docs/_static/joints docs/_static/mathjax docs/_static/schemes build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per set of optional packages.

@@ -3,6 +3,7 @@
 Nothing is fetched while building, and nothing while reading: MathJax comes from a package and lies beside the pages.
 """
 
+import runpy
 import shutil
 from importlib.metadata import distribution
 from pathlib import Path
@@ -27,6 +28,7 @@ suppress_warnings = ["ref.python"]  # (q, v) -> tau in a docstring is no type of
 html_theme = "furo"
 html_title = "Torseur"
 html_static_path = ["_static"]
+html_css_files = ["torseur.css"]
 exclude_patterns = ["_build", "_static"]
 mathjax_path = "mathjax/tex-svg.js"  # one file with its fonts, relative to _static
 mathjax3_config = {"svg": {"fontCache": "global"}, "options": {"enableMenu": False}}  # the menu would load more files
@@ -56,6 +58,18 @@ def draw_schemes(app: object) -> None:
         (target / f"{file.stem}.svg").write_text(draw_scheme(load(file)).svg, encoding="utf-8", newline="\n")
 
 
+def write_gallery(app: object) -> None:
+    """The page of the gallery, with what `make gallery` has drawn."""
+    runpy.run_path(str(Path(__file__).with_name("draw_gallery.py")))["write_page"]()
+
+
+def draw_joints(app: object) -> None:
+    """A picture of every kind of joint."""
+    runpy.run_path(str(Path(__file__).with_name("draw_joints.py")))["main"]()
+
+
 def setup(app: object) -> None:
     app.connect("builder-inited", bundle_mathjax)
     app.connect("builder-inited", draw_schemes)
+    app.connect("builder-inited", draw_joints)
+    app.connect("builder-inited", write_gallery)

@@ -11,15 +11,19 @@ from pathlib import Path
 
 import pytest
 
+import torseur as ts
 from support import processes
 from support.markdown_code import run_markdown
 from torseur import extensions
+from torseur.spatial.joints import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = "tutorials", "extending", "fr"
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "how_to.md",
+    ROOT / "docs" / "comparison.md",
+    ROOT / "docs" / "editors.md",
     ROOT / "docs" / "reference" / "api.md",
     *(page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md"))),
 ]
@@ -102,6 +106,17 @@ def test_a_broken_link_in_a_page_is_named(html, tmp_path):
     assert list(check(tmp_path)) == []
     (tmp_path / "a.html").write_text(html, encoding="utf-8")
     assert any(line.endswith(BROKEN[html]) for line in check(tmp_path))
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
+def test_the_gallery_shows_every_example_and_the_reference_every_joint():
+    gallery = runpy.run_path(str(ROOT / "docs" / "draw_gallery.py"))["EXAMPLES"]
+    shown = [one.name for group in gallery.values() for one in group]
+    folders = {name.partition("/")[0] for name in ts.examples.names()} - {"welding_arm_printed"}  # one with a fault
+    assert {name.partition("/")[0] for name in shown} == folders
+    assert set(shown) <= set(ts.examples.names())
+    page = (ROOT / "docs" / "reference" / "joints.md").read_text(encoding="utf-8")
+    assert not [kind for kind in KINDS if f"## {kind}\n" not in page or f"joints/{kind}.png" not in page]
 
 
 # -- the map of the package --------------------------------------------------------------------------------------------
