@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.rounding import assert_agrees
-from torseur.emit import Tier, compile, kernel, loop
+from torseur.emit import Tier, compile, loop
 from torseur.emit.ir import Lanes
 from torseur.emit.source import module_text
 from torseur.graph import Function, Graph, Role, cos, evaluate, select, sin
@@ -77,6 +77,6 @@ def test_no_piece_grows_with_the_number_of_sines_and_no_angle_is_done_twice():
         text, _ = module_text({"": Function("f", [x], {"y": [sin(a) * cos(a) for a in x]})}, Lanes(1))
         return text, max(piece.count("\n") for piece in text.split("\ndefine ")[1:])
 
-    (few, longest), (many, longest_of_many) = pieces(40 * kernel.ANGLES), pieces(80 * kernel.ANGLES)
+    (few, longest), (many, longest_of_many) = pieces(1280), pieces(2560)
     assert longest_of_many <= longest
     assert len(many) < 2.1 * len(few)

@@ -132,26 +132,28 @@ def first_motion(path: Path) -> tuple[float, float]:
     """Processor time of a model or study with an empty and a full cache, s."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _run("import torseur.packs.extension, torseur.simulation.run.simulate", folder)
+        begin = "import torseur.packs.extension, torseur.simulation.run.simulate"
+        processor_time([sys.executable, "-c", begin], folder)
         cold, warm = (_seconds(path, folder) for _ in range(2))
     return cold, warm
 
 
 def _seconds(path: Path, folder: Path) -> float:
     """Of the processor, in a process of its own."""
+    return processor_time(
+        [sys.executable, "-c", f"import torseur as ts; ts.simulate({str(path)!r}, until={UNTIL})"], folder
+    )
+
+
+def processor_time(command: Sequence[str], folder: Path) -> float:
+    """Of a command with a cache and bytecode of its own in a folder, s."""
     before = _used()
-    fault = _run(f"import torseur as ts; ts.simulate({str(path)!r}, until={UNTIL})", folder)
-    if fault is not None:
-        raise ArgumentError("this model cannot be simulated as it is", where=str(path), got=fault)
-    return _used() - before
-
-
-def _run(code: str, folder: Path) -> str | None:
-    """Run Python with a cache and bytecode of its own in a folder; what it says if it fails."""
     own = {"TORSEUR_CACHE": str(folder / "cache"), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     environment = {name: x for name, x in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    return done.stderr.strip()[-500:] if done.returncode else None
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ArgumentError("what is measured fails", where=" ".join(command), got=done.stderr.strip()[-500:])
+    return _used() - before
 
 
 def _used() -> float:

@@ -28,7 +28,7 @@ from torseur.emit.jit import host
 from torseur.formats import load
 from torseur.model import Model, build
 
-__all__ = ["Effort", "machine", "measure"]
+__all__ = ["Effort", "agree", "machine", "measure"]
 
 Array = NDArray[np.float64]
 
@@ -170,7 +170,7 @@ def _line(peer: str, theirs: float, scalar: float, lanes: float) -> str:
     return f"{scalar * 1e9:7.0f} ns, in lanes {lanes * 1e9:7.1f} ns; {peer} {theirs * 1e9:.0f} ns: {ratios} faster"
 
 
-def _agree(what: str, ours: Array, theirs: Array) -> None:
+def agree(what: str, ours: Array, theirs: Array) -> None:
     scale = 1.0 + float(np.abs(theirs).max())
     error = float(np.abs(ours - theirs).max()) / scale
     if not error < 1e-8:
@@ -200,7 +200,7 @@ def _pinocchio(case: _Case, effort: Effort) -> Rows:
     }
     for title, (single, batch) in calls.items():
         reference = np.array([single(*row) for row in zip(*few.theirs, strict=True)])
-        _agree(title, case.model.function(_QUANTITIES[title])(*few.ours)[:, few.order], reference)
+        agree(title, case.model.function(_QUANTITIES[title])(*few.ours)[:, few.order], reference)
         theirs = best(batch, effort.budget) / effort.states
         yield title, _line("Pinocchio", theirs, *_own(case, _QUANTITIES[title], many.ours, effort))
     rows = min(2000, effort.states)
@@ -238,7 +238,7 @@ def _mujoco(case: _Case, effort: Effort) -> Rows:
         return np.array(data.qacc)
 
     reference = np.array([forward(*row) for row in zip(*few.theirs, strict=True)])
-    _agree("forward dynamics", case.model.forward_dynamics(*few.ours)[:, few.order], reference)
+    agree("forward dynamics", case.model.forward_dynamics(*few.ours)[:, few.order], reference)
     empty = best(lambda: mujoco.mj_mulM(model, data, result, data.qvel), 0.05)
     theirs = best(lambda: mujoco.mj_forward(model, data), effort.budget) - min(empty, 0.3e-6)
     ours = _own(case, "forward_dynamics", many.ours, effort)

@@ -11,14 +11,18 @@ __all__ = ["bench", "cache"]
 @click.option("--native", is_flag=True, help="Measure the expression graph, the compiler and the native code instead.")
 @click.option("--simulate", is_flag=True, help="Measure whole simulations alone.")
 @click.option("--build", is_flag=True, help="Measure the way from model files to a first motion, cold and warm.")
+@click.option("--calls", is_flag=True, help="Measure single calls, few states, long chains and a first use alone.")
 @click.option("--vehicles", is_flag=True, help="Measure a car on tyres, and CommonRoad's models beside ours.")
 @click.option("--campaign", is_flag=True, help="Measure a million runs of an arm: memory, and time beside native time.")
 @click.argument("models", nargs=-1, type=click.Path(exists=True, dir_okay=False))
-def bench(native: bool, simulate: bool, build: bool, vehicles: bool, campaign: bool, models: tuple[str, ...]) -> None:
+def bench(
+    native: bool, simulate: bool, build: bool, calls: bool, vehicles: bool, campaign: bool, models: tuple[str, ...]
+) -> None:
     """Measure this machine beside the peers that are installed.
 
-    The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, then whole simulations of two arms:
-    steps, steps by error, batches. MODELS are files for --build.
+    The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, single calls and few states, long
+    chains, a first use, then whole simulations of two arms: steps, steps by error, batches. MODELS are files for
+    --build.
     """
     if models and not build:
         raise click.UsageError("model files go with --build")
@@ -28,7 +32,7 @@ def bench(native: bool, simulate: bool, build: bool, vehicles: bool, campaign: b
     def tell(line: str) -> None:
         click.echo(line, err=True)
 
-    everything = not (native or simulate or build or vehicles or campaign)
+    everything = not (native or simulate or build or calls or vehicles or campaign)
     if build:
         from torseur.bench import build as first
 
@@ -45,6 +49,10 @@ def bench(native: bool, simulate: bool, build: bool, vehicles: bool, campaign: b
         click.echo(ours.measure(tell).text())
     if everything:
         click.echo(peers.measure(tell).text())
+    if calls or everything:
+        from torseur.bench import calls as single
+
+        click.echo(single.measure(tell).text())
     if simulate or everything:
         click.echo(simulation.measure(tell).text())
 
