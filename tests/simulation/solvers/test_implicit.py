@@ -34,6 +34,7 @@ from torseur.simulation.solvers.second_order import (
     hht,
     newmark,
 )
+from torseur.simulation.solvers.sheet import Sheet
 from torseur.simulation.solvers.tableaux import DOP853, RK4
 
 FAMILY = [NEWMARK, hht(0.1), hht(1 / 3), generalised_alpha(1.0), generalised_alpha(0.8), generalised_alpha(0.0)]
@@ -305,6 +306,22 @@ def test_a_stiff_decay_is_gone_in_one_long_step():
     stepper.restart(0.0, np.array([1.0]))
     stepper.attempt(1.0)
     assert abs(stepper.x[0]) < 1e-9
+
+
+@pytest.mark.parametrize(("make", "left_out"), [(coupled, 1), (kepler, 2), (free_top, 0), (driven, 0)])
+def test_linear_systems_of_a_step_are_solved_in_blocks(make, left_out):
+    """Coordinates whose rates depend on no coordinates are left out; the result is that of the whole matrix."""
+    problem, rng = make(), np.random.default_rng(3)
+    n, function = problem.size, rosenbrock._derivative_function(problem)
+    sheet = Sheet(problem, t=1, x=n, b=n, s=1)
+    t, x, b, s = (sheet.block(name) for name in ("t", "x", "b", "s"))
+    flat = sheet.call(function, t[0], x)
+    matrix = rosenbrock._Matrix(problem, s[0], [flat[i * n : (i + 1) * n] for i in range(n)])
+    assert len(matrix.first) == left_out
+    values = {"t": [0.3], "x": rng.normal(size=n), "b": rng.normal(size=n), "s": [0.2], "p": [1.3]}
+    given = [values[block.name] for block in sheet.inputs]
+    u, J = (evaluate(sheet.function("found", y), *given)[0] for y in (matrix.solve(b), flat[: n * n]))
+    np.testing.assert_allclose(u, np.linalg.solve(np.eye(n) - 0.2 * J.reshape(n, n), values["b"]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("make", [driven, kepler])

@@ -10,10 +10,10 @@ The form without products of matrices and vectors of Hairer & Wanner, Solving Or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from torseur.graph import Expr, Function, Role, jacobian, solve, tangents
+from torseur.graph import Expr, Function, Role, jacobian, ops, solve, tangents
 from torseur.simulation.solvers.control import PIControl, StepControl
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
@@ -75,9 +75,8 @@ class Rosenbrock:
         h, n = sheet.now[1], len(x)
         U: list[list[Expr]] = []
         J, slope = _derivatives(sheet, sheet.time(0.0), x)
-        scale, steering = h * self.gamma, sheet.problem.steering
-        W = [[float(i == j) - scale * J[i][j] for j in steering] for i in steering]
-        argument = x
+        scale, argument = h * self.gamma, x
+        matrix = _Matrix(sheet.problem, scale, J)
         for stage, c in enumerate(self.c):
             if stage < len(self.a):
                 argument = [xi + _sum(self.a[stage], U, i) for i, xi in enumerate(x)]
@@ -87,13 +86,65 @@ class Rosenbrock:
                 time, d = sheet.time(1.0), 0.0
             f = sheet.rate(time, argument) if stage else rate
             right = [scale * (f[i] + h * d * slope[i]) + self.gamma * _sum(c, U, i) for i in range(n)]
-            u = list(right)
-            for i, value in zip(steering, solve(W, [right[i] for i in steering]), strict=True):
-                u[i] = value
-            for i in sheet.problem.bystanders:  # nothing depends on them: their rows are solved already
-                u[i] = right[i] + scale * sum((J[i][j] * u[j] for j in steering), sheet.graph.zero)
-            U.append(u)
+            U.append(matrix.solve(right))
         return U
+
+
+class _Matrix:
+    """I - scale J, in blocks.
+
+    Rates of coordinates depend on no coordinates where these are lengths and angles; with e these coordinates and r the
+    rest, J_ee = 0 leaves (I - scale J_rr - scale^2 J_re J_er) u_r = b_r + scale J_re b_e, then
+    u_e = b_e + scale J_er u_r. Nothing depends on bystanders: their rows are solved already.
+    """
+
+    def __init__(self, problem: Problem, scale: Expr, J: list[list[Expr]]) -> None:
+        self.problem, self.scale, self.J = problem, scale, J
+        q = range(*problem.columns("q").indices(problem.size))
+        known = _constant_entries(problem)
+        self.first = [i for i in q if all(known.get((i, j)) == 0.0 for j in q)]
+        self.rest = [i for i in problem.steering if i not in self.first]
+        self.entries = {i: self._not_zero(i, known) for i in self.first}
+        self.W = [[self._entry(i, j) for j in self.rest] for i in self.rest]
+
+    def _not_zero(self, i: int, known: Mapping[tuple[int, int], float]) -> list[tuple[int, Expr | float]]:
+        """What is not zero in a row of J_er, by column."""
+        return [(j, known.get((i, j), self.J[i][j])) for j in self.rest if known.get((i, j)) != 0.0]
+
+    def _entry(self, i: int, j: int) -> Expr:
+        through = [self.J[i][k] * a for k in self.first for column, a in self.entries[k] if column == j]
+        entry = float(i == j) - self.scale * self.J[i][j]
+        return entry - self.scale * self.scale * _total(through) if through else entry
+
+    def solve(self, right: list[Expr]) -> list[Expr]:
+        scale, J, u = self.scale, self.J, list(right)
+        reduced = [
+            right[i] + scale * _total([J[i][k] * right[k] for k in self.first]) if self.first else right[i]
+            for i in self.rest
+        ]
+        for i, value in zip(self.rest, solve(self.W, reduced), strict=True):
+            u[i] = value
+        for i, entries in self.entries.items():
+            u[i] = right[i] + scale * _total([u[j] * a for j, a in entries]) if entries else right[i]
+        for i in self.problem.bystanders:
+            u[i] = right[i] + scale * _total([J[i][j] * u[j] for j in self.problem.steering])
+        return u
+
+
+def _total(terms: Sequence[Expr]) -> Expr:
+    found = terms[0]
+    for term in terms[1:]:
+        found = found + term
+    return found
+
+
+def _constant_entries(problem: Problem) -> dict[tuple[int, int], float]:
+    """The derivatives of the rates of coordinates by what steers that are numbers, by row and column."""
+    rows = range(*problem.columns("q").indices(problem.size))
+    if not rows:
+        return {}
+    table = _written_out(problem, rows)
+    return {(i, j): e.data for i, entries in table for j, e in enumerate(entries[:-1]) if e.op is ops.CONST}
 
 
 def _sum(weights: Sequence[float], U: Sequence[Sequence[Expr]], i: int) -> Expr | float:
