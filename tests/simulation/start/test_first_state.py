@@ -112,6 +112,15 @@ def test_speeds_that_no_motion_has_are_refused_at_a_singular_position(start_from
         flat(start={**FLAT, **speeds}, start_from=start_from)
 
 
+@pytest.mark.parametrize("start", [{"dq1": 1.0}, {"q1": 0.7, "dq1": 1.0}], ids=["speed", "position"])
+def test_a_linkage_of_few_digits_that_closes_but_cannot_move_is_explained(start):
+    """A parallelogram with a third crank a little too long: it closes, where it lies flat, and is rigid."""
+    inexact = cranks(3, lengths=(0.4, 0.4, "crank")).mechanism
+    with pytest.raises(NumericalError, match="do not allow this start") as error:
+        ts.simulate(inexact, parameters={"crank": 0.400001}, until=0.1, start=start)
+    assert "more digits" in error.value.remedy
+
+
 def test_of_many_runs_the_one_that_starts_at_a_singular_position_is_looked_at_alone():
     linkage = cranks(2).mechanism
     guess, solver = {"q2": 0.1, "plate_turn": -0.1}, {"method": "rk4", "step": 0.01}

@@ -18,16 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from torseur.dynamics.constraints.rank import ClosedStates, rank_here
+from torseur.dynamics.constraints.rank import ROUNDING, ClosedStates, rank_here
 from torseur.errors import NumericalError
 from torseur.model import Model
 from torseur.model.rows import numeric_rows
 from torseur.simulation.solvers.problem import Array
 
-__all__ = ["singular_runs", "speeds_of_a_motion"]
+__all__ = ["nearly_moves", "singular_runs", "speeds_of_a_motion"]
 
 FITS = 1e-5
 """What W'b may be, beside b, of speeds that go on: singular positions that are closed to 1e-12 are met to 1e-6."""
+
+NEARLY = 1e-4
+"""What dimensions of a few digits leave where exact ones leave nothing: gaps beside the length of the mechanism,
+singular values beside the largest."""
+
+CLOSED = 1e-12
+"""Gaps, beside that length, of what is closed to rounding."""
 
 TRIES, ITERATIONS = 12, 50
 """The search for solutions of the quadratic equations: how many starts, with how many steps each."""
@@ -76,6 +83,23 @@ def singular_runs(model: Model, q: Array, v: Array, keywords: dict[str, Any]) ->
     A = states.rows.scaled(np.asarray(model.function("constraint_jacobian")(q, **keywords)))
     A = np.nan_to_num(np.broadcast_to(A, (len(q), *A.shape[-2:])) / states.row_lengths[:, None])
     return [k for k in range(len(q)) if v[k].any() and _rank(states, A[k]) < usual]
+
+
+def nearly_moves(model: Model, q: Array, keywords: dict[str, Any]) -> bool:
+    """Whether a position that nearly closes would allow a motion if dimensions were a little different."""
+    if not model.constraint_rows:
+        return False
+    rows = numeric_rows(model, keywords)
+    states = ClosedStates(rows, q)
+    gap = float(np.abs(rows.h(q)).max(initial=0.0)) / max(rows.L, 1e-300)
+    if gap > NEARLY:
+        return False
+    least = 0.0 if gap > CLOSED else ROUNDING  # what is closed and loses rank is a singular position
+    for some, speeds in rows.components:
+        s = np.linalg.svd(states.here[np.ix_(list(some), list(speeds))], compute_uv=False)
+        if len(some) >= len(speeds) and s.size and least <= s[-1] / max(s[0], 1e-300) < NEARLY:
+            return True
+    return False
 
 
 def _rank(states: ClosedStates, A: Array) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from torseur.model.coordinates import numbers, quaternions
 from torseur.model.equilibria import Equilibrium
 from torseur.model.modes import Stability
 from torseur.simulation.solvers.problem import Array
-from torseur.simulation.start.branches import singular_runs, speeds_of_a_motion
+from torseur.simulation.start.branches import nearly_moves, singular_runs, speeds_of_a_motion
 from torseur.simulation.start.consistent import StartValues, consistent
 from torseur.simulation.study.study import Study
 
@@ -171,16 +172,31 @@ def _assembled(model: Model, request: StartRequest, of_q: StartValues, of_v: Sta
     Contacts that may open take no part, unless they touch: whether they stay closed is decided later.
     """
     closed = _with_contacts(model, request.study, ())
-    found = consistent(of_q, partial(_positions, closed, of_q, request.keywords))
+    with _explained(closed, request, of_q.values):
+        found = consistent(of_q, partial(_positions, closed, of_q, request.keywords))
     if found is None:
         closed.assemble(of_q.values, **request.keywords)  # says why
         raise NumericalError("the start does not close", where=model.mechanism.name)
     q = found[0]
-    v = _moving(closed, request, q, of_v)
+    v = _moving(closed, request, q, of_q, of_v)
     touching = _touching(model, request, q, v)
     if touching:
-        v = _moving(_with_contacts(model, request.study, touching), request, q, of_v)
+        v = _moving(_with_contacts(model, request.study, touching), request, q, of_q, of_v)
     return Start(q, v, (*_kept(of_q, q), *_kept(of_v, v)), _named(of_q, of_v))
+
+
+@contextmanager
+def _explained(model: Model, request: StartRequest, *places: Array) -> Iterator[None]:
+    """Say of what cannot be held whether dimensions of few digits may be to blame."""
+    try:
+        yield
+    except NumericalError as error:
+        if any(nearly_moves(model, place, request.keywords) for place in places):
+            error.remedy = (
+                "redundant rows do not agree in the last digit, and nothing moves: give dimensions with more digits, "
+                f"or as formulas of each other; else {error.remedy}"
+            )
+        raise
 
 
 def _kept(said: StartValues, found: Array) -> tuple[str, ...]:
@@ -189,9 +205,10 @@ def _kept(said: StartValues, found: Array) -> tuple[str, ...]:
     return tuple(n for n in (*said.by_study, *said.by_model) if near[n])
 
 
-def _moving(model: Model, request: StartRequest, q: Array, of_v: StartValues) -> Array:
+def _moving(model: Model, request: StartRequest, q: Array, of_q: StartValues, of_v: StartValues) -> Array:
     """Allowed speeds."""
-    found = consistent(of_v, partial(_speeds, model, q, of_v, request.keywords))
+    with _explained(model, request, q, of_q.values):
+        found = consistent(of_v, partial(_speeds, model, q, of_v, request.keywords))
     if found is None:
         model.assemble(q, speeds=of_v.values, closing=Closing(CLOSED), **request.keywords)  # says why
         raise NumericalError("no speeds are allowed at the start", where=model.mechanism.name)
