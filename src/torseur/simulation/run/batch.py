@@ -100,14 +100,20 @@ class Batch:
         return frozenset() if self._held is None else frozenset(self.simulation.records.places)
 
     def channels(self, names: Sequence[str], runs: NDArray[np.int64]) -> dict[str, Array]:
-        """States and what is `recorded`, by name, in some of the runs, each (len(runs), nt)."""
-        states = self.states[runs]
-        own = [name for name in names if name in self.simulation.state_names]
-        found = {name: np.ascontiguousarray(states[:, :, self.simulation.state_names.index(name)]) for name in own}
+        """States and what is `recorded`, by name, in some of the runs, each (len(runs), nt).
+
+        Args:
+            names: which.
+            runs: their numbers, in order, each once.
+        """
+        which = slice(None) if len(runs) == len(self) else runs  # all of them are not copied
+        names_of_states, states = self.simulation.state_names, self.states[which]
+        own = [name for name in names if name in names_of_states]
+        found = {name: np.ascontiguousarray(states[:, :, names_of_states.index(name)]) for name in own}
         others = [name for name in names if name not in found]
         if others:
             assert self._held is not None
-            held = Held(self._held.u[runs], self._held.m[runs], self._held.p[runs])
+            held = Held(self._held.u[which], self._held.m[which], self._held.p[which])
             found |= self.simulation.records.of_many(others, self.time, states, held)
         return found
 
