@@ -110,6 +110,7 @@ def test_values_for_the_description_give_the_base_parameters_back(rx90, found):
     assert "ZZ1" in described.shared
 
 
+@pytest.mark.slow
 def test_physical_parameters_belong_to_bodies_and_fit(found):
     physical = physical_parameters(found)
     assert physical.worse < 1.0

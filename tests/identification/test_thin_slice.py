@@ -6,8 +6,10 @@ import yaml
 
 import torseur as ts
 from torseur.cli import main
+from torseur.identification.described import identified_mechanism
 from torseur.identification.identification import identify
 from torseur.identification.measurements import Measurements
+from torseur.identification.physical import is_physical, physical_parameters
 
 DEGREE = np.pi / 180.0
 
@@ -60,6 +62,18 @@ def test_the_command_line_writes_a_study_that_runs(run, tmp_path, capsys):
     assert "Validation croisée" in (folder / "report.html").read_text(encoding="utf-8")
     assert {f.stem for f in (folder / "figures").iterdir()} == {"prediction", "residuals", "estimates", "validation"}
     assert "ZZR1" in capsys.readouterr().out
+
+
+def test_physical_parameters_belong_to_bodies_and_stay_near_the_free_ones(run):
+    found = identify(run.mechanism, noisy(run))
+    physical = physical_parameters(found)
+    assert physical.converged
+    assert physical.worse < 1.0
+    for k in (1, 2):
+        ten = [physical.standard[f"{s}{k}"] for s in ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")]
+        assert is_physical(np.array(ten))
+    again = ts.build(identified_mechanism(found, physical)).function("base_parameters")()
+    assert np.allclose(again, list(physical.base.values()), rtol=1e-9, atol=1e-9)
 
 
 def test_a_wrong_model_is_not_validated(run):
