@@ -301,3 +301,14 @@ def test_a_chain_of_many_bodies_is_checked_like_any_other(joint, tmp_path, capsy
     text = capsys.readouterr().out
     assert "b1999" in text
     assert f"{1 if joint == 'fixed' else 2000} degree" in text
+
+
+def test_a_tyre_law_is_told_in_a_line_and_whole_in_the_json(capsys):
+    car = str(Path(__file__).resolve().parents[2] / "examples" / "peugeot_406" / "peugeot_406.yaml")
+    main(["check", car])
+    line = next(line for line in capsys.readouterr().out.splitlines() if " tyre " in line)
+    assert "and 26 more" in line
+    assert len(line) < 300
+    main(["check", car, "--json"])
+    loads = {each["name"]: each["fields"] for each in json.loads(capsys.readouterr().out)["loads"]}
+    assert len(loads["front_left"]["law"]) == 8 + 26

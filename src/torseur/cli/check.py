@@ -260,13 +260,19 @@ def _value(entry: dict[str, Any]) -> str:
     return "= " + " = ".join(part for part in parts if part is not None)
 
 
+MANY = 8
+"""Entries of a record, such as a tyre law, that are told in a line; all are in the JSON."""
+
+
 def _fields(fields: dict[str, Any]) -> str:
     return ", ".join(f"{name} {_number(value)}" for name, value in fields.items())
 
 
 def _number(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{name}: {_number(item)}" for name, item in value.items())
+        told = [f"{name}: {_number(item)}" for name, item in value.items()]
+        more = len(told) - MANY
+        return " ".join(told if more <= 0 else [*told[:MANY], f"and {more} more"])
     if isinstance(value, list):
         return "[" + ", ".join(map(_number, value)) + "]"
     if isinstance(value, float):
