@@ -1,0 +1,58 @@
+"""Loops around compiled functions, and lanes that compute what single states do."""
+
+import numpy as np
+import pytest
+
+from torseur.emit import compile
+from torseur.emit.calling import Call, NativeLoop, Rows
+from torseur.errors import CompileError
+from torseur.graph import Function, Graph, atan2, exp, log, tanh
+from torseur.graph.routine import In, Out
+
+DRAWN = np.random.default_rng(5).uniform(0.1, 3.0, (64, 1))
+
+
+def elementary() -> Function:
+    g = Graph()
+    x = g.block("x", 1)
+    return Function("f", [x], {"y": [exp(x[0]), log(x[0]), tanh(x[0]), atan2(x[0], 2.0), x[0] ** 0.3]})
+
+
+def test_exact_lanes_have_the_bits_of_single_states_and_others_need_not():
+    single = compile(elementary(), lanes=1)(DRAWN)
+    assert compile(elementary(), lanes=8, exact=True)(DRAWN).tobytes() == single.tobytes()
+    assert compile(elementary(), lanes=8)(DRAWN).tobytes() != single.tobytes()
+
+
+def summed(n: int, x: In, y: Out) -> None:
+    for k in range(n):
+        y[0] += x[k] * x[k]
+
+
+def test_a_loop_rounds_as_python_does():
+    """A product that is fused with the sum would be another number."""
+    x, native, steered = DRAWN[:, 0].copy(), np.zeros(1), np.zeros(1)
+    NativeLoop(summed).prepared(64, x, native)()
+    NativeLoop(summed).prepared(64, x, steered, native=False)()
+    assert native.tobytes() == steered.tobytes()
+
+
+def few(x: In, f: Call) -> None:
+    f(0)
+
+
+def other(x: In, f: Call) -> None:
+    _changes(x)
+    f(0, 1)
+
+
+def _changes(y: Out) -> None:
+    y[0] = 1.0
+
+
+@pytest.mark.parametrize(("body", "said"), [(few, "1 arguments instead of 2"), (other, "another kind is handed on")])
+def test_calls_that_do_not_fit_are_refused(body, said):
+    found = np.zeros((1, 5))
+    call = Call(compile(elementary(), lanes=1), [Rows(DRAWN)], Rows(found))
+    with pytest.raises(CompileError, match=said):
+        NativeLoop(body).prepared(DRAWN, call)
