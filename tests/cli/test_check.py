@@ -310,5 +310,6 @@ def test_a_tyre_law_is_told_in_a_line_and_whole_in_the_json(capsys):
     assert "and 26 more" in line
     assert len(line) < 300
     main(["check", car, "--json"])
-    loads = {each["name"]: each["fields"] for each in json.loads(capsys.readouterr().out)["loads"]}
+    data = json.loads(capsys.readouterr().out)["mechanism"]
+    loads = {each["name"]: each["fields"] for each in data["loads"]}
     assert len(loads["front_left"]["law"]) == 8 + 26
