@@ -14,6 +14,7 @@ NEED_IT = (
     "torseur.simulation.study.reader",
     "torseur.simulation.study.writer",
     "torseur.formats",
+    "torseur.identification.excitation",
 )
 
 

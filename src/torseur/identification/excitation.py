@@ -84,6 +84,9 @@ class Excitation:
     condition: float
     tightest: Mapping[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Excitation: {self.v.shape[1]} speeds over {self.period:g} s, condition number {self.condition:.3g}>"
+
     @property
     def period(self) -> float:
         return float(self.time[-1] - self.time[0])
@@ -214,6 +217,12 @@ def excite(
         iterations: at most, from each.
         seed: of the random motions.
         step: of the table, s.
+
+    >>> motion = ts.excite(arm, period=4.0, harmonics=2, starts=1, iterations=5)
+    >>> motion
+    <Excitation: 2 speeds over 4 s, condition number 3.39>
+    >>> motion.q.shape
+    (401, 2)
     """
     model = what if isinstance(what, Model) else build(what if isinstance(what, Mechanism) else load(what))
     if kind not in ("fourier", "spline"):

@@ -96,7 +96,12 @@ class Batch:
 
     @property
     def recorded(self) -> frozenset[str]:
-        """Inputs and further channels that `channels` gives of all runs at once; none where they change on the way."""
+        """Inputs and further channels that `channels` gives of all runs at once; none where they change on the way.
+
+        >>> many = ts.simulate_many(arm, starts={"theta1": [0.1, 0.2]}, until=0.2, every=0.1, solver="rk4")
+        >>> sorted(many.recorded)
+        ['Gamma1', 'Gamma2', 'kinetic_energy', 'potential_energy']
+        """
         return frozenset() if self._held is None else frozenset(self.simulation.records.places)
 
     def channels(self, names: Sequence[str], runs: NDArray[np.int64]) -> dict[str, Array]:
