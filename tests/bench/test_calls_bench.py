@@ -5,6 +5,7 @@ import pytest
 from torseur.bench.calls import Effort, measure
 
 
+@pytest.mark.slow
 def test_the_report_has_every_section_and_a_line_for_every_case():
     effort = Effort(batches=(8,), chains=(6,), derivatives=(3,), rows=8, budget=0.001, first_use=False)
     report = measure(effort=effort)
