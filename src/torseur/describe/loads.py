@@ -208,6 +208,11 @@ class Load(Record):
         return ()
 
     @property
+    def wheel_radii(self) -> Mapping[str, Scalar]:
+        """Rolling constraint -> radius of the wheel that the data of the load are of, m, where they say it."""
+        return {}
+
+    @property
     def states(self) -> tuple[str, ...]:
         """The inputs that `rates` gives rates to."""
         return ()

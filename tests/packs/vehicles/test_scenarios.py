@@ -1,6 +1,7 @@
 """Scenario files, the studies they make of vehicles, and what is refused."""
 
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 import torseur as ts
 from support.vehicles import DATA, car
 from torseur.cli import main
+from torseur.describe.checks import Severity
 from torseur.errors import ArgumentError, ModelError
+from torseur.formats import read
 from torseur.packs.vehicles.layout import Layout
 from torseur.packs.vehicles.scenarios import load_scenario, scenario_names
 from torseur.packs.vehicles.scenarios.reader import scenario_text
@@ -18,6 +21,7 @@ from torseur.simulation.study.study import Study
 from torseur.simulation.study.writer import study_text
 
 ROOT = Path(__file__).resolve().parents[3]
+TIR = ROOT / "examples" / "tyres" / "mf52.tir"
 WITHOUT_FINDING = [n for n in scenario_names() if all(p.found is None for p in load_scenario(n).parameters.values())]
 STEPS = {"amplitude": 0.02}
 """What would take a run before."""
@@ -251,6 +255,32 @@ def test_values_that_no_vehicle_has_are_refused_together_with_their_fields(folde
         "axles.front.brake: the shares of the brake do not add up to 1",
     ):
         assert what in told
+
+
+@pytest.mark.parametrize(("radius", "is_told"), [(0.359, True), (0.361, False), (0.439, False), (0.441, True)])
+def test_a_wheel_of_another_size_than_its_tyre_file_is_a_warning(folder, radius, is_told):
+    """The tyre of the file has 0.4 m."""
+    shutil.copy(TIR, folder / "front.tir")
+    tyre = {"linear": None, "tir": {"file": "front.tir"}}
+    changes = {"parameters": {"Ra": {"value": radius}}, "axles": {"front": {"wheel": {"radius": "Ra"}, "tyre": tyre}}}
+    car(folder, name="sized", **changes)
+    found = [fault for fault in read(folder / "sized.yaml").faults if "size" in fault.what]
+    assert [fault.path[1] for fault in found] == (["front_left", "front_right"] if is_told else [])
+    assert all(fault.severity is Severity.WARNING for fault in found)
+
+
+def test_laws_that_know_no_radius_fit_every_wheel_and_others_their_own(folder):
+    assert sizes_told(folder, {}) == []
+    assert sizes_told(folder, {"radius": 0.33}) == []
+    (first, *_) = sizes_told(folder, {"radius": 0.5})
+    assert "the wheel of 'front_left' has not the size" in first
+    assert "expected: 0.5 m without load, to 10 %" in first
+    assert "got: 0.3 m" in first
+
+
+def sizes_told(folder, law):
+    car(folder, name="sized", axles={"front": {"tyre": {"linear": law}}})
+    return [str(fault) for fault in read(folder / "sized.yaml").faults if "size" in fault.what]
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from torseur.describe.checks.names import (
     unread_tables,
     unused_names,
 )
-from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes
+from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes, wheels
 from torseur.describe.checks.scope import Scope
 from torseur.describe.faults import Fault, Severity, written
 from torseur.describe.mechanism import Mechanism
@@ -35,7 +35,7 @@ MOST_OF_A_KIND = 50
 
 _OF_STRUCTURE = double_names, unknown_names, unread_tables, cycles, parents, closures, driven_coordinates
 _OF_NUMBERS = limits, orientations, axes, sizes, coefficients, impossible_inertias, massless_motions
-_CHECKS = *_OF_STRUCTURE, *_OF_NUMBERS, unused_names
+_CHECKS = *_OF_STRUCTURE, *_OF_NUMBERS, wheels, unused_names
 
 
 def faults(mechanism: Mechanism, *, of_numbers: bool = False) -> list[Fault]:

@@ -17,9 +17,11 @@ from torseur.describe.mechanism import Variable
 from torseur.describe.place import AxisTurn, RigidPose
 from torseur.spatial.joints import Quantity
 
-__all__ = ["axes", "coefficients", "limits", "orientations", "sizes"]
+__all__ = ["axes", "coefficients", "limits", "orientations", "sizes", "wheels"]
 
 UNIT_TOLERANCE = 1e-6
+ANOTHER_SIZE = 0.1
+"""Share by which a wheel may be larger or smaller than that of its tyre data: under load it is a little smaller."""
 
 
 def limits(scope: Scope) -> Iterator[Fault]:
@@ -164,3 +166,22 @@ def sizes(scope: Scope) -> Iterator[Fault]:
         if radius is not None and inner is not None and inner >= radius:
             got = f"{inner:g} in {radius:g}"
             yield Fault((*path, "inner"), "the hole of a tube is wider than the tube", expected="less", got=got)
+
+
+def wheels(scope: Scope) -> Iterator[Fault]:
+    """Wheels have the size that the data of their tyres are of."""
+    for name, load in scope.mechanism.loads.items():
+        for wheel, of_data in load.wheel_radii.items():
+            constraint = scope.mechanism.constraints.get(wheel)
+            if constraint is None or constraint.rolling is None:
+                continue
+            radius, measured = scope.value(constraint.rolling.radius), scope.value(of_data)
+            if radius is not None and measured is not None and abs(radius - measured) > ANOTHER_SIZE * abs(measured):
+                yield Fault(
+                    ("constraints", wheel, "rolling", "radius"),
+                    f"the wheel of '{wheel}' has not the size of the tyre that the data of the load '{name}' are of",
+                    expected=f"{measured:g} m without load, to {100 * ANOTHER_SIZE:g} %",
+                    got=f"{radius:g} m",
+                    remedy="the radius of the wheel in m, or the data of a tyre of its size",
+                    severity=Severity.WARNING,
+                )

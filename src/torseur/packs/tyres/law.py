@@ -184,9 +184,16 @@ class TyreLaw(Record):
         """How far the wheel rolls until slip has built up; zero where the law follows at once."""
         raise NotImplementedError
 
+    @property
+    def free_radius(self) -> Scalar | None:
+        """The radius of the wheel without load, m, where the data have it."""
+        return None
+
     def unloaded_radius(self, scalar: Scalars) -> Expr:
         """The radius of the wheel without load, m."""
-        raise NotImplementedError
+        if self.free_radius is None:
+            raise ModelError(f"a tyre of kind '{self.kind}' has no radius", expected="radius: metres")
+        return scalar(self.free_radius)
 
     def vertical_stiffness(self, scalar: Scalars) -> Expr | None:
         """N/m, where the data have it."""
@@ -217,10 +224,9 @@ class PlainTyreLaw(TyreLaw):
     def relaxation(self, slip: Slip, scalar: Scalars) -> Relaxation:
         return Relaxation(scalar(self.relaxation_x), scalar(self.relaxation_y))
 
-    def unloaded_radius(self, scalar: Scalars) -> Expr:
-        if self.radius is None:
-            raise ModelError(f"a tyre of kind '{self.kind}' has no radius", expected="radius: metres")
-        return scalar(self.radius)
+    @property
+    def free_radius(self) -> Scalar | None:
+        return self.radius
 
     def vertical_stiffness(self, scalar: Scalars) -> Expr | None:
         return None if self.stiffness is None else scalar(self.stiffness)

@@ -88,6 +88,11 @@ class TyreLoad(Load):
         return (self.wheel,) if self.load is None else ()
 
     @property
+    def wheel_radii(self) -> Mapping[str, Scalar]:
+        radius = self.law.free_radius
+        return {} if radius is None else {self.wheel: radius}
+
+    @property
     def states(self) -> tuple[str, ...]:
         return self.deflection or ()
 

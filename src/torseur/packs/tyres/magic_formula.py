@@ -296,8 +296,9 @@ class MagicFormula(MagicFormulaFields):
             return free
         return free - k.FNOMIN / stiffness * (k.DREFF * atan(k.BREFF * load) + k.FREFF * load)
 
-    def unloaded_radius(self, scalar: Scalars) -> Expr:
-        return scalar(self.UNLOADED_RADIUS)
+    @property
+    def free_radius(self) -> Scalar:
+        return self.UNLOADED_RADIUS
 
     def vertical_stiffness(self, scalar: Scalars) -> Expr | None:
         return None if self.VERTICAL_STIFFNESS is None else scalar(self.VERTICAL_STIFFNESS)
