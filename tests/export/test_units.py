@@ -29,6 +29,6 @@ def test_units_of_files_are_products_of_those_of_the_si(unit, exponents, factor)
     assert found.factor == pytest.approx(factor, rel=1e-15)
 
 
-@pytest.mark.parametrize("unit", ["", "apples", "N/m s", "kg//m", "<&\">'", "m 2 s", "N)m("])
+@pytest.mark.parametrize("unit", ["", "apples", "g", "deg/g", "C", "N/m s", "kg//m", "<&\">'", "m 2 s", "N)m("])
 def test_what_is_not_known_or_could_be_read_in_two_ways_is_left_alone(unit):
     assert base_unit(unit) is None

@@ -26,18 +26,19 @@ class BaseUnit:
 
 
 def _known() -> dict[str, BaseUnit]:
+    """Without g, a gram or an acceleration, and C, a coulomb or a degree Celsius."""
     found = {base: BaseUnit({base: 1}) for base in BASES}
     newton, second = {"kg": 1, "m": 1, "s": -2}, {"s": 1}
     found |= {"1": BaseUnit(), "N": BaseUnit(newton), "J": BaseUnit({**newton, "m": 2}), "Hz": BaseUnit({"s": -1})}
     found |= {"W": BaseUnit({"kg": 1, "m": 2, "s": -3}), "Pa": BaseUnit({"kg": 1, "m": -1, "s": -2})}
-    found |= {"V": BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -1}), "C": BaseUnit({"A": 1, "s": 1})}
+    found["V"] = BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -1})
     found |= {"Ohm": BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -2}), "H": BaseUnit({"kg": 1, "m": 2, "s": -2, "A": -2})}
     found["Ω"] = found["Ohm"]
     found |= {"deg": BaseUnit({"rad": 1}, math.pi / 180.0), "°": BaseUnit({"rad": 1}, math.pi / 180.0)}
     found |= {"tr": BaseUnit({"rad": 1}, 2.0 * math.pi), "rev": BaseUnit({"rad": 1}, 2.0 * math.pi)}
     found |= {"min": BaseUnit(second, 60.0), "h": BaseUnit(second, 3600.0), "ms": BaseUnit(second, 1e-3)}
     found |= {"mm": BaseUnit({"m": 1}, 1e-3), "cm": BaseUnit({"m": 1}, 1e-2), "km": BaseUnit({"m": 1}, 1e3)}
-    found |= {"g": BaseUnit({"kg": 1}, 1e-3), "t": BaseUnit({"kg": 1}, 1e3), "%": BaseUnit({}, 1e-2)}
+    found |= {"t": BaseUnit({"kg": 1}, 1e3), "%": BaseUnit({}, 1e-2)}
     found |= {f"k{name}": BaseUnit(found[name].exponents, 1e3) for name in ("N", "J", "W", "Pa", "V", "Hz")}
     found |= {f"M{name}": BaseUnit(found[name].exponents, 1e6) for name in ("N", "J", "W", "Pa")}
     return found
