@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from support.evaluated import arguments_of, assert_same
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
 from support.sweeps import mostly_slow
-from torseur.describe import Mechanism, SpringDamper
+from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.dynamics.quantities import Options, function_of
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.graph import evaluate
@@ -192,6 +192,19 @@ def test_friction_and_springs_are_in_it():
     assert "3*theta1" in text
     assert "1/2*dtheta1" in text
     assert "0.2*sign(dtheta1)" in text
+
+
+def test_a_small_number_beside_a_large_one_is_no_dust():
+    loads = {"stop": SpringDamper(coordinate="theta1", stiffness=1e9, damping=2e-5)}
+    text = equations(ARM.model_copy(update={"loads": loads}), "inverse_dynamics").closed().text()
+    assert "1000000000*theta1" in text
+    assert "2e-05*dtheta1" in text
+
+
+def test_what_rounding_leaves_of_zero_is_not_printed():
+    none = {"none": Effort(coordinate="theta1", value="m1*(0.1*theta1 + 0.2*theta1 - 0.3*theta1)")}
+    text = equations(ARM.model_copy(update={"loads": none}), "inverse_dynamics").closed().text()
+    assert text == TEXT["inverse_dynamics"]
 
 
 # -- where it ends ---------------------------------------------------------------------------------------------------

@@ -30,7 +30,10 @@ LARGEST, MOST_TERMS = 250, 3000
 """Operations, and terms once all is multiplied out, beyond both of which a closed form is refused."""
 
 _DUST = 1e-13
-"""Numbers smaller than this share of the largest in a sum are what rounding left of zero."""
+"""Numbers smaller than this share of the largest in a sum may be what rounding left of zero."""
+
+_WRITTEN, _ULPS = 12, 2e-15
+"""Digits of a number that somebody wrote, or of a product of such; what rounding leaves has all that there are."""
 
 
 @dataclass(frozen=True)
@@ -244,10 +247,19 @@ def exact(sp: Any, x: Any) -> Any:
 
 
 def _without_dust(sp: Any, x: Any) -> Any:
-    """A sum without the terms that rounding left."""
+    """A sum without the terms that rounding left: small ones whose numbers have all digits."""
     terms = [(abs(float(term.as_coeff_Mul()[0])), term) for term in sp.Add.make_args(x)]
     largest = max(size for size, _ in terms)
-    return sp.Add(*(term for size, term in terms if size > _DUST * largest or size == largest))
+    return sp.Add(*(term for size, term in terms if size > _DUST * largest or _is_written(size)))
+
+
+def _is_written(size: float) -> bool:
+    """Whether a number has few digits, or is a third of one that has, as inertias of rods are.
+
+    >>> _is_written(2.5e-20), _is_written(1e-20 / 12), _is_written(0.1 + 0.2 - 0.3)
+    (True, True, False)
+    """
+    return any(abs(float(f"{x:.{_WRITTEN}g}") - x) <= _ULPS * x for x in (size, 3.0 * size))
 
 
 def _is_fraction(number: Any) -> bool:
