@@ -45,3 +45,12 @@ def test_a_run_without_a_mechanism_has_curves_alone(run):
 def test_a_run_that_stopped_says_when(run):
     broken = replace(run, complete=False, reason="the step became too small", audited=None)
     assert "stopped at 1 s; no audit" in drawn(broken).get_suptitle()
+
+
+def test_a_dollar_in_a_title_or_unit_begins_no_formula(run):
+    unread = r"a $\frac{$ b"
+    units = [replace(c, unit=unread) for c in run.channels.values()]
+    hostile = replace(
+        run, mechanism=run.mechanism.model_copy(update={"title": unread}), channels={c.name: c for c in units}
+    )
+    assert drawn(hostile).get_suptitle().startswith(r"a \$\frac{\$ b")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torseur.campaign.answers import Answers
 from torseur.campaign.work import FAILED
 from torseur.errors import ArgumentError
-from torseur.views.plots.style import new_figure, styled
+from torseur.views.plots.style import literal, new_figure, styled
 
 __all__ = [
     "figures_of_campaign",
@@ -87,7 +87,7 @@ def _count(answers: Answers, name: str) -> int:
 
 def _label(answers: Answers, name: str) -> str:
     unit = answers.units.get(name, "")
-    return f"{name}  [{unit}]" if unit else name
+    return literal(f"{name}  [{unit}]" if unit else name)
 
 
 def _good(answers: Answers, *names: str) -> NDArray[np.int64]:
@@ -237,7 +237,7 @@ def sensitivity_bars(answers: Answers, indicator: str) -> Any:
         axes.plot(found[first], list(found.index), "kd", markersize=4, label=words[first])
         axes.invert_yaxis()
         axes.legend()
-        axes.set_xlabel(f"sensitivity of {indicator}" + (f"  [{unit}]" if unit else ""))
+        axes.set_xlabel(literal(f"sensitivity of {indicator}" + (f"  [{unit}]" if unit else "")))
     return figure
 
 

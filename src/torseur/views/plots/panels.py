@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from torseur.simulation.results.channels import Channel
 from torseur.simulation.results.result import Run
-from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, folded, new_figure, title_of
+from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, folded, literal, new_figure, title_of
 from torseur.views.plots.words import axis_label, name_label
 
 __all__ = ["Line", "Panel", "draw_panel", "draw_panels", "lines_of", "panels_by_unit"]
@@ -171,7 +171,7 @@ def draw_panel(ax: Any, panel: Panel, *, is_compared: bool = False) -> None:
         # The first of several runs is a broad pale line, or those that agree with it would hide it.
         broad = {"linewidth": 2.6, "alpha": 0.4, "zorder": 2} if is_compared and not line.is_copy else {"zorder": 3}
         draw_line(ax, line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
-    ax.set_ylabel(folded(panel.label))
+    ax.set_ylabel(literal(folded(panel.label)))
     ax.margins(x=0.0, y=0.08)
     _calm(ax, panel)
     _label_ends(ax, panel)

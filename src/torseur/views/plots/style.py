@@ -25,6 +25,7 @@ __all__ = [
     "WIDTH",
     "draw_line",
     "folded",
+    "literal",
     "new_figure",
     "save_figure",
     "styled",
@@ -128,11 +129,20 @@ def folded(text: str) -> str:
     return "\n".join(textwrap.wrap(text, len(text) // 2 + 4, break_long_words=False))
 
 
+def literal(text: str) -> str:
+    r"""Words of a description, in which a dollar is a dollar and begins no formula.
+
+    >>> literal("5 $ a piece")
+    '5 \\$ a piece'
+    """
+    return text.replace("$", r"\$")
+
+
 def title_of(figure: Any, text: str) -> None:
     """Write above a figure, from its left edge, in as many lines as it takes."""
     characters = int(14.5 * figure.get_figwidth())
     lines = (textwrap.fill(line, characters) for line in text.splitlines())
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=9.5)
+    figure.suptitle(literal("\n".join(lines)), x=0.01, ha="left", fontsize=9.5)
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
