@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from pathlib import Path
 
@@ -92,11 +94,13 @@ def save_identification(
 
 
 def _estimates(found: Identification) -> str:
-    lines = ["name,value,deviation,unit,described,verdict"]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("name", "value", "deviation", "unit", "described", "verdict"))
     for x in found.levels:
-        cells = ["" if np.isnan(v) else repr(v) for v in (x.value, x.deviation, x.described)]
-        lines.append(f'{x.name},{cells[0]},{cells[1]},{x.unit},{cells[2]},"{x.verdict}"')
-    return "\n".join(lines) + "\n"
+        value, deviation, described = ("" if np.isnan(v) else repr(v) for v in (x.value, x.deviation, x.described))
+        table.writerow((x.name, value, deviation, x.unit, described, x.verdict))
+    return text.getvalue()
 
 
 def _covariance(found: Identification) -> str:
