@@ -26,9 +26,9 @@ from torseur.views.scene.animation import Scene
 __all__ = ["legend_of", "page_with_curves", "title_of"]
 
 MOST_POINTS = 600
+"""Of a curve."""
 DUST = 1e-12
 """Of the largest value of a panel: what is smaller is rounding, and written as 0."""
-"""Of a curve."""
 MOST_PANELS = 6
 
 
