@@ -110,6 +110,56 @@ def test_cells_without_a_number_are_a_gap(arm, columns):
     assert "has no value at 5 of 8000 instants" in "; ".join(map(str, found.findings))
 
 
+def test_an_outlier_is_told_and_said_to_stay(arm, columns):
+    spoilt = columns["Gamma2"].copy()
+    spoilt[3000] += 300.0
+    found = identify(arm, Measurements.of(columns | {"Gamma2": spoilt}))
+    [finding] = found.findings
+    assert finding.kind == "outlier"
+    assert "1 instants, the first is 3001; they are not taken out: make such cells empty" in finding.what
+    spoilt[3000] = np.nan
+    assert "outlier" not in {f.kind for f in identify(arm, Measurements.of(columns | {"Gamma2": spoilt})).findings}
+
+
+def test_an_angle_that_jumps_by_a_turn_goes_on(arm, columns):
+    wrapped = np.mod(columns["theta1"], 2 * np.pi)
+    found = identify(arm, Measurements.of(columns | {"theta1": wrapped}))
+    assert [(f.kind, f.columns) for f in found.findings] == [("wrapped", ("theta1",))]
+    assert np.allclose(found.estimate.values, identify(arm, Measurements.of(columns)).estimate.values, rtol=1e-9)
+
+
+def test_samples_between_gaps_that_are_near_each_other_are_said_to_be_left_out(arm, columns):
+    keep = ((TIME < 6.0) | (TIME > 6.5)) | ((TIME > 6.2) & (TIME < 6.26))
+    found = identify(arm, Measurements.of({n: x[keep] for n, x in columns.items()}))
+    said = [f.what for f in found.findings]
+    assert any("29 samples lie in stretches of less than 50" in what for what in said)
+
+
+def test_uneven_steps_are_refused_unless_they_are_told(arm, columns):
+    time = TIME + 4e-4 * np.sin(7.0 * np.arange(len(TIME)))
+    keep = (TIME < 6.0) | (TIME > 6.5)
+    for rows in (slice(None), keep):
+        uneven = {n: x[rows] for n, x in (columns | {"time": time}).items()}
+        assert "uneven: time: steps are uneven" in told(arm, uneven)
+        assert identify(arm, Measurements.of(uneven), checks="tell").estimate.count > 100
+
+
+def test_measurements_that_validate_are_checked_too(arm, columns):
+    found = identify(arm, Measurements.of(columns))
+    with pytest.raises(ArgumentError, match="is in N m, where rad is measured"):
+        found.validate(Measurements.of(without(columns, "theta1") | {"theta1 [N m]": columns["theta1"]}))
+
+
+def test_time_in_a_unit_of_something_else_is_refused(columns):
+    with pytest.raises(ArgumentError, match="time is in a unit of something else"):
+        Measurements.of(without(columns, "time") | {"time [m]": TIME})
+
+
+def test_a_column_can_be_taken_away(columns):
+    data = Measurements.of(columns)
+    assert set(data.columns) - set(data.with_columns({"Gamma1": None}).columns) == {"Gamma1"}
+
+
 def test_saturation_is_named_and_left_out(arm, columns):
     limit = 0.8 * columns["Gamma1"].max()
     cut = np.minimum(columns["Gamma1"], limit)

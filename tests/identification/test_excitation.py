@@ -102,8 +102,14 @@ def test_motions_are_compared(arm, motion):
 
 
 def test_a_floating_base_is_refused():
-    with pytest.raises(ArgumentError, match="trees on a fixed base"):
+    with pytest.raises(ArgumentError, match="trees on a fixed base") as caught:
         excite(ts.examples.load("vehicle_16dof"))
+    assert "simulate motions of your own" in str(caught.value)
+
+
+def test_a_closed_structure_is_refused():
+    with pytest.raises(ArgumentError, match="loops or constraints"):
+        excite(ts.examples.load("four_bar"))
 
 
 def test_the_table_is_a_reference_of_a_study(arm, tmp_path, capsys):

@@ -68,6 +68,35 @@ def test_white_noise_has_the_classical_covariance():
     assert np.allclose(found.deviations / classical, 1.0, atol=0.1)
 
 
+def test_equations_that_do_not_count_leave_no_trace_in_deviations():
+    W, y, _ = equations(4, n=3000)
+    used = np.random.default_rng(0).random(3000) < 0.4
+    some = Block(W, y, np.tile(used[:, None], 2), np.arange(3000.0))
+    alone = Block(W[used], y[used], np.ones(y[used].shape, dtype=bool), np.arange(float(used.sum())))
+    assert np.allclose(fitted([some]).deviations / fitted([alone]).deviations, 1.0, atol=0.07)
+
+
+def test_deviations_say_how_well_they_are_known_themselves():
+    """Their spread over repetitions, with errors that a moving mean of three samples made."""
+    rng, told, foretold = np.random.default_rng(5), [], []
+    W = np.stack([np.sin(0.3 * np.arange(120)), np.cos(0.7 * np.arange(120))], axis=1)[:, None]
+    for _ in range(150):
+        noise = np.convolve(rng.normal(size=122), np.ones(3), mode="valid")
+        found = fitted([Block(W, noise[:, None], np.ones((120, 1), dtype=bool), np.arange(120.0))])
+        told.append(found.deviations)
+        foretold.append(found.certainty)
+    spread = np.std(told, axis=0) / np.mean(told, axis=0)
+    assert 0.6 < np.sqrt(np.mean(spread**2)) / np.mean(foretold) < 1.5
+
+
+def test_white_errors_are_hardly_taken_for_correlated():
+    rng, lags = np.random.default_rng(6), []
+    for _ in range(100):
+        W = rng.normal(size=(85, 1, 6))
+        lags.append(fitted([Block(W, rng.normal(size=(85, 1)), np.ones((85, 1), dtype=bool), np.arange(85.0))]).lag)
+    assert np.mean(lags) < 1.5
+
+
 def test_correlated_noise_has_larger_deviations_and_they_are_right():
     """Noise that a moving mean of 9 samples made: the classical deviations would be too small by about three."""
     rng = np.random.default_rng(3)

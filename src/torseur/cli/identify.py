@@ -80,7 +80,7 @@ def identify(
         imu_frame=imu,
         checks=checks,
     )
-    unseen = None if validate is None else found.validate(validate, imu_frame=imu)
+    unseen = None if validate is None else found.validate(validate, checks=checks)
     real = physical_parameters(found) if physical else None
     folder = output or Path(f"{data.stem}_identified")
     written = save_identification(found, folder, physical=real, unseen=unseen)

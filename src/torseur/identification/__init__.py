@@ -3,6 +3,7 @@
 =====================  ==============================================================================
 units, measurements    columns with units, from files or runs
 signals                filters without phase shift, derivatives, decimation
+columns                what columns are for a model
 motion                 from columns to q, v, vdot, efforts, inputs, forces of constraints
 unknowns, forms        what is sought, and the equations it stands in
 screening              what is wrong with measurements

@@ -17,8 +17,10 @@ have nothing to do with each other: with the covariance C(k) of the residuals at
     cov(x) = A^-1 (sum over k of w(k) sum over t of W'(t) C(k) W(t + k)) A^-1,      A = W'W,                     (I.2)
 
 with weights w(k) that are one for near instants and fall to zero (Politis 2003), at a lag that the residuals tell. For
-errors that are white it tends to the classical s^2 A^-1. Where errors grow and shrink with the motion, the sums of
-g(t) g'(t + k), g = W'e, which assume nothing of the kind, give more; then their variances are taken.           (I.3)
+errors that are white it tends to the classical s^2 A^-1. Residuals are smaller than errors, since the unknowns followed
+these: C is divided by the share that is left. Where errors grow and shrink with the motion, the sums of g(t) g'(t + k),
+g = W'e, which assume nothing of the kind, give more; then their variances are taken, with residuals enlarged instant by
+instant by what the fit took there (HC3, MacKinnon & White 1985).                                                (I.3)
 """
 
 from __future__ import annotations
@@ -78,6 +80,7 @@ class Estimate:
         R, z: of the kept columns, weighted, not scaled: |R x - z|^2 + rest is the sum of squares.
         rest: that cannot be explained.
         lag: instants over which errors were taken for correlated.
+        freedom: degrees of freedom that the deviations rest on.
     """
 
     values: Array
@@ -92,11 +95,17 @@ class Estimate:
     z: Array
     rest: float
     lag: int
+    freedom: float
 
     @property
     def deviations(self) -> Array:
         """(n,), standard deviations of the values."""
         return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def certainty(self) -> float:
+        """How well the deviations are known themselves: their own relative standard deviation."""
+        return float(1.0 / np.sqrt(2.0 * self.freedom))
 
 
 def fitted(blocks: Sequence[Block], weighting: Weighting | None = None, *, known: Array | None = None) -> Estimate:
@@ -208,13 +217,13 @@ def _estimate(
     whole[kept] = x
     residuals = tuple(np.where(b.used, b.y - b.W @ whole, np.nan) for b in blocks)
     rows = int(sum(b.used.sum() for b in clean))
-    covariance, lag = _covariance(clean, kept, whole, s, R[:k, :k] / scales, scales, rows)
+    covariance, lag, freedom = _covariance(clean, kept, whole, s, R[:k, :k] / scales, scales, rows)
     values, full = np.full(n, np.nan), np.full((n, n), np.nan)
     values[kept] = x
     full[np.ix_(kept, kept)] = covariance
     rest = float(R[k, k] ** 2) if len(R) > k else 0.0
     return Estimate(
-        values, full, tuple(kept), follows, condition, spread, rows, residuals, R[:k, :k], R[:k, k], rest, lag
+        values, full, tuple(kept), follows, condition, spread, rows, residuals, R[:k, :k], R[:k, k], rest, lag, freedom
     )
 
 
@@ -230,8 +239,8 @@ def autocorrelation(e: Array, lags: int) -> Array:
 
 def _covariance(
     blocks: Sequence[Block], kept: list[int], x: Array, s: Array, R: Array, scales: Array, rows: int
-) -> tuple[Array, int]:
-    """(I.2), and its lag."""
+) -> tuple[Array, int, float]:
+    """(I.2), its lag, and the degrees of freedom it rests on."""
     errors = [(b.y - b.W @ x) / s for b in blocks]
     lag = _lag_of(errors)
     # columns in coordinates in which A is one: V = W (s S R)^-1
@@ -239,12 +248,14 @@ def _covariance(
     columns = [(b.W[..., kept] / s[:, None]) / scales @ inverse for b in blocks]
     alike = sum(w * abs(r) * (1.0 if k == 0 else 2.0) for k, (w, r) in enumerate(_shared(errors, lag)))
     more = 1.0 / max(1.0 - len(kept) * alike / rows, 0.1)
-    steady = more * _steady(columns, errors, lag)
-    loose = more * _loose(columns, errors, lag)
+    # equivalent ones, of a spectrum that is estimated with these weights (Priestley 1981, 6.2.4)
+    freedom = max((rows - len(kept)) / sum(w * w * (1.0 if k == 0 else 2.0) for k, w in enumerate(_weights(lag))), 1.0)
+    steady = more * _steady(columns, errors, [b.used.astype(float) for b in blocks], lag)
+    loose = _loose(columns, _enlarged(columns, errors), lag)
     T = inverse / scales[:, None]
     one, other = T @ steady @ T.T, T @ loose @ T.T
     growth = np.sqrt(np.maximum(np.diag(other) / np.diag(one), 1.0))
-    return np.asarray(growth[:, None] * one * growth), lag
+    return np.asarray(growth[:, None] * one * growth), lag, freedom
 
 
 def _shared(errors: Sequence[Array], lag: int) -> list[tuple[float, float]]:
@@ -258,15 +269,26 @@ def _weights(lag: int) -> list[float]:
     return [1.0 if k <= lag else 2.0 - k / lag for k in range(2 * lag + 1)]
 
 
-def _steady(columns: Sequence[Array], errors: Sequence[Array], lag: int) -> Array:
+def _steady(columns: Sequence[Array], errors: Sequence[Array], used: Sequence[Array], lag: int) -> Array:
     """sum V'(t) C(k) V(t + k): errors whose covariance depends on how far apart instants are, no more."""
     n = columns[0].shape[2]
-    count, total = sum(len(e) for e in errors), np.zeros((n, n))
+    total = np.zeros((n, n))
+    counts = np.maximum(sum(u.T @ u for u in used), 1.0)  # of instants at which two equations count, of all lags alike
     for k, weight in enumerate(_weights(lag)):
-        C = sum(e[: len(e) - k].T @ e[k:] for e in errors) / count
-        part = sum(np.einsum("tia,ij,tjb->ab", V[: len(V) - k], C, V[k:], optimize=True) for V in columns if len(V) > k)
+        C = sum(e[: len(e) - k].T @ e[k:] for e in errors) / counts
+        part = sum(V[: len(V) - k].reshape(-1, n).T @ (C @ V[k:]).reshape(-1, n) for V in columns if len(V) > k)
         total += weight * np.asarray(part if k == 0 else part + np.transpose(part))
     return _positive(total)
+
+
+def _enlarged(columns: Sequence[Array], errors: Sequence[Array]) -> list[Array]:
+    """(1 - V(t) V'(t))^-1 e(t): residuals of an instant, had it not been fitted."""
+    found = []
+    for V, e in zip(columns, errors, strict=True):
+        values, vectors = np.linalg.eigh(np.eye(V.shape[1]) - V @ np.swapaxes(V, 1, 2))
+        along = np.einsum("tji,tj->ti", vectors, e) / np.maximum(values, 0.1)
+        found.append(np.einsum("tij,tj->ti", vectors, along))
+    return found
 
 
 def _loose(columns: Sequence[Array], errors: Sequence[Array], lag: int) -> Array:
@@ -297,8 +319,8 @@ def _lag_of(errors: Sequence[Array]) -> int:
     if not len(rho):
         return 0
     size = np.sqrt(np.mean(rho**2, axis=0))
-    bound = max(_CORRELATED, 2.0 / np.sqrt(len(block)))
-    # as in Politis' rule: the first of five lags in a row below the bound
+    # Politis' rule: the first of five lags in a row below the bound
+    bound = max(_CORRELATED, 2.0 * np.sqrt(np.log10(len(block)) / len(block)))
     for k in range(1, len(size)):
         if (size[k : k + 5] < bound).all():
             return k

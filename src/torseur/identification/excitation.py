@@ -242,9 +242,12 @@ def excite(
 
 def _middle(model: Model, given: Mapping[str, float] | None) -> Array:
     rates = rates_of(model.mechanism)
-    if model.nq != model.nv or len(rates) < model.nv or not model.mechanism.is_tree:
+    mechanism = model.mechanism
+    if model.nq != model.nv or len(rates) < model.nv or not mechanism.is_tree or mechanism.has_moving_base:
         text = "motions are sought for trees on a fixed base whose speeds are rates of coordinates"
-        raise ArgumentError(text, where=model.mechanism.name)
+        has = "a base that moves" if mechanism.has_moving_base else "joints with attitudes" if mechanism.is_tree else ""
+        remedy = "simulate motions of your own, identify from each run: .condition and .undetermined tell the best"
+        raise ArgumentError(text, where=mechanism.name, got=has or "loops or constraints", remedy=remedy)
     low, high = stops_of(model)
     both = np.isfinite(low) & np.isfinite(high)
     found = np.where(both, 0.5 * (np.where(both, low, 0.0) + np.where(both, high, 0.0)), start_of(model))

@@ -30,9 +30,24 @@ from torseur.identification.estimation import Block, Estimate, Weighting, fitted
 from torseur.identification.forms import Form, blocks_of
 from torseur.identification.measurements import Measurements, read_measurements
 from torseur.identification.motion import Motion, motions_of
-from torseur.identification.screening import Finding, Severity, refused, screen_columns, screen_efforts
+from torseur.identification.screening import (
+    Finding,
+    is_broken,
+    refused,
+    screen_columns,
+    screen_efforts,
+    screen_stretches,
+    screen_velocity,
+)
 from torseur.identification.signals import Filtering
-from torseur.identification.unknowns import BaseUnknowns, DescribedUnknowns, Unknowns, dynamic_parameters, terms_of
+from torseur.identification.unknowns import (
+    BaseUnknowns,
+    DescribedUnknowns,
+    Unknowns,
+    dynamic_parameters,
+    terms_of,
+    tyre_parameters,
+)
 from torseur.model.model import Model, build
 from torseur.simulation.results.result import Run
 
@@ -106,6 +121,8 @@ class Identification:
         blocks: the equations at the values found.
         filtering, form: as they were treated.
         findings: about the measurements.
+        source: where they come from.
+        imu_frame: where an IMU sat.
     """
 
     model: Model
@@ -117,6 +134,7 @@ class Identification:
     form: Form
     findings: tuple[Finding, ...]
     source: str = "measurements"
+    imu_frame: str = BASE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -178,12 +196,29 @@ class Identification:
         """Of the efforts it was found from."""
         return self._predicted(self.blocks)
 
-    def validate(self, data: Measurements | str | os.PathLike[str] | Run, *, imu_frame: str = BASE) -> Prediction:
-        """The efforts of other measurements, which the estimate has not seen, as it predicts them."""
+    def validate(
+        self,
+        data: Measurements | str | os.PathLike[str] | Run,
+        *,
+        imu_frame: str | None = None,
+        checks: str = "refuse",
+    ) -> Prediction:
+        """The efforts of other measurements, which the estimate has not seen, as it predicts them.
+
+        Args:
+            data: measurements, a run, or the file of either.
+            imu_frame: where an IMU sat, by default where it sat before.
+            checks: "refuse" measurements with faults, or "tell" and go on.
+        """
         # Both sides pass the same filter as those of the estimate, so that their noise can be compared.
         plan = replace(self.filtering, band=self.filtering.band or 2.0 * self.motions[0].band)
-        motions = motions_of(self.model, _measured(data), plan, imu_frame=imu_frame)
+        read = _Read.of(self.model, _measured(data), plan, imu_frame or self.imu_frame, checks, self._is_dry)
+        motions = read.motions
         return self._predicted(blocks_of(self.unknowns, motions, self.filled, plan, self.form))
+
+    @property
+    def _is_dry(self) -> bool:
+        return any(t.symbol == "FS" for t in self.unknowns.terms)
 
     def _predicted(self, blocks: Sequence[Block]) -> Prediction:
         known = [np.where(b.used, b.y, np.nan) for b in blocks]
@@ -211,9 +246,10 @@ class Identification:
 
     def __str__(self) -> str:
         n = len(self.estimate.kept)
+        known = f"deviations are known to {100 * self.estimate.certainty:.2g} %"
         return (
             f"{self.model.mechanism.name}: {n} of {len(self.names)} unknowns from {self.estimate.count} equations, "
-            f"condition number {self.condition:.3g}"
+            f"condition number {self.condition:.3g}, {known}"
         )
 
 
@@ -247,28 +283,45 @@ def identify(
     """
     model, measured, plan = _model(what, parameters), _measured(data), filtering or Filtering()
     wanted = choice(Form, form, "form")
-    if checks not in ("refuse", "tell"):
-        raise ArgumentError("no such way to treat faults", where="checks", expected='"refuse" or "tell"', got=checks)
-    findings = screen_columns(model, measured)
-    broken = any(f.kind == "time" and f.severity is Severity.REFUSED for f in findings)
-    if checks == "refuse" or broken:
-        refused(findings, measured.source)
-    lost = {n: f.lost for f in findings if f.lost is not None for n in f.columns}
     sought = unknowns_of(model, unknowns, along)
-    motions = motions_of(model, measured, plan, imu_frame=imu_frame, lost=lost, is_dry="FS" in along)
+    read = _Read.of(model, measured, plan, imu_frame, checks, "FS" in along)
+    motions = read.motions
+    findings = [*read.findings]
     findings += screen_efforts(model, measured, sought, motions, plan.band or 2.0 * motions[0].band)
     if checks == "refuse":
         refused(findings, measured.source)
     estimate, blocks = _solved(sought, motions, plan, wanted, weighting or Weighting())
     return Identification(
-        model, sought, estimate, tuple(motions), tuple(blocks), plan, wanted, tuple(findings), measured.source
+        model, sought, estimate, motions, tuple(blocks), plan, wanted, tuple(findings), measured.source, imu_frame
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Measurements as motions, and what is to be said of them."""
+
+    motions: tuple[Motion, ...]
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, model: Model, data: Measurements, plan: Filtering, imu_frame: str, checks: str, is_dry: bool) -> _Read:
+        if checks not in ("refuse", "tell"):
+            text = "no such way to treat faults"
+            raise ArgumentError(text, where="checks", expected='"refuse" or "tell"', got=checks)
+        findings = screen_columns(model, data)
+        if checks == "refuse" or is_broken(findings):
+            refused(findings, data.source)
+        lost = {n: f.lost for f in findings if f.lost is not None for n in f.columns}
+        motions = motions_of(model, data, plan, imu_frame=imu_frame, lost=lost, is_dry=is_dry)
+        more = (*screen_stretches(data, motions), *screen_velocity(model, data, motions[0]))
+        return cls(tuple(motions), (*findings, *more))
 
 
 def unknowns_of(model: Model, unknowns: str | Sequence[str], along: Sequence[str] = ()) -> Unknowns:
     """The unknowns that words stand for."""
     if isinstance(unknowns, str) and unknowns not in ("base", "described"):
         unknowns = [unknowns]
+    _check_loads(model, unknowns)
     if unknowns == "base":
         plain = BaseUnknowns(model)
         known = _friction_known(plain)
@@ -278,6 +331,20 @@ def unknowns_of(model: Model, unknowns: str | Sequence[str], along: Sequence[str
         text = "masses and loads of this description depend on no parameter"
         raise ArgumentError(text, where=model.mechanism.name, remedy="seek its base parameters", option="unknowns")
     return DescribedUnknowns(model, names, terms_of(model, along))
+
+
+def _check_loads(model: Model, unknowns: str | Sequence[str]) -> None:
+    """Forces that the road decides are measured, or fitted by themselves."""
+    mechanism = model.mechanism
+    of_tyres = sorted(tyre_parameters(mechanism) & ({unknowns} if isinstance(unknowns, str) else set(unknowns)))
+    if of_tyres:
+        text = "coefficients of a tyre law are not found from motions"
+        remedy = "fit them to forces over slip and load: scipy.optimize.curve_fit on torseur.packs.tyres.steady_forces"
+        raise ArgumentError(text, where=mechanism.name, got=", ".join(of_tyres), remedy=remedy, option="unknowns")
+    if mechanism.normals_read:
+        text = "loads of this description depend on normal forces (tyres, friction of contacts)"
+        remedy = "put wrenches whose components are inputs in their place, and give the forces that were measured"
+        raise ArgumentError(text, where=mechanism.name, got=", ".join(sorted(mechanism.normals_read)), remedy=remedy)
 
 
 def _friction_known(base: BaseUnknowns) -> set[tuple[str, int]]:
@@ -293,6 +360,7 @@ def _solved(
     start = sought.start
     x = np.nan_to_num(start)
     blocks = blocks_of(sought, motions, x, plan, form)
+    _check_scale(sought, blocks, x)
     found = fitted(blocks, weighting, known=start)
     if sought.is_linear:
         return found, blocks
@@ -306,6 +374,25 @@ def _solved(
         blocks = blocks_of(sought, motions, x, plan, form)
         found = fitted(blocks, weighting, known=x)
     return found, blocks
+
+
+def _check_scale(sought: Unknowns, blocks: Sequence[Block], x: Array) -> None:
+    """Equations with nothing known in them, W x = 0, fix no scale: zero would be found for all unknowns."""
+    m, n = blocks[0].W.shape[1:]
+    enters, known = np.zeros((m, n), dtype=bool), np.zeros(m, dtype=bool)
+    for W, y in ((b.W * b.used[..., None], b.y * b.used) for b in blocks):
+        size = np.linalg.norm(W, axis=0)
+        enters |= size > 0.0
+        known |= np.linalg.norm(y, axis=0) > 1e-9 * (size @ np.abs(x))
+    reached = known.copy()
+    for _ in range(m):  # an unknown that another equation with something known in it holds carries the scale on
+        reached |= (enters & enters[reached].any(axis=0)).any(axis=1)
+    loose = enters.any(axis=0) & ~enters[reached].any(axis=0)
+    if loose.any():
+        names = ", ".join(name for name, is_loose in zip(sought.names, loose, strict=True) if is_loose)
+        text = "these unknowns show in ratios only: no force in their equations is known"
+        remedy = "leave out one whose value is known (a mass, a motor constant), or measure an effort"
+        raise ArgumentError(text, where=sought.model.mechanism.name, got=names, remedy=remedy, option="unknowns")
 
 
 def _model(what: Mechanism | Model | str | os.PathLike[str], parameters: Mapping[str, float] | None) -> Model:

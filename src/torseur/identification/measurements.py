@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.errors import ArgumentError, MissingExtra
-from torseur.identification.units import unit_of
+from torseur.identification.units import alike, unit_of
 from torseur.simulation.results.result import Run, open_run
 
 __all__ = ["Measurements", "read_measurements"]
@@ -77,8 +77,9 @@ class Measurements:
         if not known:
             expected = f"a column called {' or '.join(_TIME)}"
             raise ArgumentError("there is no time", where=source, expected=expected, got=", ".join(columns))
-        time = columns.pop(known[0])
-        units.pop(known[0], None)
+        time, unit = columns.pop(known[0]), units.pop(known[0], None)
+        if unit and not alike(unit_of(unit), unit_of("s")):
+            raise ArgumentError("time is in a unit of something else", where=source, expected="s, ms, min", got=unit)
         return cls(time, columns, units, source)
 
     @classmethod
@@ -111,10 +112,11 @@ class Measurements:
         units = {n: u for p in parts for n, u in p.units.items() if n in columns}
         return cls(np.concatenate(times), columns, units, ", ".join(dict.fromkeys(p.source for p in parts)))
 
-    def with_columns(self, columns: Mapping[str, ArrayLike]) -> Measurements:
-        """With some columns in place of those there are, or beside them; None takes one away."""
-        merged = {**self.columns, **{n: np.asarray(x, dtype=float) for n, x in columns.items()}}
-        return Measurements(self.time, merged, self.units, self.source)
+    def with_columns(self, columns: Mapping[str, ArrayLike | None]) -> Measurements:
+        """With some columns, in SI, in place of those there are, or beside them; None takes one away."""
+        merged = {n: x for n, x in self.columns.items() if n not in columns}
+        merged |= {n: np.asarray(x, dtype=float) for n, x in columns.items() if x is not None}
+        return Measurements(self.time, merged, {n: u for n, u in self.units.items() if n in merged}, self.source)
 
     def part(self, begin: float, end: float) -> Measurements:
         """What lies between two instants, s."""

@@ -1,16 +1,5 @@
 """From measurements to motions: q, v, vdot, efforts, inputs and forces of constraints at every instant.
 
-What columns are called:
-
-====================  ==============================================================================================
-``q1``                a coordinate, by its name
-``dq1``               its speed, or any other speed by its name; ``ddq1`` its acceleration
-``tau_q1``            the effort on it that is not an input of the description (also ``effort_``, ``torque_``)
-``torque_fr``         an input of the description, by its name: torques of actuators, forces of the road on wheels
-``lambda_...``        the force of a constraint, as runs call it: normal forces under wheels
-``imu_fx`` .. ``wz``  specific force and rates at a frame of the base; any word may stand in place of imu
-====================  ==============================================================================================
-
 On a floating base with an IMU, f = R'(a - g) at the sensor gives the acceleration of the base,
 
     vdot + w x V = f_base + R'g,      f_base = f - wd x r - w x (w x r),                                        (I.1)
@@ -21,15 +10,14 @@ all observers that move steadily, so that V only matters to drag. The place of t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.describe import BASE, Variable
+from torseur.describe import BASE, BaseKind
 from torseur.errors import ArgumentError, NumericalError
+from torseur.identification.columns import AXES, Columns, check_columns
 from torseur.identification.measurements import Measurements
 from torseur.identification.signals import (
     Filtering,
@@ -41,17 +29,14 @@ from torseur.identification.signals import (
     smooth_motion,
     stretches,
 )
-from torseur.model.coordinates import numbers, rates_of, start_of
+from torseur.model.coordinates import numbers, quaternions, rates_of, start_of, unit
 from torseur.model.model import Model
 from torseur.spatial.joints import Quantity
 
-__all__ = ["EFFORTS", "Columns", "Motion", "motions_of"]
+__all__ = ["Motion", "continued", "is_wrapped", "motions_of"]
 
 Array = NDArray[np.float64]
 
-EFFORTS = ("tau_", "effort_", "torque_", "force_")
-_IMU = re.compile(r"(?P<name>.+)_(?P<axis>[fw][xyz])$")
-_AXES = ("fx", "fy", "fz", "wx", "wy", "wz")
 _LINGERS = 0.03
 """Of the period of the fastest motion."""
 SHORTEST = 50
@@ -87,78 +72,22 @@ class Motion:
     band: float
 
 
-@dataclass(frozen=True)
-class Columns:
-    """What the columns of measurements are for a model.
+def is_wrapped(angle: Array) -> bool:
+    """Whether an angle jumps by a whole turn from one sample to the next, and hardly moves between the others.
 
-    Attributes:
-        coordinates, speeds, accelerations, efforts: place -> column.
-        inputs: place -> column.
-        multipliers: row -> column; all or none.
-        imu: axis -> column.
-        unused: the others.
+    >>> t = np.linspace(0.0, 20.0, 401)
+    >>> is_wrapped(np.mod(t, 2 * np.pi)), is_wrapped(t)
+    (True, False)
     """
-
-    coordinates: dict[int, str]
-    speeds: dict[int, str]
-    accelerations: dict[int, str]
-    efforts: dict[int, str]
-    inputs: dict[int, str]
-    multipliers: dict[int, str]
-    imu: dict[str, str]
-    unused: tuple[str, ...]
-
-    @classmethod
-    def of(cls, model: Model, names: Sequence[str]) -> Columns:
-        known = set(names)
-
-        def those(wanted: Sequence[str]) -> dict[int, str]:
-            return {k: n for k, n in enumerate(wanted) if n in known}
-
-        speeds, rates = [x.name for x in model.speeds], rates_of(model.mechanism)
-        called = [model.coordinates[rates[k]].name if k in rates else n for k, n in enumerate(speeds)]
-        inputs = list(model.mechanism.inputs)
-        efforts = {
-            k: prefix + n for k, n in enumerate(called) for prefix in EFFORTS if (prefix + n) in known - set(inputs)
-        }
-        rows = [f"lambda_{row.name}" for row in model.constraint_rows] if not model.mechanism.is_tree else []
-        imu = _imu_of(names) if model.mechanism.has_moving_base else {}
-        found = cls(
-            those([x.name for x in model.coordinates]),
-            those(speeds),
-            those([f"d{n}" for n in speeds]),
-            efforts,
-            those(inputs),
-            those(rows),
-            imu,
-            (),
-        )
-        tables = (found.coordinates, found.speeds, found.accelerations, found.efforts, found.inputs, found.multipliers)
-        used = {n for table in tables for n in table.values()} | set(imu.values())
-        return cls(*tables, imu, tuple(n for n in names if n not in used))
-
-    def expected_units(self, model: Model) -> dict[str, str]:
-        """What the values of the columns measure, where that is known."""
-        found = {self.coordinates[k]: model.coordinates[k].unit for k in self.coordinates}
-        found |= {self.speeds[k]: model.speeds[k].unit for k in self.speeds}
-        rate = {"rad/s": "rad/s2", "m/s": "m/s2"}
-        found |= {n: rate.get(model.speeds[k].unit, "") for k, n in self.accelerations.items()}
-        effort = {"rad/s": "N m", "m/s": "N"}
-        found |= {n: effort.get(model.speeds[k].unit, "") for k, n in self.efforts.items()}
-        known = list(model.mechanism.inputs.values())
-        found |= {n: known[k].unit or "" for k, n in self.inputs.items()}
-        found |= {n: model.constraint_rows[k].unit for k, n in self.multipliers.items()}
-        found |= {n: "m/s2" if axis.startswith("f") else "rad/s" for axis, n in self.imu.items()}
-        return {n: unit for n, unit in found.items() if unit}
+    step = np.abs(np.diff(angle[np.isfinite(angle)]))
+    jumps = step > 0.75 * 2.0 * np.pi
+    near = np.abs(step[jumps] - 2.0 * np.pi) < 0.25 * np.pi
+    return bool(jumps.any() and near.all() and step[~jumps].max(initial=0.0) < 0.25 * np.pi)
 
 
-def _imu_of(names: Sequence[str]) -> dict[str, str]:
-    """The columns of the first sensor that has all six."""
-    seen: dict[str, dict[str, str]] = {}
-    for n in names:
-        if (m := _IMU.match(n)) is not None:
-            seen.setdefault(m["name"], {})[m["axis"]] = n
-    return next((axes for axes in seen.values() if set(axes) == set(_AXES)), {})
+def continued(angle: Array) -> Array:
+    """An angle without jumps by a turn."""
+    return np.unwrap(angle) if is_wrapped(angle) else angle
 
 
 def motions_of(
@@ -181,7 +110,7 @@ def motions_of(
         is_dry: whether dry friction is sought on joints that have none in the description.
     """
     columns = Columns.of(model, list(data.columns))
-    _check_complete(model, columns, data.source)
+    check_columns(model, columns, imu_frame, data.source)
     used = [n for n in data.columns if n not in columns.unused]
     holes = np.asarray(~np.isfinite(np.stack([data.columns[n] for n in used], axis=1)).all(axis=1))
     found, step = stretches(data.time, holes)
@@ -191,30 +120,6 @@ def motions_of(
         expected = f"a stretch of {SHORTEST} samples without a gap"
         raise ArgumentError("too few samples", where=data.source, expected=expected, got=f"at most {longest}")
     return [_Reader(model, data, columns, filtering, imu_frame, lost or {}, is_dry, s, step).motion() for s in rest]
-
-
-def _check_complete(model: Model, columns: Columns, source: str) -> None:
-    """Every coordinate must be measured, but for the place of a floating base."""
-    rates = rates_of(model.mechanism)
-    by_rate = {rates[k] for k in columns.speeds if k in rates}
-    missing = [
-        x.name
-        for k, x in enumerate(model.coordinates)
-        if k not in columns.coordinates and k not in by_rate and not (columns.imu and _is_place_of_base(x))
-    ]
-    faults = [f"coordinates {', '.join(missing)}"] if missing else []
-    if not columns.efforts and not columns.inputs:
-        wanted = [*list(model.mechanism.inputs)[:4], *(f"tau_{x.name}" for x in model.coordinates[:2])]
-        faults.append(f"efforts ({', '.join(wanted)}, ...)")
-    if columns.multipliers and len(columns.multipliers) < len(model.constraint_rows):
-        absent = [r.name for k, r in enumerate(model.constraint_rows) if k not in columns.multipliers]
-        faults.append(f"forces of constraints lambda_{', lambda_'.join(absent)} (all of them, or none)")
-    if faults:
-        raise ArgumentError("measurements lack what the equations need", where=source, expected="; ".join(faults))
-
-
-def _is_place_of_base(x: Variable) -> bool:
-    return x.owner == BASE and x.quantity is Quantity.LENGTH
 
 
 @dataclass(frozen=True)
@@ -310,15 +215,17 @@ class _Reader:
 
     # -- the motion ----------------------------------------------------------------------------------------------------
     def _coordinates(self, nt: int) -> Array:
-        """As measured; a coordinate of which only the speed is known is its integral."""
-        q, rates = np.tile(start_of(self.model), (nt, 1)), rates_of(self.model.mechanism)
+        """As measured, without jumps by turns or signs; where only the speed is known, its integral."""
+        q = np.tile(start_of(self.model), (nt, 1))
         for k, name in self.columns.coordinates.items():
-            q[:, k] = self._raw(name)
-        for k, name in self.columns.speeds.items():
-            if k in rates and rates[k] not in self.columns.coordinates:
-                rate = self._raw(name)
-                middle = 0.5 * (rate[1:] + rate[:-1])
-                q[:, rates[k]] = np.concatenate([[0.0], np.cumsum(middle)]) * self.step
+            raw = self._raw(name)
+            q[:, k] = continued(raw) if self.model.coordinates[k].quantity is Quantity.ANGLE else raw
+        for k in quaternions(self.model.mechanism):  # q and -q are one attitude: the one near the instant before
+            turns = np.where(np.sum(q[1:, k : k + 4] * q[:-1, k : k + 4], axis=1) < 0.0, -1.0, 1.0)
+            q[1:, k : k + 4] *= np.cumprod(turns)[:, None]
+        for c, name in self.columns.integrated(self.model).items():
+            rate = self._raw(name)
+            q[1:, c] += np.cumsum(0.5 * (rate[1:] + rate[:-1])) * self.step
         return q
 
     def _kinematics(self, time: Array, raw: Array, cutoff: float) -> tuple[Array, Array, Array]:
@@ -331,6 +238,7 @@ class _Reader:
             q, qdot, qddot = fourier_motion(time, raw, plan.period, harmonics)
         else:
             q, qdot, qddot = smooth_motion(raw, self.step, cutoff)
+        q = unit(model.mechanism, q)
         v, vdot = self._speeds(q, qdot, qddot)
         if plan.measured_rates:
             for k, name in self.columns.speeds.items():
@@ -365,11 +273,10 @@ class _Reader:
         shown = {axis: smooth(self._raw(n), self.step, cutoff) for axis, n in self.columns.imu.items()}
         pose = np.linalg.inv(model.pose(q[0], BASE)) @ model.pose(q[0], self.imu_frame)
         R, r = pose[:3, :3], pose[:3, 3]
-        f = np.stack([shown[a] for a in _AXES[:3]], axis=1) @ R.T
-        w = np.stack([shown[a] for a in _AXES[3:]], axis=1) @ R.T
+        f = np.stack([shown[a] for a in AXES[:3]], axis=1) @ R.T
+        w = np.stack([shown[a] for a in AXES[3:]], axis=1) @ R.T
         wd = derivative(w, self.step)
-        is_known = [k in self.columns.speeds for k in places[:3]]
-        V = v[:, places[:3]] if all(is_known) else np.zeros_like(f)
+        V = v[:, places[:3]] if self.columns.has_base_velocity(model) else np.zeros_like(f)
         gravity = np.asarray(_gravity(model))
         at_rest = np.einsum("tji,j->ti", np.asarray(model.pose(q, BASE))[:, :3, :3], gravity)
         there = f - np.cross(wd, r) - np.cross(w, np.cross(w, r))
@@ -378,11 +285,13 @@ class _Reader:
 
 
 def _base_speeds(model: Model) -> list[int]:
-    found = [k for k, x in enumerate(model.speeds) if x.owner == BASE]
-    if len(found) != 6:
-        text = "an IMU serves a floating base"
-        raise ArgumentError(text, where=model.mechanism.name, expected="six speeds of the base", got=str(len(found)))
-    return found
+    base = model.mechanism.base
+    if base.kind is not BaseKind.FLOATING:
+        expected = "base: {kind: floating}, whose speeds are those in its own axes"
+        raise ArgumentError(
+            "an IMU serves a floating base", where=model.mechanism.name, expected=expected, got=base.kind.value
+        )
+    return [k for k, x in enumerate(model.speeds) if x.owner == BASE]
 
 
 def _gravity(model: Model) -> Array:

@@ -2,6 +2,7 @@
 
 ================  ======================================================================================  ========
 time              instants that do not increase                                                            refused
+uneven            steps that differ by more than a tenth                                                   refused
 gap               steps that are longer than the others, cells without a number                            told
 unit              a unit that measures something else than its column                                      refused
 wrong unit        values that differ from what they should be by the ratio of two units                    refused
@@ -9,6 +10,9 @@ swapped           two columns that fit in each other's place, and not in their o
 saturation        values that stay at their largest or smallest                                            left out
 constant          an effort that never changes; a coordinate that never moves                              told
 outlier           single values far from their neighbours                                                  told
+wrapped           angles that jump by a turn                                                               told
+integrated        coordinates of which only the speed was measured                                         told
+velocity          speeds of a base that forces depend on, and that its IMU does not show                   told
 ================  ======================================================================================  ========
 
 Speeds are compared with the derivatives of their coordinates, efforts with what the equations of every joint can
@@ -20,20 +24,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.describe import BASE
 from torseur.errors import ArgumentError
+from torseur.identification.columns import Columns
 from torseur.identification.measurements import Measurements
-from torseur.identification.motion import Columns, Motion
+from torseur.identification.motion import SHORTEST, Motion, continued, is_wrapped
 from torseur.identification.signals import derivative, motion_band, smooth
 from torseur.identification.units import alike, unit_of
 from torseur.identification.unknowns import Unknowns
 from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
 
-__all__ = ["Finding", "Severity", "refused", "screen_columns", "screen_efforts"]
+__all__ = [
+    "Finding",
+    "Severity",
+    "is_broken",
+    "refused",
+    "screen_columns",
+    "screen_efforts",
+    "screen_stretches",
+    "screen_velocity",
+]
 
 Array = NDArray[np.float64]
 
@@ -66,7 +82,8 @@ class Finding:
     """Something about measurements.
 
     Attributes:
-        kind: time, gap, unit, wrong unit, swapped, saturation, constant, outlier, unused.
+        kind: time, uneven, gap, unit, wrong unit, swapped, saturation, constant, outlier, wrapped, integrated,
+            velocity, unused.
         columns: that it is about.
         what: in words.
         severity: whether the estimate goes on.
@@ -89,7 +106,14 @@ def refused(findings: Sequence[Finding], source: str) -> None:
     if bad:
         many = f"{len(bad)} faults in the measurements" if len(bad) > 1 else "a fault in the measurements"
         remedy = 'correct them, or say checks="tell" to estimate all the same'
+        if is_broken(bad):
+            remedy = "correct the instants, or leave out what was recorded twice"
         raise ArgumentError(many, where=source, got="\n    ".join(map(str, bad)), remedy=remedy, option="checks")
+
+
+def is_broken(findings: Sequence[Finding]) -> bool:
+    """Whether instants do not increase: then nothing can be estimated."""
+    return any(f.kind == "time" for f in findings)
 
 
 # -- column by column --------------------------------------------------------------------------------------------------
@@ -97,12 +121,17 @@ def screen_columns(model: Model, data: Measurements) -> list[Finding]:
     """What can be said of columns without any equation of motion."""
     columns = Columns.of(model, list(data.columns))
     found = [*_times(data)]
-    if any(f.severity is Severity.REFUSED for f in found):
+    if is_broken(found):
         return found
     found += _units(model, data, columns)
     used = [n for n in data.columns if n not in columns.unused]
     if columns.unused:
         found.append(Finding("unused", columns.unused, "nothing in the model has these names"))
+    for k, name in columns.integrated(model).items():
+        what = (
+            f"{model.coordinates[k].name} was not measured: after every gap it begins anew where the description starts"
+        )
+        found.append(Finding("integrated", (name,), what))
     efforts = {*columns.efforts.values(), *columns.inputs.values()}
     wide = np.diff(data.time) > 1.5 * float(np.median(np.diff(data.time)))
     beside_gaps = np.concatenate([wide, [False]]) | np.concatenate([[False], wide])
@@ -113,6 +142,8 @@ def screen_columns(model: Model, data: Measurements) -> list[Finding]:
         found += _outliers(name, np.where(beside_gaps, np.nan, values))
         if name in efforts:
             found += _plateaus(name, values)
+        elif is_wrapped(values) and columns.is_angle(model, name):
+            found.append(Finding("wrapped", (name,), "jumps by a turn: the angle is taken to go on"))
     if np.isfinite(np.stack([data.columns[n] for n in used])).all() and not any(f.kind == "gap" for f in found):
         found += _rates(model, data, columns)
     return found
@@ -134,10 +165,10 @@ def _times(data: Measurements) -> Iterator[Finding]:
         more = f" and {len(wide) - 4} more" if len(wide) > 4 else ""
         yield Finding("gap", ("time",), f"no samples from {where}{more}; what lies between gaps is treated by itself")
     uneven = step[step <= 1.5 * usual]
-    if len(uneven) and np.abs(uneven - usual).max() > 0.1 * usual and not len(wide):
+    if len(uneven) and np.abs(uneven - usual).max() > 0.1 * usual:
         low, high = uneven.min(), uneven.max()
         what = f"steps are uneven, {low:.4g} to {high:.4g} s: they are taken as {usual:.4g} s"
-        yield Finding("time", ("time",), what, Severity.REFUSED)
+        yield Finding("uneven", ("time",), what, Severity.REFUSED)
 
 
 def _units(model: Model, data: Measurements, columns: Columns) -> Iterator[Finding]:
@@ -182,7 +213,8 @@ def _outliers(name: str, values: Array) -> Iterator[Finding]:
     usual = float(np.nanpercentile(off, 99.0))
     bad = np.flatnonzero((off > 20.0 * usual) & (both > 10.0 * usual) & (usual > 0.0)) + 1
     if len(bad):
-        yield Finding("outlier", (name,), f"jumps for one sample at {len(bad)} instants, the first is {bad[0] + 1}")
+        what = f"jumps for one sample at {len(bad)} instants, the first is {bad[0] + 1}; they are not taken out: "
+        yield Finding("outlier", (name,), what + "make such cells empty, and the estimate leaves them out")
 
 
 def _plateaus(name: str, values: Array) -> Iterator[Finding]:
@@ -208,6 +240,33 @@ def _plateaus(name: str, values: Array) -> Iterator[Finding]:
         yield Finding("saturation", (name,), what, Severity.LEFT_OUT, lost)
 
 
+def screen_stretches(data: Measurements, motions: Sequence[Motion]) -> Iterator[Finding]:
+    """What is not used since it lies between gaps that are too near each other."""
+    whole = int(np.isfinite(np.stack([*data.columns.values()])).all(axis=0).sum()) if data.columns else 0
+    left = whole - sum(len(m.time) for m in motions)
+    if left > 0:
+        what = f"{left} samples lie in stretches of less than {SHORTEST} between gaps: they are left out"
+        yield Finding("gap", ("time",), what, Severity.LEFT_OUT)
+
+
+def screen_velocity(model: Model, data: Measurements, motion: Motion) -> Iterator[Finding]:
+    """Forces that depend on the velocity of a base whose IMU does not show it."""
+    columns, known = Columns.of(model, list(data.columns)), model.function("given_forces")
+    if not columns.imu or columns.has_base_velocity(model) or not known.has_values():
+        return
+    places = [k for k, x in enumerate(model.speeds) if x.owner == BASE][:3]
+    few = slice(None, None, max(1, len(motion.time) // 50))
+    more: dict[str, Any] = {"t": motion.time[few]}
+    more |= {"inputs": motion.inputs[few]} if model.mechanism.inputs else {}
+    v, moved = motion.v[few], motion.v[few].copy()
+    moved[:, places] += 10.0
+    still, fast = (np.asarray(known(motion.q[few], x, **more)) for x in (v, moved))
+    if np.abs(fast - still).max() > 1e-9 * max(float(np.abs(still).max()), 1.0):
+        names = tuple(model.speeds[k].name for k in places)
+        what = "not measured, and taken as zero: forces that depend on them (drag, tyres, wind) are wrong"
+        yield Finding("velocity", names, what)
+
+
 # -- speeds beside their coordinates -----------------------------------------------------------------------------------
 def _rates(model: Model, data: Measurements, columns: Columns) -> Iterator[Finding]:
     """Speeds that were measured beside the derivatives of their coordinates."""
@@ -218,7 +277,8 @@ def _rates(model: Model, data: Measurements, columns: Columns) -> Iterator[Findi
     ]
     if not pairs:
         return
-    q = np.stack([data.columns[c] for _, c in pairs], axis=1)
+    recorded = [(c, data.columns[c]) for _, c in pairs]
+    q = np.stack([continued(x) if columns.is_angle(model, c) else x for c, x in recorded], axis=1)
     v = np.stack([data.columns[n] for n, _ in pairs], axis=1)
     cutoff = 5.0 * motion_band(q, step)
     qdot = derivative(smooth(q, step, cutoff), step)

@@ -41,8 +41,18 @@ from torseur.graph import Function, evaluate
 from torseur.identification.motion import Motion
 from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
+from torseur.packs.tyres.load import TyreLoad
 
-__all__ = ["TERMS", "BaseUnknowns", "DescribedUnknowns", "Term", "Unknowns", "dynamic_parameters", "terms_of"]
+__all__ = [
+    "TERMS",
+    "BaseUnknowns",
+    "DescribedUnknowns",
+    "Term",
+    "Unknowns",
+    "dynamic_parameters",
+    "terms_of",
+    "tyre_parameters",
+]
 
 Array = NDArray[np.float64]
 
@@ -82,6 +92,12 @@ class Unknowns(Protocol):
     @property
     def start(self) -> Array:
         """Values of the description; nan where it has none."""
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def terms(self) -> tuple[Term, ...]: ...
 
     @property
     def is_linear(self) -> bool: ...
@@ -224,18 +240,25 @@ class BaseUnknowns:
 def dynamic_parameters(mechanism: Mechanism) -> tuple[str, ...]:
     """The free parameters that masses and loads depend on, and that nothing else does.
 
-    What says where a joint, a frame, a loop or a road is, which way gravity points, or how a gear is cut, is known.
+    What says where a joint, a frame, a loop or a road is, which way gravity points, how a gear is cut, or what a tyre
+    does, is known.
     """
     known: list[object] = [*mechanism.gravity, *mechanism.roads.values()]
     known += [*mechanism.loops.values(), *mechanism.constraints.values()]
     for body in (mechanism.base, *mechanism.bodies.values()):
         known += [getattr(body, name) for name in type(body).model_fields if name not in ("inertia", "shapes")]
     known += [getattr(load, name, None) for load in mechanism.loads.values() for name in ("ratio", "axis")]
-    fixed = _with_formulas(mechanism, set(mechanism.names_in(known)))
+    fixed = _with_formulas(mechanism, set(mechanism.names_in(known))) | tyre_parameters(mechanism)
     inertias = [mechanism.base.inertia, *(body.inertia for body in mechanism.bodies.values())]
     used = _with_formulas(mechanism, set(mechanism.names_in([inertias, dict(mechanism.loads)])))
     free = [n for n, p in mechanism.parameters.items() if not mechanism.names_in([p.value])]
     return tuple(n for n in free if n in used and n not in fixed)
+
+
+def tyre_parameters(mechanism: Mechanism) -> set[str]:
+    """Parameters that the laws of tyres depend on."""
+    laws = [load.law for load in mechanism.loads.values() if isinstance(load, TyreLoad)]
+    return _with_formulas(mechanism, set(mechanism.names_in(laws)))
 
 
 def _with_formulas(mechanism: Mechanism, names: set[str]) -> set[str]:

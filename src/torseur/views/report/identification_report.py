@@ -100,7 +100,7 @@ class _Part:
             "condition": Value(e.condition, 3),
         }  # fmt: skip
         yield w.paragraph("identify.solution", **counts)
-        yield w.paragraph("identify.correlated", lag=Value(e.lag))
+        yield w.paragraph("identify.correlated", lag=Value(e.lag), share=Value(100.0 * e.certainty, 2))
         heads = ("head.symbol", "head.value", "identify.head_deviation", "identify.head_relative", "head.unit")
         more = ("identify.head_described", "identify.head_verdict")
         yield w.table("identify.caption_estimates", (*heads, *more), map(self._row, self.found.levels), (1, 2, 3, 5))

@@ -23,8 +23,10 @@ IDENTIFICATION: dict[str, Term] = {
         "équations pondérées, colonnes normées, est de {condition}.",
     ),
     "identify.correlated": Term(
-        "Standard deviations take into account that residuals are correlated over {lag} samples.",
-        "Les écarts types tiennent compte de la corrélation des résidus sur {lag} échantillons.",
+        "Standard deviations take into account that residuals are correlated over {lag} samples; they are known to "
+        "{share} % themselves.",
+        "Les écarts types tiennent compte de la corrélation des résidus sur {lag} échantillons ; ils sont eux-mêmes "
+        "connus à {share} % près.",
     ),
     "identify.clean": Term("No fault was found.", "Aucun défaut n’a été trouvé."),
     "identify.all_determined": Term("All unknowns are determined.", "Toutes les inconnues sont déterminées."),
