@@ -5,6 +5,7 @@ import pytest
 
 import torseur as ts
 from torseur.describe import Mechanism
+from torseur.describe.loads import Motor
 from torseur.errors import ArgumentError
 from torseur.identification.identification import identify, unknowns_of
 from torseur.identification.measurements import Measurements
@@ -19,14 +20,14 @@ def pendulum():
     """A heavy rod behind a gear; what is measured is the current of its motor."""
     values = {"k": CONSTANT, "n": GEAR, "j": ROTOR, "f": FRICTION, "m": MASS, "mx": MASS * ARM, "zz": INERTIA}
     rod = {"joint": {"kind": "revolute", "coordinate": "q"}, "inertia": {"ZZ": "zz", "MX": "mx", "M": "m"}}
-    motor = {"coordinate": "q", "ratio": "n", "inertia": "j", "torque": "k*i", "motor_damping": "f"}
+    motor = Motor(coordinate="q", ratio="n", inertia="j", torque="k*i", motor_damping="f")
     return Mechanism(
-        name="geared pendulum",
+        name="geared_pendulum",
         gravity=(9.81, 0.0, 0.0),
         parameters={n: {"value": x} for n, x in values.items()},
         inputs={"i": {"unit": "A"}},
         bodies={"rod": rod},
-        loads={"drive": {"motor": motor}},
+        loads={"drive": motor},
     )
 
 

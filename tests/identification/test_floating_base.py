@@ -5,6 +5,7 @@ import pytest
 
 import torseur as ts
 from torseur.describe import Mechanism
+from torseur.describe.loads import Drag, Wrench
 from torseur.errors import ArgumentError
 from torseur.identification.identification import identify
 from torseur.identification.measurements import Measurements
@@ -26,7 +27,7 @@ def craft():
             "frames": {"sensor": {"position": [0.4, -0.3, 0.2], "rpy": [0.3, -0.4, 1.0]}},
         },
         inputs={name: {} for name in (*FORCES, *TORQUES)},
-        loads={"fans": {"wrench": {"frame": "base", "force": list(FORCES), "torque": list(TORQUES)}}},
+        loads={"fans": Wrench(frame="base", force=tuple(FORCES), torque=tuple(TORQUES))},
     )
 
 
@@ -71,7 +72,7 @@ def test_a_sensor_that_is_not_on_the_base_is_refused(run):
 
 
 def test_drag_that_the_sensor_does_not_show_is_told(run):
-    air = {"drag": {"frame": "base", "coefficient": 1.0, "area": 0.1}}
+    air = Drag(frame="base", coefficient=1.0, area=0.1)
     loads = {**run.mechanism.loads, "air": air}
     fields = {f: getattr(run.mechanism, f) for f in Mechanism.model_fields}
     windy = Mechanism.model_validate({**fields, "loads": loads})

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from torseur.describe.loads import SpringDamper
 from torseur.errors import ArgumentError, NumericalError
 from torseur.identification.estimation import Block, Weighting, fitted
 from torseur.identification.measurements import Measurements
@@ -122,6 +123,18 @@ def study():
     return ts.Study(model=arm, inputs=TORQUES, start=start, until=4.0, every=0.01, solver=solver)
 
 
+@pytest.fixture(scope="module")
+def damped(study):
+    """One parameter that nothing uses, and two that only their product shows."""
+    arm = study.model
+    fields = {f: getattr(arm, f) for f in type(arm).model_fields}
+    parameters = {**arm.parameters, **{n: {"value": 1.0} for n in ("spare", "b", "share")}}
+    loads = {**arm.loads, "oil": SpringDamper(coordinate="theta2", damping="b*share")}
+    model = type(arm).model_validate({**fields, "parameters": parameters, "loads": loads})
+    solver = {"method": "rk4", "step": 0.05}
+    return ts.Study(model=model, inputs=TORQUES, start={"theta1": -0.4}, until=1.0, every=0.05, solver=solver)
+
+
 def test_a_run_gives_back_the_parameters_it_was_made_with(study):
     data = Measurements.of_run(ts.simulate(study), ["theta1", "theta2"])
     found = refine(study, data, {"m1": 3.5, "m2": 2.8, "j2": 0.05})
@@ -137,6 +150,13 @@ def test_with_noise_they_are_within_their_deviations(study):
     for name, truth in (("m1", 4.0), ("m2", 2.5)):
         assert abs(found.values[name] - truth) < 4.0 * found.deviations[name]
         assert found.deviations[name] < 0.02 * truth
+
+
+@pytest.mark.parametrize(("names", "got"), [(["m1", "spare"], "spare"), (["b", "share"], "b, share")])
+def test_parameters_that_do_not_show_are_named(damped, names, got):
+    with pytest.raises(NumericalError, match="do not show these parameters") as caught:
+        refine(damped, Measurements.of_run(ts.simulate(damped), ["theta1", "theta2"]), names)
+    assert f"got: {got}" in str(caught.value)
 
 
 def test_a_channel_that_is_no_state_is_refused(study):

@@ -25,6 +25,7 @@ __all__ = ["Refined", "refine"]
 Array = NDArray[np.float64]
 
 _STEP = 1e-4
+_APART = 1e-10
 _ROUNDS = 30
 
 
@@ -124,6 +125,7 @@ class _Search:
         while rounds < _ROUNDS and not converged:
             rounds += 1
             A, g = self._normal(x, e, s)
+            self._check_apart(A)
             for _ in range(8):
                 d = np.linalg.solve(A + damping * np.diag(np.diag(A)), g) * self.size
                 trial = measured - self.runs((x + d)[None])[0]
@@ -141,6 +143,19 @@ class _Search:
         values = {n: float(v) for n, v in zip(self.names, x, strict=True)}
         told = {n: float(v) for n, v in zip(self.names, deviation, strict=True)}
         return Refined(values, told, e, (before, cost), rounds, converged)
+
+    def _check_apart(self, A: Array) -> None:
+        """All parameters must show in the channels, and not in one combination only."""
+        size = np.sqrt(np.diag(A))
+        wrong = idle = size <= 1e-12 * float(size.max())
+        if not idle.any():
+            values, vectors = np.linalg.eigh(A / np.outer(size, size))
+            wrong = (values[0] < _APART) & (np.abs(vectors[:, 0]) > 0.1)
+        if wrong.any():
+            text = "the channels do not show these parameters" + ("" if idle.any() else " apart")
+            got = ", ".join(n for n, is_wrong in zip(self.names, wrong, strict=True) if is_wrong)
+            remedy = "leave one of them out, compare more channels, or move otherwise"
+            raise NumericalError(text, where=self.study.model.name, got=got, remedy=remedy)
 
     def _normal(self, x: Array, e: Array, s: Array) -> tuple[Array, Array]:
         """J'J and J'e, in parameters over their sizes, from differences that run side by side."""
