@@ -24,7 +24,7 @@ def craft():
         base={
             "kind": "floating",
             "inertia": {"mass": MASS, "centre": CENTRE, "tensor": tensor},
-            "frames": {"sensor": {"position": [0.4, -0.3, 0.2], "rpy": [0.3, -0.4, 1.0]}},
+            "frames": {"sensor": {"place": {"pose": {"position": [0.4, -0.3, 0.2], "rpy": [0.3, -0.4, 1.0]}}}},
         },
         inputs={name: {} for name in (*FORCES, *TORQUES)},
         loads={"fans": Wrench(frame="base", force=tuple(FORCES), torque=tuple(TORQUES))},

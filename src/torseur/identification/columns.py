@@ -123,9 +123,9 @@ def _imu_of(names: Sequence[str]) -> dict[str, str]:
 
 
 def check_columns(model: Model, columns: Columns, imu_frame: str, source: str) -> None:
-    """All that the equations need must be there, and an IMU where it can serve."""
-    _check_complete(model, columns, source)
+    """An IMU must be where it can serve, and all there that the equations need."""
     _check_sensor(model, columns, imu_frame, source)
+    _check_complete(model, columns, source)
 
 
 def _check_complete(model: Model, columns: Columns, source: str) -> None:
