@@ -190,6 +190,10 @@ def test_a_missing_coordinate_is_named(arm, columns):
     assert "coordinates theta2" in told(arm, without(columns, "theta2", "dtheta2"))
 
 
+def test_names_that_are_all_wrong_are_told_with_those_that_are_wanted(arm, columns):
+    assert "coordinates theta1, theta2; efforts" in told(arm, {"time": TIME, "q1": columns["theta1"]})
+
+
 def test_missing_efforts_are_named(arm, columns):
     assert "efforts (Gamma1, Gamma2, tau_theta1" in told(arm, without(columns, "Gamma1", "Gamma2"))
 

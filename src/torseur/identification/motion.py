@@ -87,7 +87,11 @@ def is_wrapped(angle: Array) -> bool:
 
 def continued(angle: Array) -> Array:
     """An angle without jumps by a turn."""
-    return np.unwrap(angle) if is_wrapped(angle) else angle
+    if not is_wrapped(angle):
+        return angle
+    found, is_known = angle.copy(), np.isfinite(angle)
+    found[is_known] = np.unwrap(angle[is_known])
+    return found
 
 
 def motions_of(

@@ -128,23 +128,23 @@ def screen_columns(model: Model, data: Measurements) -> list[Finding]:
     if columns.unused:
         found.append(Finding("unused", columns.unused, "nothing in the model has these names"))
     for k, name in columns.integrated(model).items():
-        what = (
-            f"{model.coordinates[k].name} was not measured: after every gap it begins anew where the description starts"
-        )
+        missing = model.coordinates[k].name
+        what = f"{missing} was not measured: after every gap it begins anew where the description starts"
         found.append(Finding("integrated", (name,), what))
     efforts = {*columns.efforts.values(), *columns.inputs.values()}
     wide = np.diff(data.time) > 1.5 * float(np.median(np.diff(data.time)))
     beside_gaps = np.concatenate([wide, [False]]) | np.concatenate([[False], wide])
     for name in used:
         values = data.columns[name]
+        if columns.is_angle(model, name) and is_wrapped(values):
+            found.append(Finding("wrapped", (name,), "jumps by a turn: the angle is taken to go on"))
+            values = continued(values)
         found += _holes(name, values)
         found += _still(model, name, values, columns, name in efforts)
         found += _outliers(name, np.where(beside_gaps, np.nan, values))
         if name in efforts:
             found += _plateaus(name, values)
-        elif is_wrapped(values) and columns.is_angle(model, name):
-            found.append(Finding("wrapped", (name,), "jumps by a turn: the angle is taken to go on"))
-    if np.isfinite(np.stack([data.columns[n] for n in used])).all() and not any(f.kind == "gap" for f in found):
+    if all(np.isfinite(data.columns[n]).all() for n in used) and not any(f.kind == "gap" for f in found):
         found += _rates(model, data, columns)
     return found
 
