@@ -84,7 +84,8 @@ def test_terms_that_the_description_has_not_are_found_beside_it(swing):
         "ddtheta1": -1.521 * np.sin(1.3 * t) - 4.205 * np.sin(2.9 * t),
         "ddtheta2": a,
     }
-    found = identify(arm, Measurements.of(exact), along=("FV", "FS", "OF", "KS"), filtering=Filtering(decimate=False))
+    few = {n: x[::5] for n, x in exact.items()}
+    found = identify(arm, Measurements.of(few), along=("FV", "FS", "OF", "KS"), filtering=Filtering(decimate=False))
     told = {n: found.values[f"{n}_theta2"] for n in ("FV", "FS", "OF", "KS")}
     assert told == pytest.approx({"FV": 0.7, "FS": 1.2, "OF": 0.3, "KS": 2.0}, abs=1e-7)
     assert found.values["FV_theta1"] == pytest.approx(0.0, abs=1e-7)

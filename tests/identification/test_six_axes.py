@@ -63,7 +63,7 @@ def test_names_are_those_of_opensymoro(rx90):
 def test_without_noise_parameters_come_back_to_1e_8(name):
     """From measured speeds and accelerations, with friction, rotors and all."""
     model = ts.build(ts.examples.load(name))
-    time = np.arange(0.0, 10.0, 0.01)
+    time = np.arange(0.0, 10.0, 0.02)
     q, v, vdot = fourier(time, 6, 3)
     data = measured(model, time, q, model.inverse_dynamics(q, v, vdot), v, vdot)
     found = identify(model, data, filtering=Filtering(decimate=False))

@@ -271,13 +271,16 @@ def _weights(lag: int) -> list[float]:
 
 def _steady(columns: Sequence[Array], errors: Sequence[Array], used: Sequence[Array], lag: int) -> Array:
     """sum V'(t) C(k) V(t + k): errors whose covariance depends on how far apart instants are, no more."""
-    n = columns[0].shape[2]
-    total = np.zeros((n, n))
+    total = np.zeros((columns[0].shape[2],) * 2)
+    by_row = [np.ascontiguousarray(np.swapaxes(V, 0, 1)) for V in columns]  # (m, nt, n)
     counts = np.maximum(sum(u.T @ u for u in used), 1.0)  # of instants at which two equations count, of all lags alike
     for k, weight in enumerate(_weights(lag)):
         C = sum(e[: len(e) - k].T @ e[k:] for e in errors) / counts
-        part = sum(V[: len(V) - k].reshape(-1, n).T @ (C @ V[k:]).reshape(-1, n) for V in columns if len(V) > k)
-        total += weight * np.asarray(part if k == 0 else part + np.transpose(part))
+        for V in by_row:
+            if (nt := V.shape[1]) > k:
+                CV = np.tensordot(C, V, axes=1)
+                part = sum(V[i, : nt - k].T @ CV[i, k:] for i in range(len(V)))
+                total += weight * np.asarray(part if k == 0 else part + np.transpose(part))
     return _positive(total)
 
 
