@@ -387,7 +387,7 @@ def _check_scale(sought: Unknowns, blocks: Sequence[Block], x: Array) -> None:
     reached = known.copy()
     for _ in range(m):  # an unknown that another equation with something known in it holds carries the scale on
         reached |= (enters & enters[reached].any(axis=0)).any(axis=1)
-    loose = enters.any(axis=0) & ~enters[reached].any(axis=0)
+    loose: NDArray[np.bool_] = np.asarray(enters.any(axis=0) & ~enters[reached].any(axis=0))
     if loose.any():
         names = ", ".join(name for name, is_loose in zip(sought.names, loose, strict=True) if is_loose)
         text = "these unknowns show in ratios only: no force in their equations is known"
