@@ -1,6 +1,6 @@
 """The loop over the steps: as native code and steered by Python it is the same run, to the last bit."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.known_problems import ball, driven, first_order, kepler, kepler_start, second_order
-from torseur.errors import CompileError
-from torseur.graph import sin
+from torseur.errors import ArgumentError, CompileError
+from torseur.graph import maximum, select, sin
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
 from torseur.simulation.integrate.outcome import Outcome
@@ -139,3 +139,26 @@ def test_arrays_that_native_code_cannot_work_on_are_refused():
     code = StepCode.of(DOPRI5, driven())
     with pytest.raises(CompileError, match="native code cannot work on"):
         Lanes(code, np.array([1, 1]))
+
+
+@dataclass(frozen=True)
+class Stubborn:
+    """A control that tries a refused step again as it was."""
+
+    refused: float
+    order: int = 5
+
+    def growth(self, error, before):
+        return select(error > 1.0, self.refused, 0.9 * maximum(error, 1e-4) ** -0.2)
+
+
+@pytest.mark.parametrize("refused", [1.0, 2.0])
+@pytest.mark.parametrize("native", [True, False], ids=["native", "steered"])
+def test_a_control_that_does_not_shorten_a_refused_step_is_an_error(refused, native):
+    """Otherwise native steps would go on for ever, with nobody to interrupt them."""
+    method, problem = replace(DOPRI5, control=Stubborn(refused)), kepler()
+    with pytest.raises(ArgumentError, match="does not shorten a step that is refused"):
+        integrate(problem, kepler_start(0.9), (0.0, 7.0), method=method, held=problem.held(p=[1.0]), native=native)
+    good = replace(method, control=Stubborn(0.5))
+    run = integrate(problem, kepler_start(0.9), (0.0, 7.0), method=good, held=problem.held(p=[1.0]), native=native)
+    assert run.counts.rejected > 0

@@ -346,7 +346,10 @@ class Drive:
         record, numbers, control = self.stepper.record, self.numbers, self.control
         error = record.item(ERROR)
         if control is not None:
-            h = numbers.item(march.TRIED) * record.item(GROWTH)
+            growth = record.item(GROWTH)
+            if not growth < 1.0:
+                raise _no_shorter(self.stepper.method.name, error, growth)
+            h = numbers.item(march.TRIED) * growth
             if h >= max(self.limits.shortest, 4.0 * math.ulp(self.t)):
                 self.h, numbers[march.WAS_REFUSED] = h, 1.0
                 return
@@ -437,3 +440,13 @@ class Drive:
             return None
         self._moved = x
         return responses
+
+
+def _no_shorter(method: str, error: float, growth: float) -> ArgumentError:
+    """The error for a control that would have a refused step tried again as it was."""
+    return ArgumentError(
+        f"the step control of {method} does not shorten a step that is refused",
+        where="control.growth",
+        expected="below 1 for errors above 1, inf and nan",
+        got=f"{growth:g} for an error of {error:g}",
+    )

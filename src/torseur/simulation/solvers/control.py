@@ -57,7 +57,8 @@ class StepControl(Protocol):
     def growth(self, error: Expr, before: Expr) -> Expr:
         """By what the next step may be longer (or must be shorter), from the errors of this step and the one before.
 
-        An error above 1 is a step that is refused and tried again; an infinite one, or nan, has no result at all.
+        An error above 1 is a step that is refused and tried again; an infinite one, or nan, has no result at all. For
+        all of these the result must be below 1.
         """
 
 

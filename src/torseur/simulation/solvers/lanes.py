@@ -73,7 +73,6 @@ class Lanes:
         self.width = host().lanes.width if count > 1 else 1
         layout, n = code.layout, code.layout.n
         self.times = grid
-        self.times = grid
         self.grid = np.array([*(() if grid is None else grid), np.inf])
         self.room = pack if grid is None else len(self.grid)  # one more: a run may end between two times
         self.numbers = np.zeros((count, march.NUMBERS))

@@ -26,7 +26,8 @@ IDLE, AIM, TAKEN = -1, 0, 1
 
 REACHED, PAUSED, FULL, AT_EVENT, REFUSED = 2, 3, 4, 5, 6
 """Why a run has to be looked at: it is at its instant; it took as many steps as it may; there is no room to record; an
-event may lie in the step tried; the step tried is not good enough, and a shorter one may be too short."""
+event may lie in the step tried; the step tried is not good enough, and a shorter one may be too short, or the control
+asks for none."""
 
 CHUNK = 32
 """Times that are recorded by one call at most."""
@@ -58,8 +59,8 @@ def march(
     """Steps of all runs, until one has to be looked at.
 
     `grid` has the times to record, and infinity behind them; `record` and `tried` are what steps begin with and what
-    they give; `page` has the rows that are recorded, a time and
-    a state each; `theta` and `seen` are places in a step and what `states` gives there.
+    they give; `page` has the rows that are recorded, a time and a state each; `theta` and `seen` are places in a step
+    and what `states` gives there.
     """
     stopped = 0
     for k in range(runs):
@@ -116,7 +117,9 @@ def _judge(k: int, shape: In, tried: In, numbers: Out) -> None:
         numbers[at + REJECTED] += 1.0
         h = h * growth
         least = 4.0 * EPSILON * abs(numbers[at + T])
-        if numbers[at + ADAPTIVE] > 0.0 and h >= numbers[at + SHORTEST] and h >= least and h >= TINY:
+        if least < TINY:
+            least = TINY
+        if numbers[at + ADAPTIVE] > 0.0 and growth < 1.0 and h >= numbers[at + SHORTEST] and h >= least:
             numbers[at + H] = h
             numbers[at + WAS_REFUSED] = 1.0
         else:
