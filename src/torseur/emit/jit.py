@@ -14,7 +14,7 @@ from typing import Any
 from torseur.emit.ir import Lanes
 from torseur.errors import CompileError
 
-__all__ = ["Library", "Machine", "Tier", "assemble", "assembly", "host", "link"]
+__all__ = ["Library", "Machine", "Tier", "assemble", "assembly", "host", "is_native", "link"]
 
 
 class Tier(Enum):
@@ -95,6 +95,15 @@ def host() -> Machine:
     """This machine."""
     llvm = _llvm()
     return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def is_native() -> bool:
+    """Whether native code can be made on this machine."""
+    try:
+        host()
+    except CompileError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=4)

@@ -22,7 +22,7 @@ from typing import TypeVar
 from torseur.emit import cache
 from torseur.emit.integrate import Integrator, Tableau, integrator, integrator_keyed
 from torseur.emit.interface import Argument
-from torseur.emit.jit import Tier, host
+from torseur.emit.jit import Tier, is_native
 from torseur.emit.native import (
     NativeFunction,
     compile,
@@ -30,7 +30,6 @@ from torseur.emit.native import (
     compile_together,
     compile_together_keyed,
 )
-from torseur.errors import CompileError
 from torseur.graph.collecting import collector_at_rest
 from torseur.graph.function import Function
 
@@ -61,7 +60,7 @@ class Store:
 
     def facts(self, make: Callable[[], Facts]) -> Facts:
         """A plain record: names, sizes, whatever can be pickled."""
-        if self.key is None or not _is_native():
+        if self.key is None or not is_native():  # without native code there is nothing to keep facts beside
             with collector_at_rest():
                 return make()
         return cache.remembered(self.key, make)
@@ -102,12 +101,3 @@ class Store:
             rate, correct = build()
             return integrator(rate, method, correct=correct, lanes=lanes)
         return integrator_keyed(self.key, inputs, build, method, lanes=lanes)
-
-
-def _is_native() -> bool:
-    """Without native code there is nothing to keep facts beside."""
-    try:
-        host()
-    except CompileError:
-        return False
-    return True

@@ -1,15 +1,20 @@
 """Many runs with a step of their own each: in lanes, beside others, a run is what it is alone, to the last bit."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import torseur as ts
+from support import processes
 from torseur.campaign.description import Campaign
 from torseur.campaign.work import Work
 from torseur.describe import Effort, Mechanism
 from torseur.emit.jit import host
 from torseur.simulation.run import each_run
 from torseur.simulation.run.simulation import Simulation
+from torseur.simulation.run.variants import Variants
+from torseur.simulation.switching.modes import Keeper
 
 PENDULUM = Mechanism(
     name="pendulum",
@@ -121,3 +126,68 @@ def test_a_campaign_has_the_same_numbers_and_says_which_runs_failed():
                 assert one.outcome.name == "TOO_MANY_STEPS"
             else:
                 assert rows.indicators["end"][k] == one.states[-1, 0]
+
+
+@pytest.mark.parametrize("few", [0, 4])
+def test_an_interruption_within_a_run_ends_all_of_them(few, monkeypatch):
+    """It is not a run that failed, beside others that go on."""
+    monkeypatch.setattr(each_run, "FEW", few)
+    calls, handle = [], Keeper.handle
+
+    def interrupted(self, meeting):
+        calls.append(meeting)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return handle(self, meeting)
+
+    monkeypatch.setattr(Keeper, "handle", interrupted)
+    study = ts.Study(model=BALL, until=1.2, every=0.05, solver={"method": "dopri5"})
+    starts = np.linspace(0.01, 2.0, 20)
+    with pytest.raises(KeyboardInterrupt):
+        ts.simulate_many(study, starts={"z": starts})
+    assert len(calls) == 20
+    calls.clear()
+    given = {"study": study, "factors": {"z": {"list": starts.tolist()}}, "indicators": {"end": {"final": "z"}}}
+    work = Work(Campaign.model_validate(given))
+    with pytest.raises(KeyboardInterrupt):
+        work.results_between(0, 20)
+
+
+def test_a_fault_in_one_thread_ends_the_runs_of_the_others(monkeypatch):
+    begun, failed = [], threading.Event()
+    simulation = Simulation(ts.Study(model=PENDULUM, until=0.1, every=0.1, solver={"method": "dopri5"}))
+    monkeypatch.setattr(each_run, "FEW", 10_000)
+
+    def take(k, moved):
+        begun.append(k)
+        if k == 1:
+            failed.set()
+            raise ZeroDivisionError
+        if k > 1:
+            failed.wait(10.0)
+
+    starts = {"a": np.linspace(0.0, 1.0, 3000)}
+    monkeypatch.setattr(each_run, "_plain_starts", lambda *given: None)
+    with pytest.raises(ZeroDivisionError):
+        each_run.each_run(simulation, Variants(simulation, starts, {}, {}), take, threads=2)
+    assert len(begun) < 3000
+
+
+def test_without_native_code_runs_go_one_after_the_other():
+    code = """
+    import sys, warnings
+    sys.modules["llvmlite"] = sys.modules["llvmlite.binding"] = None  # as if it were not installed
+    warnings.simplefilter("ignore")
+    import torseur as ts
+    from torseur.describe import Mechanism
+
+    joint = {"kind": "revolute", "coordinate": "a"}
+    rod = {"joint": joint, "inertia": {"M": "m", "MX": 0.5, "ZZ": 0.4}}
+    mass = {"m": {"value": 1.0}}
+    pendulum = Mechanism(name="pendulum", gravity=(9.81, 0.0, 0.0), parameters=mass, bodies={"rod": rod})
+    how = {"until": 0.02, "every": 0.02, "solver": "dopri5"}
+    many = ts.simulate_many(pendulum, starts={"a": [0.1, 0.2]}, parameters={"m": [1.0, 2.0]}, **how)
+    one = ts.simulate(pendulum, start={"a": 0.2}, parameters={"m": 2.0}, **how)
+    print(many["a"][1, -1] == one["a"][-1])
+    """
+    assert processes.run(code) == "True"

@@ -13,9 +13,10 @@ from threading import Lock
 
 import numpy as np
 
-from torseur.emit.jit import host
+from torseur.emit.jit import host, is_native
 from torseur.errors import NumericalError
 from torseur.simulation.integrate.courses import Course, alone, side_by_side
+from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.run.simulation import Moved, Simulation
 from torseur.simulation.run.variants import Variants, named, starting_states
 from torseur.simulation.solvers.lanes import Lanes
@@ -45,7 +46,7 @@ def each_run(
         simulation, variants: of which study.
         take: told the number of each run and what came of it, in any order, by any thread.
         threads: how many share the runs.
-        fail: told what is raised in a run, if it does not end all of them.
+        fail: told what is raised in a run, if it does not end all of them; an interruption always does.
         states_only: whether nobody asks how the runs began: their starts are found together where that is simple.
     """
     starts = _plain_starts(simulation, variants) if states_only else None
@@ -60,8 +61,8 @@ class _EachRun:
         self._waiting, self._lock = iter(range(variants.count)), Lock()
 
     def go(self, threads: int) -> None:
-        width = host().lanes.width
-        in_lanes = self.variants.count > FEW * width * threads
+        width = host().lanes.width if is_native() else 1
+        in_lanes = width > 1 and self.variants.count > FEW * width * threads
         if not in_lanes:
             alone(self._run(next(self._waiting), None))  # what is compiled on the way is compiled once
         lanes = [self.simulation.lanes(width) if in_lanes else None for _ in range(threads)]
@@ -69,10 +70,26 @@ class _EachRun:
             self._share(lanes[0])
             return
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(self._share, lanes))
+            try:
+                list(pool.map(self._share, lanes))
+            except KeyboardInterrupt:
+                self._end()
+                raise
 
     def _share(self, lanes: Lanes | None) -> None:
-        """The runs of one thread."""
+        """The runs of one thread; what is raised ends those of the others as well."""
+        try:
+            self._take_turns(lanes)
+        except BaseException:
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        """Begin no more runs."""
+        with self._lock:
+            self._waiting = iter(range(0))
+
+    def _take_turns(self, lanes: Lanes | None) -> None:
         if lanes is None:
             for k in self._next():
                 alone(self._run(k, None))
@@ -100,6 +117,8 @@ class _EachRun:
             with named(k) if self.fail is None else nullcontext():
                 course = self.simulation.course(start=variants.start_of(k), u=u, p=p, begun=begun, place=place)
                 found = yield from course
+            if found[0].outcome is Outcome.INTERRUPTED:  # not this run alone
+                raise KeyboardInterrupt
         except Exception as error:
             if self.fail is None:
                 raise
