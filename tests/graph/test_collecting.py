@@ -1,6 +1,7 @@
 """No collection while expressions are derived and compiled, and the collector as it was behind that."""
 
 import gc
+import os
 
 import pytest
 
@@ -64,3 +65,26 @@ def test_the_collector_is_left_as_it_was(was_on):
         assert gc.isenabled() is was_on
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_the_collector_rests_until_the_last_thread_is_done():
+    """The one that came first may leave first."""
+    first, second = collector_at_rest(), collector_at_rest()
+    before = gc.isenabled()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled() is before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_collects_again_and_what_its_parent_began_does_no_harm():
+    with collector_at_rest():
+        child = os.fork()
+        if not child:
+            os._exit(0 if gc.isenabled() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert not gc.isenabled()
+    assert gc.isenabled()
