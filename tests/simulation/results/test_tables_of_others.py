@@ -15,6 +15,10 @@ SIGNALS = {
     "pandas": pandas.Series(PUSH, index=TIMES),
     "polars": polars.DataFrame({"t": TIMES, "push": PUSH}),
     "xarray": xarray.DataArray(PUSH, {"t": TIMES}, ("t",)),
+    "durations of pandas": pandas.Series(PUSH, index=pandas.to_timedelta(TIMES, unit="s")),
+    "durations of polars": polars.DataFrame({"t": np.array(TIMES) * np.timedelta64(10**6, "us"), "push": PUSH}),
+    "durations of xarray": xarray.DataArray(PUSH, {"t": np.array(TIMES) * np.timedelta64(10**9, "ns")}, ("t",)),
+    "objects": pandas.Series(PUSH, index=TIMES, dtype=object),
 }
 
 
@@ -40,6 +44,8 @@ WRONG = {
     "three columns": polars.DataFrame({"t": TIMES, "a": PUSH, "b": PUSH}),
     "two dimensions": xarray.DataArray(np.zeros((2, 2)), {"t": [0.0, 1.0]}, ("t", "k")),
     "no times": xarray.DataArray(PUSH, dims=("t",)),
+    "dates": pandas.Series(PUSH, index=pandas.date_range("2026-01-01", periods=3)),
+    "words": pandas.Series(["a", "b", "c"], index=TIMES),
 }
 
 
