@@ -17,12 +17,11 @@ from torseur.dynamics.tree.system import NORMALS
 from torseur.dynamics.workbench import RANK
 from torseur.emit.interface import ordered
 from torseur.emit.native import NativeFunction
-from torseur.errors import ArgumentError, MissingValue
+from torseur.errors import ArgumentError, MissingValue, NumericalError
 from torseur.graph import Function, Role
 
 if TYPE_CHECKING:
     from torseur.model.model import Model
-from torseur.errors import NumericalError
 
 __all__ = ["ModelFunction", "QuickByFrame", "array_of", "bad_choice", "check_names", "not_a_number"]
 

@@ -120,14 +120,13 @@ class ControlSteps:
         if not len(which):
             return
         simulation = self.simulation
-        given = {n: np.broadcast_to(np.asarray(x, dtype=float), (len(which),)) for n, x in starts.items()}
-        rest = simulation.model.coordinates[0].name if not given and len(which) > 1 else None
-        if rest is not None:  # all alike: computed once
+        if not starts and len(which) > 1:  # all alike: computed once
             self.begin(which[:1], {})
             for array in (self.x, self.m, self.u):
                 array[which[1:]] = array[which[0]]
             self.count[which] = 0
             return
+        given = {n: np.broadcast_to(np.asarray(x, dtype=float), (len(which),)) for n, x in starts.items()}
         variants = Variants(simulation, given, {}, {})
         x = starting_states(simulation, variants)
         self.x[which], self.count[which] = x, 0

@@ -308,5 +308,5 @@ def _quick(native: NativeFunction, ends: list[Array]) -> Callable[..., Any]:
     def slow(*args: Any) -> Any:
         return native(*args, *ends)
 
-    made = native.direct(native.interface.name, "one step", defaults=ends, fallback=slow)
+    made = native.direct(native.interface.name, "one step", defaults=ends, fallback=slow, batches=False)
     return slow if made is None else made
