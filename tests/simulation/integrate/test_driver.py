@@ -222,6 +222,18 @@ def test_a_zero_passed_and_passed_back_within_one_step_is_found(method):
     assert [e.rising for e in run.events] == [False, True]
 
 
+@pytest.mark.parametrize("longest", [0.25, 0.27, 0.28])
+@pytest.mark.parametrize("method", [DOPRI5, RK4, RODAS4], **NAMED)
+def test_a_dip_is_found_within_steps_before_which_none_was_looked_at(method, longest):
+    """The function rises where the motion begins, and comes down many steps later."""
+    problem = first_order(lambda t, z, m: [cos(t)], events=lambda t, z, m: [z[0] + 0.999])
+    limits, loose = Limits(first=longest, longest=longest), Tolerance(1e3, 1e3)
+    for until in (6.0, 7.0):
+        run = integrate(problem, [0.0], (0.0, until), method=method, limits=limits, tolerance=loose)
+        width = np.arccos(0.999)
+        assert [e.time for e in run.events] == pytest.approx([1.5 * np.pi - width, 1.5 * np.pi + width], abs=3e-3)
+
+
 def test_a_motion_that_starts_on_a_zero_does_not_cross_it():
     problem = first_order(lambda t, z, m: [cos(t)], events=lambda t, z, m: [z[0]])
     run = integrate(problem, [0.0], (0.0, 4.0), tolerance=FINE)

@@ -44,7 +44,8 @@ class EventSigns:
     def __init__(self, count: int, invariants: Sequence[int] = ()) -> None:
         self._invariants = list(invariants)
         self.sign = np.zeros(count)
-        self._slope = np.zeros(count)  # where the step begins; its size tells how far from zero rounding can put g
+        self._slope = np.zeros(count)  # when last looked at; its size tells how far from zero rounding can put g
+        self._has_begun = False  # and no step was accepted since: the slopes are those of the motion where it begins
 
     def begin(self, stepper: Stepper, fired: tuple[int, ...] = ()) -> None:
         """Read the signs at a restart. Of those that just fired, and of zeros, the slope decides.
@@ -61,7 +62,7 @@ class EventSigns:
             after[k] = (np.sign(slope[k]) or self.sign[k]) if abs(g[k]) <= near[k] else seen[k]
             if after[k] == 0.0 and k in self._invariants:
                 after[k] = 1.0
-        self.sign, self._slope = after, slope.copy()
+        self.sign, self._slope, self._has_begun = after, slope.copy(), True
 
     def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[ZeroCrossing]:
         """All first crossings after a place in the step tried last, in order."""
@@ -79,14 +80,14 @@ class EventSigns:
         return {"sign": self.sign, "slope": self._slope}
 
     def recall(self, memory: Memory) -> None:
-        self.sign, self._slope = memory["sign"], memory["slope"]
+        self.sign, self._slope, self._has_begun = memory["sign"], memory["slope"], False
 
     def passed(self, event: int) -> None:
         self.sign[event] = -self.sign[event]
 
     def accept(self, stepper: Stepper) -> None:
         """Take over what was zero at the beginning of the step and is not at its end."""
-        self._slope = stepper.record[stepper.layout.slopes].copy()
+        self._slope, self._has_begun = stepper.record[stepper.layout.slopes].copy(), False
         self.sign = np.where(self.sign == 0.0, np.sign(stepper.g), self.sign)
 
     def _look(self, stepper: Stepper, k: int) -> Callable[[float], tuple[float, float]]:
@@ -102,12 +103,13 @@ class EventSigns:
     def _dip(self, stepper: Stepper, h: float, k: int, start: float) -> float | None:
         """Where, between two values of one sign, the function is on the other side; None if it is not.
 
-        At the beginning of the step its slope is that of the motion: where friction lets go or a contact opens it is
-        almost nothing, and that of the interpolation may have the other sign.
+        Where a motion begins its slope is that of the motion: where friction lets go or a contact opens it is almost
+        nothing, and that of the interpolation may have the other sign. Of later steps it is that of the interpolation:
+        not every step is looked at, and not every record has slopes.
         """
         look, width = self._look(stepper, k), 1.0 - start
         (g0, slope0), (g1, slope1) = look(start), look(1.0)
-        if start == 0.0:
+        if start == 0.0 and self._has_begun:
             slope0 = float(self.sign[k] * self._slope[k])
         if slope0 >= 0.0 or slope1 <= 0.0:
             return None
