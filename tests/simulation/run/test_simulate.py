@@ -286,6 +286,7 @@ def test_of_very_many_values_the_ends_are_checked():
     [
         ({"starts": {"a": [0.1, math.nan]}}, "variants must be finite"),
         ({"starts": {"a": [[0.1, 0.2]]}}, "variants are counted by one number"),
+        ({"starts": {"a": []}}, "there are no variants"),
         ({"starts": {"a": [0.1, 0.2], "da": [1.0, 2.0, 3.0]}}, "do not fit together"),
         ({"starts": {"a": [0.1]}, "threads": 0}, "wrong number of threads"),
     ],

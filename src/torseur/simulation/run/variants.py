@@ -53,6 +53,8 @@ class Variants:
             ) from None
         if len(shape) != 1:
             raise ArgumentError("variants are counted by one number", expected="(runs,)", got=str(shape))
+        if not shape[0]:
+            raise ArgumentError("there are no variants", expected="at least one run", got=str(shape))
         lost = [n for n, a in arrays.items() if not np.isfinite(a).all()]
         if lost:
             raise ArgumentError("variants must be finite", expected="numbers", got=f"nan or inf in {', '.join(lost)}")
