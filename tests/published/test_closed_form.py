@@ -17,7 +17,8 @@ from torseur.dynamics.quantities import Options, function_of
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.graph import evaluate
 from torseur.model import equations
-from torseur.model.equations.closed_form import LARGEST, closed_form
+from torseur.model.equations.closed_form import LARGEST, Closed, closed_form
+from torseur.model.equations.collected_terms import Kind
 
 sp = pytest.importorskip("sympy")
 
@@ -91,6 +92,14 @@ def test_the_planar_arm_prints_as_in_the_book(quantity, base_parameters):
 
 def test_in_latex_too():
     assert equations(ARM, "mass_matrix").closed().latex() == LATEX
+
+
+def test_names_that_look_alike_are_told_apart_in_latex():
+    x, y = sp.Symbol("th1", real=True), sp.Symbol("theta1", real=True)
+    order = {"th1": (Kind.COORDINATE, 0), "theta1": (Kind.PARAMETER, 0)}
+    text = Closed("f", {"f": x + 2 * y}, order, {}).latex()
+    assert r"\mathtt{th1}" in text
+    assert r"\mathtt{theta1}" in text
 
 
 def test_rates_are_dots_in_latex():

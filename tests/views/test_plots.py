@@ -15,7 +15,7 @@ from torseur.simulation.results.result import Run
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
 from torseur.views.plots.panels import MOST_LINES, lines_of, panels_by_unit
 from torseur.views.plots.style import COLOURS, PIECE, draw_line, new_figure
-from torseur.views.plots.words import name_label
+from torseur.views.plots.words import name_label, text_label
 from torseur.views.run_poses import frame_poses
 
 CRANE = Mechanism(
@@ -67,6 +67,23 @@ def test_rates_are_labelled_with_dots_and_words_as_words():
     labels = texts(plot(crane_run()))
     assert labels == ["$x_{1}$", r"$\theta$", r"$\dot{x}_{1}$", r"$\dot{\theta}$", "winch", "kinetic energy"]
     assert name_label(crane_run(), "ddtheta") == r"$\ddot{\theta}$"
+
+
+@pytest.mark.parametrize(
+    ("name", "in_figures", "in_text"),
+    [
+        ("th1", r"$\dot{\theta}_{1}$", "θ̇₁"),
+        ("theta_2", r"$\dot{\theta}_{2}$", "θ̇₂"),
+        ("q12", r"$\dot{q}_{12}$", "q̇₁₂"),
+        ("phi", r"$\dot{\phi}$", "φ̇"),
+        ("psi_front", r"$\dot{\psi}_{\mathrm{front}}$", "ψ̇ front"),
+        ("lift_height", r"$\mathrm{d}($lift height$)/\mathrm{d}t$", "d(lift height)/dt"),
+    ],
+)
+def test_the_rate_of_a_symbol_has_a_dot_and_that_of_words_a_fraction(name, in_figures, in_text):
+    channels = [Channel(name, "rad", "", TIME, Role.COORDINATE), Channel(f"d{name}", "rad/s", "", TIME, Role.SPEED)]
+    run = dataclasses.replace(crane_run(), channels={x.name: x for x in channels})
+    assert (name_label(run, f"d{name}"), text_label(run, f"d{name}")) == (in_figures, in_text)
 
 
 def test_named_channels_are_drawn_alone_and_vectors_by_components():

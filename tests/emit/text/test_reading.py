@@ -145,6 +145,8 @@ def test_names_that_look_alike_in_latex_are_told_apart():
         ("omegaddot_3", r"\ddot{\omega}_{3}"),
         ("dot", r"\mathrm{dot}"),
         ("Omega1", r"\Omega_{1}"),
+        ("th12", r"\theta_{12}"),
+        ("R_th", r"R_{\mathrm{th}}"),
         ("x_theta", r"x_{\theta}"),
         ("a__b", r"\mathtt{a\_\_b}"),
         ("lambda_", r"\mathtt{lambda\_}"),

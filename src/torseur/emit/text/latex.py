@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from torseur.emit.text.dialect import Dialect, Layout, functions, plain_number, words
+from torseur.emit.text.dialect import Dialect, Layout, functions, plain_number
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.reading import WHEN, Passage, Reading, polynomial
+from torseur.emit.text.unicode_names import GREEK, SHORT_GREEK
 from torseur.graph import ops
 from torseur.graph.counts import Count
 from torseur.graph.function import Function, Output, checked_function
@@ -20,10 +21,6 @@ from torseur.graph.piecewise import Piecewise
 
 __all__ = ["LATEX", "LatexReading", "dotted", "escaped", "symbol", "to_latex"]
 
-_GREEK = words(
-    """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi
-    omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
-)
 _SHORT = {"qd": ("q", 1), "qdd": ("q", 2)}
 _DOTS = {1: r"\dot{%s}", 2: r"\ddot{%s}"}
 _COMPONENT = re.compile(r"([vw])([xyz])|(q)([wxyz])")
@@ -38,13 +35,13 @@ def symbol(name: str) -> str:
     - digits at the end, or with one word behind them, and whatever follows an underscore become subscripts: ``q1``,
       ``ZZ1R``, ``M1_2``, ``J_motor``;
     - ``qd`` and ``qdd``, and an ending ``dot`` or ``ddot``, become dots: ``qd1``, ``vdot``;
-    - the name of a Greek letter becomes the letter: ``theta``, ``Omega``;
+    - the name of a Greek letter becomes the letter: ``theta``, ``Omega``; so does ``th``, the joint angle of SYMORO+;
     - components of a velocity, an angular velocity and a quaternion have their axis as index: ``vx``, ``wz``, ``qw``;
     - one letter stays as it is, several are upright: ``XX``, ``tool``;
     - a name that fits none of this is set in typewriter type.
 
-    >>> [symbol(x) for x in ("q1", "M1_2", "qd1", "theta_2", "XX3", "J_motor")]
-    ['q_{1}', 'M_{1,2}', '\\dot{q}_{1}', '\\theta_{2}', '\\mathrm{XX}_{3}', 'J_{\\mathrm{motor}}']
+    >>> [symbol(x) for x in ("q1", "M1_2", "qd1", "theta_2", "th2", "XX3", "J_motor")]
+    ['q_{1}', 'M_{1,2}', '\\dot{q}_{1}', '\\theta_{2}', '\\theta_{2}', '\\mathrm{XX}_{3}', 'J_{\\mathrm{motor}}']
     >>> [symbol(x) for x in ("MX2R", "a1b2", "_x")]
     ['\\mathrm{MX}_{2\\mathrm{R}}', '\\mathtt{a1b2}', '\\mathtt{\\_x}']
     """
@@ -81,11 +78,12 @@ def _stem(word: str) -> str:
         word, dots = word[:-3], 1
     else:
         dots = 0
+    word = SHORT_GREEK.get(word, word)
     return _DOTS[dots] % _word(word) if dots else _word(word)
 
 
 def _word(word: str) -> str:
-    if word in _GREEK:
+    if word in GREEK:
         return f"\\{word}"
     return word if len(word) == 1 or word.isdigit() else rf"\mathrm{{{word}}}"
 

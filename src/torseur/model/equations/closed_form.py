@@ -8,6 +8,7 @@ way to what is printed are made short in the same manner (`Simplifier`), where t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,9 +128,15 @@ class Closed:
         return self.latex()
 
     def _spelled(self, name: str) -> str:
-        if name not in self.rates:
-            return symbol(name)
-        return dotted(*self.rates[name])
+        return self._symbols.get(name) or symbol(name)
+
+    @cached_property
+    def _symbols(self) -> dict[str, str]:
+        """Name -> how it is written; those that would look alike, as q1 and q_1 do, stay as they are."""
+        names = {**self.order, **self.rates}
+        found = {name: dotted(*self.rates[name]) if name in self.rates else symbol(name) for name in names}
+        count_of = Counter(found.values())
+        return {name: text if count_of[text] == 1 else rf"\mathtt{{{escaped(name)}}}" for name, text in found.items()}
 
     def _lines(self, notation: Notation, entry: Callable[[str, str], str], equals: str) -> list[str]:
         arranger, lines = Arranger(import_sympy("closed forms"), self.order), []

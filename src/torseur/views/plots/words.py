@@ -62,7 +62,7 @@ def name_label(run: Run, name: str) -> str:
         dotted = ("%s", r"\dot{%s}", r"\ddot{%s}")[dots] % stem
         return f"${dotted}{mark}{rest}$"
     words = base.replace("_", " ")
-    return (words, rf"$\mathrm{{d}}${words}$/\mathrm{{d}}t$", rf"$\mathrm{{d}}^2${words}$/\mathrm{{d}}t^2$")[dots]
+    return (words, rf"$\mathrm{{d}}(${words}$)/\mathrm{{d}}t$", rf"$\mathrm{{d}}^2(${words}$)/\mathrm{{d}}t^2$")[dots]
 
 
 def text_label(run: Run, name: str) -> str:
@@ -73,7 +73,8 @@ def text_label(run: Run, name: str) -> str:
         return unicode_symbol(component[1] or component[3], dots) + "_" + (component[2] or component[4])
     found = unicode_symbol(base, dots)
     if dots and found == f"{'d' * dots}{base}":
-        return f"d{base.replace('_', ' ')}/dt" if dots == 1 else f"d²{base.replace('_', ' ')}/dt²"
+        words = base.replace("_", " ")
+        return f"d({words})/dt" if dots == 1 else f"d²({words})/dt²"
     return found.replace("_", " ")
 
 
