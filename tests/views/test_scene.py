@@ -189,6 +189,40 @@ def test_a_base_that_travels_far_is_followed_and_one_that_stays_is_not():
     np.testing.assert_allclose(scene_of(far).follow[-1], [60.0, 0.0, 0.0])
 
 
+@pytest.mark.parametrize(("reach", "followed"), [(2.0, False), (40.0, True)])
+def test_a_mechanism_that_slides_away_as_a_whole_is_followed(reach, followed):
+    mechanism = load(EXAMPLES / "braked_wheel" / "braked_wheel.yaml")
+    q = np.stack([0.5 * reach * TIME, np.full_like(TIME, 0.3), TIME], axis=1)
+    scene = scene_of(Run.from_arrays(mechanism, TIME, q, 0 * q))
+    assert (scene.follow is not None) == followed
+    if followed:
+        np.testing.assert_allclose(scene.follow[-1] - scene.follow[0], [reach, 0.0, 0.0], atol=1e-12)
+        assert camera_of(scene.animation, scene.drawing, scene.follow).reach < 5.0
+
+
+def test_a_mechanism_with_a_part_that_stays_is_not_followed():
+    mechanism = load(EXAMPLES / "braked_wheel" / "braked_wheel.yaml")
+    shapes = mechanism.bodies["wheel"].shapes[:1]
+    standing = mechanism.model_copy(update={"base": mechanism.base.model_copy(update={"shapes": shapes})})
+    q = np.stack([20.0 * TIME, np.full_like(TIME, 0.3), TIME], axis=1)
+    assert scene_of(Run.from_arrays(standing, TIME, q, 0 * q)).follow is None
+
+
+@pytest.mark.parametrize(("length", "is_marked"), [(0.02, True), (0.4, False)])
+def test_a_plain_disc_shows_that_it_turns(length, is_marked):
+    """Turned by a right angle it is another picture; a cylinder that is no disc has no mark."""
+    disc = load(EXAMPLES / "rolling_disc" / "rolling_disc.yaml")
+    shape = disc.base.shapes[0]
+    plain = shape.model_copy(update={"cylinder": shape.cylinder.model_copy(update={"length": length})})
+    mechanism = disc.model_copy(update={"base": disc.base.model_copy(update={"shapes": (plain,)})})
+    parts = drawing_of(mechanism).parts
+    assert len(parts) == (3 if is_marked else 1)
+    for part in parts[1:]:
+        away = np.abs(part.triangles.corners[:, 1])
+        assert away.min() > length / 2  # both faces show it
+        assert np.hypot(part.triangles.corners[:, 0], part.triangles.corners[:, 2]).max() < 0.3
+
+
 def test_the_camera_has_the_whole_motion_in_view():
     scene = scene_of(pendulum_run())
     camera = camera_of(scene.animation, scene.drawing)

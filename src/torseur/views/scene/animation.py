@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from torseur.describe import BASE, WORLD
+from torseur.describe import BASE, WORLD, Mechanism
 from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError
 from torseur.simulation.results.result import Run
@@ -33,7 +33,7 @@ ASPECT = 1.2
 MARGIN = 1.12
 """Of the distance from which everything would just be in view."""
 FAR = 4.0
-"""A base that travels more than so many times the size of the mechanism is followed."""
+"""A mechanism that travels more than so many times its size is followed."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,20 @@ def scene_of(
     start = {x.name: float(value) for x, value in zip(mechanism.q, run.q[0], strict=True)}
     drawing = drawing_of(mechanism, at=start, parameters=run.parameters, folder=folder, sticks=sticks)
     animation = animation_of(run, drawing, fps=fps, traces=traces, arrows=arrows)
-    frame = follow
-    if frame is None and mechanism.has_moving_base:
-        journey = frame_poses(run, BASE)[:, :3, 3]
-        frame = BASE if np.ptp(journey, axis=0).max() > FAR * drawing.size else None
+    frame = follow or _traveller(run, mechanism, drawing, animation)
     if frame is None:
         return Scene(drawing, animation, None, road_parts(run))
     middle = frame_poses(run.resampled(animation.times + run.time[0]), frame)[:, :3, 3]
     return Scene(drawing, animation, middle, road_parts(run))
+
+
+def _traveller(run: Run, mechanism: Mechanism, drawing: Drawing, animation: Animation) -> str | None:
+    """The base that travels far; on a fixed base the first body, where nothing that is drawn stays behind."""
+    paths = animation.positions
+    if mechanism.has_moving_base:
+        paths = {BASE: frame_poses(run, BASE)[:, :3, 3]}
+    far = [np.ptp(path, axis=0).max() > FAR * drawing.size for path in paths.values()]
+    return next(iter(paths)) if far and all(far) else None
 
 
 def animation_of(
@@ -146,7 +152,7 @@ def animation_of(
     """The pictures of a run, `fps` of them per second of its time."""
     duration = float(run.time[-1] - run.time[0])
     if not 0.0 < fps <= 240.0:
-        raise ArgumentError("so many pictures per second cannot be shown", expected="0 to 240", got=f"{fps:g}")
+        raise ArgumentError("the rate of pictures per second is out of range", expected="0 to 240", got=f"{fps:g}")
     count = max(round(duration * fps) + 1, 1)
     if count > LONGEST:
         raise ArgumentError(

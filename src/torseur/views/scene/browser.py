@@ -61,7 +61,7 @@ def animate(
         fps: pictures per second of the run's time; by default 30, of a GIF 20.
         traces: frames whose paths are drawn; by default named frames, or the ends of chains.
         arrows: forces to show.
-        follow: a frame that stays in the middle; a base that travels far does by itself.
+        follow: a frame that stays in the middle; a mechanism that travels far does by itself.
         folder: where files of triangles are looked for.
         sticks: bars and joints in place of shapes; by default only where there are no shapes.
         size: width and height of a GIF or film, pixels.

@@ -19,7 +19,19 @@ from torseur.dynamics.tree.coordinates import body_poses, frame_pose
 from torseur.dynamics.tree.system import System
 from torseur.dynamics.tree.tree import inertia_of
 from torseur.errors import ArgumentError
-from torseur.views.scene.parts import ACCENT, COLOURS, GREY, Array, Drawing, Part, Point, Rod, has_shapes, shape_parts
+from torseur.views.scene.parts import (
+    ACCENT,
+    COLOURS,
+    GREY,
+    Array,
+    Drawing,
+    Part,
+    Point,
+    Rod,
+    has_shapes,
+    rim,
+    shape_parts,
+)
 from torseur.views.scene.solids import Triangles, ball, box, cylinder, placed_at, pointing, polyline, tyre
 from torseur.views.skeleton import Joint, Link, Skeleton, skeleton_of
 from torseur.views.values import Values, assembled, values_for
@@ -146,7 +158,9 @@ def stick_parts(values: Values, skeleton: Skeleton) -> Iterator[Part | Rod]:
         if body is not None:
             radius = wheel.radius * placing.size or 0.06 * placing.size
             pose = pointing(wheel.centre, wheel.centre + wheel.axle)
-            yield Part(body, placing.on(body, tyre(radius, 0.35 * radius), pose), "#3A3F44")
+            width = 0.35 * radius
+            for solid, colour in ((tyre(radius, width), "#3A3F44"), *rim(radius, width)):
+                yield Part(body, placing.on(body, solid, pose), colour)
 
 
 def loop_parts(values: Values, skeleton: Skeleton) -> Iterator[Part | Rod]:

@@ -36,7 +36,7 @@ def film(scene: Scene, file: Path, *, title: str, begin: float, size: tuple[int,
     """
     if min(size) < 16 or (file.suffix.lower() == ".mp4" and (size[0] % 2 or size[1] % 2)):
         got = f"{size[0]} x {size[1]}"
-        raise ArgumentError("films do not have this size", expected="even numbers from 16 on", got=got)
+        raise ArgumentError("a film cannot have this size", expected="even numbers from 16 on", got=got)
     write = _gif if file.suffix.lower() == ".gif" else _mp4
     times = scene.animation.times
     pause = float(times[-1] - times[0]) / max(len(times) - 1, 1)

@@ -31,6 +31,7 @@ __all__ = [
     "Point",
     "Rod",
     "has_shapes",
+    "rim",
     "shape_parts",
 ]
 
@@ -43,6 +44,8 @@ ACCENT = "#C0392B"
 """Of joints that close loops, and of forces."""
 ARROW = 0.012
 """Radius of the shaft of an arrow, in units of the size of the mechanism."""
+THIN = 2.0
+"""A cylinder whose radius is more than so many times its length is a disc."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +128,16 @@ def shape_parts(values: Values, folder: Path, line_radius: float) -> Iterator[Pa
             chosen = shape.colour or colour
             yield Part(body_name, _triangles(values, shape, folder, line_radius).moved(pose), chosen)
             if shape.tyre is not None:
-                for solid, look in _rim(*_numbers(values, shape.tyre.radius, shape.tyre.width)):
-                    yield Part(body_name, solid.moved(pose), look)
+                marks = rim(*_numbers(values, shape.tyre.radius, shape.tyre.width))
+            elif shape.cylinder is not None and len(shapes) == 1:
+                marks = _disc_marks(*_numbers(values, shape.cylinder.radius, shape.cylinder.length))
+            else:
+                continue
+            for solid, look in marks:
+                yield Part(body_name, solid.moved(pose), look)
 
 
-def _rim(radius: float, width: float) -> Iterator[tuple[Triangles, str]]:
+def rim(radius: float, width: float) -> Iterator[tuple[Triangles, str]]:
     """What shows that a wheel turns, and which way: a light rim with two bars, one end of which is marked."""
     yield cylinder(0.58 * radius, 0.74 * width), "#C9CDD1"
     for bar in (box((1.1 * radius, 0.14 * radius, 0.8 * width)), box((0.14 * radius, 1.1 * radius, 0.8 * width))):
@@ -137,6 +145,17 @@ def _rim(radius: float, width: float) -> Iterator[tuple[Triangles, str]]:
     mark = np.eye(4)
     mark[0, 3] = 0.42 * radius
     yield box((0.2 * radius, 0.16 * radius, 0.84 * width)).moved(mark), "#D98C2B"
+
+
+def _disc_marks(radius: float, length: float) -> Iterator[tuple[Triangles, str]]:
+    """What shows that a thin disc turns: a bar across both faces, one end of which is marked."""
+    if radius < THIN * length:
+        return
+    proud = length + 0.02 * radius
+    yield box((1.7 * radius, 0.09 * radius, proud)), "#C9CDD1"
+    mark = np.eye(4)
+    mark[0, 3] = 0.7 * radius
+    yield box((0.26 * radius, 0.13 * radius, proud + 0.01 * radius)).moved(mark), "#D98C2B"
 
 
 def _numbers(values: Values, *scalars: Any) -> Array:
