@@ -27,7 +27,7 @@ PAGES = [
     ROOT / "docs" / "reference" / "api.md",
     *(page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md"))),
 ]
-LONG = {"double_lane_change.md", "how_to.md", "fmu.md", "calling_from_c.md", "five_mechanisms.md"}
+LONG = {"double_lane_change.md", "how_to.md", "fmu.md", "calling_from_c.md", "five_mechanisms.md", "cinq_mecanismes.md"}
 """Pages that compile for long."""
 
 
