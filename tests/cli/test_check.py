@@ -44,7 +44,7 @@ def test_a_wrong_file_ends_with_1_and_still_shows_what_is_in_it(here, capsys):
     assert check(here, WRONG) == 1
     printed = capsys.readouterr().out
     assert "└─ b fixed" in printed
-    assert "without a way to the world: a" in printed
+    assert "not connected to the world: a" in printed
     assert "error: arm.yaml:3:22: bodies.a.parent: no body 'bse'\n  remedy: did you mean 'base'?" in printed
     assert printed.endswith("1 error\n")
 

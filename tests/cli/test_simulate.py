@@ -385,7 +385,7 @@ def test_compare_ends_with_1_beyond_the_tolerance(here, capsys):
     assert main(["compare", "a/run.nc", "b/run.csv", "--tolerance", "0.02"]) == 0
     assert "within 0.02" in capsys.readouterr().out
     assert main(["compare", "a", "b", "--tolerance", "0.005"]) == 1
-    assert "beyond 0.005: x, dx" in capsys.readouterr().out
+    assert "differ by more than 0.005: x, dx" in capsys.readouterr().out
 
 
 def test_compare_draws_both(here):

@@ -148,6 +148,6 @@ def test_blocks_that_are_answered_outside_are_named_with_what_to_do():
 def test_the_command_names_what_is_missing(tmp_path, capsys):
     file = str(EXAMPLES / "planar_2r" / "pd_control.yaml")
     assert main(["export", "c", file, "-o", str(tmp_path / "c")]) == 1
-    assert "dopri5 finds its steps by itself" in capsys.readouterr().err
+    assert "dopri5 is a variable-step method" in capsys.readouterr().err
     assert main(["export", "c", file, "-o", str(tmp_path / "c"), "--solver", "rk4", "--step", "0.01"]) == 0
     assert (tmp_path / "c" / "main.c").exists()

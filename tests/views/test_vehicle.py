@@ -51,7 +51,7 @@ def test_the_figure_of_a_vehicle_shows_every_wheel_and_names_units(run, tmp_path
 def test_other_machines_have_no_such_figure():
     pendulum = ts.simulate(ts.load("examples/double_pendulum/double_pendulum.yaml"), until=0.1)
     assert "vehicle" not in figures_to_draw(pendulum)
-    with pytest.raises(ArgumentError, match="no run of a vehicle"):
+    with pytest.raises(ArgumentError, match="not the run of a vehicle"):
         pendulum.plot("vehicle")
 
 

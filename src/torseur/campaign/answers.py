@@ -218,7 +218,7 @@ class Answers:
         search = self.campaign.search
         if search is None:
             raise ArgumentError(
-                "nothing was searched", where=str(self.folder.path), expected="a campaign with 'search'"
+                "this campaign has no search", where=str(self.folder.path), expected="a campaign with 'search'"
             )
         runs = self._work.runs
         found = {name: self[name].reshape(-1, runs) for name in (*search.factors, *self.indicators)}
@@ -240,7 +240,7 @@ class Answers:
         """
         sampling = self.campaign.sampling
         if sampling is None or sampling.kind not in ("saltelli", "morris"):
-            text = "these runs are not a design for sensitivities"
+            text = "these runs are not a design for sensitivity analysis"
             raise ArgumentError(text, expected="sampling: {kind: saltelli}, or {kind: morris}")
         values = self[name]
         if len(values) != self.runs or not np.isfinite(values).all():

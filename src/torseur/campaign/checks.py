@@ -91,13 +91,14 @@ def _sampling(campaign: Campaign) -> Iterator[Fault]:
                 yield Fault(("sampling", "correlations", k), text, expected=expected, remedy=remedy)
         if one.between[0] == one.between[1]:
             known = False
-            yield Fault(("sampling", "correlations", k), "a factor goes together with itself")
+            yield Fault(("sampling", "correlations", k), "a factor cannot be correlated with itself")
     if known and sampling.correlations:
         least = float(np.linalg.eigvalsh(correlation_matrix(drawn, sampling))[0])
         if not least > 1e-12:
-            text = "these correlations contradict each other"
+            text = "the matrix of correlations is not positive definite"
             got = f"a matrix with the eigenvalue {least:.3g}"
-            yield Fault(("sampling", "correlations"), text, expected="a positive definite matrix", got=got)
+            remedy = "they contradict each other: lower one of them"
+            yield Fault(("sampling", "correlations"), text, got=got, remedy=remedy)
 
 
 def _rows(campaign: Campaign) -> Iterator[Fault]:
@@ -118,7 +119,7 @@ def _indicators(campaign: Campaign) -> Iterator[Fault]:
     for name, one in campaign.indicators.items():
         path: Location = ("indicators", name)
         if name in (*TAKEN, *campaign.names):
-            yield Fault(path, f"the name '{name}' is taken", remedy="call the indicator otherwise")
+            yield Fault(path, f"the name '{name}' is taken", remedy="choose another name for the indicator")
         if not isinstance(one, FormulaOfIndicators):
             continue
         try:
@@ -154,11 +155,11 @@ def _search(campaign: Campaign) -> Iterator[Fault]:
         yield Fault(("keep",), "a search keeps no channels", remedy="any of its runs can be computed again")
     method: Location = ("search", "method")
     if search.method == "minimise" and len(search.goals) > 1:
-        yield Fault(method, "one goal alone can be minimised", remedy="nsga2, or a formula of indicators")
+        yield Fault(method, "this method minimises a single goal", remedy="nsga2, or a formula of indicators")
     if search.method == "least_squares" and any(goal.aim != "target" for goal in search.goals.values()):
         yield Fault(method, "least squares are distances from targets", remedy="minimise")
     if search.method == "least_squares" and campaign.limits:
-        yield Fault(method, "least squares know no limits", remedy="minimise, or leave the limits out")
+        yield Fault(method, "least squares take no limits", remedy="minimise, or leave the limits out")
     if campaign.sampling is not None and campaign.sampling.kind in ("saltelli", "morris"):
-        text = "a search has no use for a design for sensitivities"
+        text = "a search cannot use a design for sensitivity analysis"
         yield Fault(("sampling", "kind"), text, expected="random, latin_hypercube or sobol")

@@ -92,7 +92,7 @@ def chunks_by_workers(
 def _told(error: BaseException) -> str:
     """Why a chunk was not computed."""
     if type(error).__name__ == "KilledWorker":
-        return "the workers that took it died, one after the other: for want of memory, or by a fault in native code"
+        return "the workers that computed it died, one after the other: out of memory, or a crash in native code"
     return one_line(error) if isinstance(error, Exception) else repr(error)
 
 
@@ -150,7 +150,7 @@ def _jobs(cluster: Cluster) -> Any:
         return _slurm()(**(cluster.slurm or {}), **security)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            "these options make no jobs",
+            "no SLURM job can be made with these options",
             where="--slurm",
             got=one_line(error),
             remedy="cores and memory are needed; the others are those of dask_jobqueue.SLURMCluster",
@@ -165,7 +165,9 @@ def _security(cluster: Cluster) -> Any:
         return _distributed().security.Security(**cluster.tls)
     except (TypeError, ValueError) as error:
         remedy = "options are those of distributed.security.Security"
-        raise ArgumentError("no such security", where="--tls", got=one_line(error), remedy=remedy) from None
+        raise ArgumentError(
+            "unknown option of Dask's security", where="--tls", got=one_line(error), remedy=remedy
+        ) from None
 
 
 @contextmanager

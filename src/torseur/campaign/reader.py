@@ -200,7 +200,7 @@ def _read_rows(given: dict[str, Any], root: Node, source: Source, folder: Path) 
         _, columns = columns_of(lines, str(path), [str(name) for name in rows["columns"]])
         rows["values"] = [list(row) for row in zip(*columns, strict=True)]
     except UnicodeDecodeError:
-        source.fault(mark, node.path, "the file of rows is no text", expected="UTF-8")
+        source.fault(mark, node.path, "the file of rows is not a text file", expected="UTF-8")
     except ModelError as error:
         where = {"got": error.got or error.where, "expected": error.expected, "remedy": error.remedy}
         source.fault(mark, node.path, error.what, **where)

@@ -95,7 +95,7 @@ class Batches:
         known = {n: table[n].to_numpy() for n in columns}
         if not all(np.array_equal(known[n], x) for n, x in columns.items()):
             raise ArgumentError(
-                "the search takes another way than the one that is stored",
+                "the search does not repeat the stored one",
                 where=str(self.folder.file(self.number)),
                 remedy="packages or the processor have changed since: choose another folder",
             )

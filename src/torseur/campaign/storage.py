@@ -80,7 +80,7 @@ class Folder:
                 remedy = "choose another folder with -o, or undo the change; results are never mixed"
                 raise ArgumentError(text, where=str(self.path), got=self._changed(texts), remedy=remedy)
             if self.manifest["torseur"] != __version__:
-                text, made = "these results are of another version, whose numbers may differ", self.manifest["torseur"]
+                text, made = "computed by another version, whose numbers may differ", self.manifest["torseur"]
                 remedy = f"go on with version {made}, or choose another folder"
                 raise ArgumentError(text, where=str(self.path), expected=__version__, got=made, remedy=remedy)
             return
@@ -121,7 +121,9 @@ class Folder:
             found = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             expected = f"a folder that 'torseur campaign FILE -o {self.path}' made"
-            raise ArgumentError("this is no folder of a campaign", where=str(self.path), expected=expected) from error
+            raise ArgumentError(
+                "this is not the folder of a campaign", where=str(self.path), expected=expected
+            ) from error
         assert isinstance(found, dict)
         return found
 

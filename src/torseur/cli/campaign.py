@@ -29,13 +29,21 @@ BETWEEN_LINES = 30.0
 @click.argument("what", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; FILE_runs by default.")
 @extensions_option
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="On this machine; all processors by default.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="Threads on this machine; all processors by default."
+)
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes on this machine (Dask).")
-@click.option("--on", "address", metavar="ADDRESS", help="A scheduler of Dask that is running, tcp://HOST:PORT.")
+@click.option("--on", "address", metavar="ADDRESS", help="Address of a running Dask scheduler, tcp://HOST:PORT.")
 @click.option("--slurm", multiple=True, metavar="NAME=VALUE", help="An option of SLURM jobs, which are the workers.")
-@click.option("--job-script", is_flag=True, help="Print the script of a SLURM job, and do nothing.")
+@click.option("--job-script", is_flag=True, help="Print the script of a SLURM job, and run nothing.")
 @click.option("--tls", multiple=True, metavar="NAME=VALUE", help="An option of Dask's security, such as tls_ca_file.")
-@click.option("--run", "number", type=click.IntRange(min=0), metavar="K", help="Run K of a folder again, as a whole.")
+@click.option(
+    "--run",
+    "number",
+    type=click.IntRange(min=0),
+    metavar="K",
+    help="Compute run K of a folder again, with all its records.",
+)
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
 def campaign(
     what: Path,
@@ -49,7 +57,7 @@ def campaign(
     number: int | None,
     no_figures: bool,
 ) -> None:
-    """Run a study many times over, with other values each time.
+    """Run a study many times with varied values: a campaign.
 
     FILE is a campaign file; the same command goes on with what an earlier one left (code 130 after Ctrl-C or SIGTERM).
     With --run, FILE is the folder of a campaign.
@@ -79,7 +87,7 @@ def campaign(
         with _ended_gently(), _bar(read.campaign.called, work.runs) as report:
             run_work(work, folder, threads=threads, cluster=cluster, progress=report)
     except KeyboardInterrupt:
-        click.secho("interrupted: the same command goes on from here", fg="yellow", bold=True, err=True)
+        click.secho("interrupted: the same command resumes here", fg="yellow", bold=True, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     answers = open_campaign(folder)
     _tell(answers)
@@ -113,7 +121,9 @@ def _print_script(cluster: Cluster | None) -> None:
     from torseur.campaign.cluster import job_script
 
     if cluster is None or cluster.slurm is None:
-        raise ArgumentError("there is no job without SLURM", where="--job-script", remedy="--slurm NAME=VALUE ...")
+        raise ArgumentError(
+            "a job script needs the options of SLURM", where="--job-script", remedy="--slurm NAME=VALUE ..."
+        )
     click.echo(job_script(cluster), nl=False)
 
 
@@ -181,7 +191,7 @@ def _tell(answers: Answers) -> None:
 
     counts = answers.counts()
     click.secho(f"{answers.campaign.called}: {sum(counts.values())} of {answers.runs} runs", bold=True)
-    click.echo(f"{counts[FAILED]} failed, {counts[OUTSIDE]} beyond a limit")
+    click.echo(f"{counts[FAILED]} failed, {counts[OUTSIDE]} outside a limit")
     for reason, count in list(answers.failures().items())[:MOST_REASONS]:
         click.echo(f"  {count:8d}  {reason}")
     width = max((len(name) for name in answers.indicators), default=0)
@@ -203,14 +213,16 @@ def _tell_search(answers: Answers) -> None:
     found = answers.candidates
     best = found.best
     if best is None:
-        click.secho(f"{len(found)} candidates, {int(found.is_allowed.sum())} allowed, {len(found.front)} on the front")
+        click.secho(
+            f"{len(found)} candidates, {int(found.is_allowed.sum())} allowed, {len(found.front)} on the Pareto front"
+        )
         return
     first = best * (len(answers) // len(found))
     click.secho(f"best of {len(found)} candidates: number {best}, run {first}", bold=True)
     for name, values in found.factors.items():
         click.echo(f"  {name} = {values[best]:.17g}")
     for name, costs in found.goals.items():
-        click.echo(f"  {name}: {costs[best]:.6g} to be made least")
+        click.echo(f"  {name}: {costs[best]:.6g} (minimised)")
 
 
 def _draw(answers: Answers, folder: Path) -> None:

@@ -31,9 +31,9 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "c
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @base_option
 @extensions_option
-@click.option("--strict", is_flag=True, help="End with 1 for warnings too.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 for warnings too.")
 def check(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
-    """Say what is in a model file, and what is wrong with it.
+    """Check a model file: what it contains, and what is wrong with it.
 
     Of a study it is its model. Ends with 1 if there are errors.
     """
@@ -155,7 +155,7 @@ def _tree(mechanism: Mechanism, data: dict[str, Any]) -> Iterator[str]:
     reached = {name for _, name in drawn}
     lost = [name for name in bodies if name not in reached]
     if lost:
-        yield f"  without a way to the world: {', '.join(lost)}"
+        yield f"  not connected to the world: {', '.join(lost)}"
 
 
 def _last_children(drawn: list[tuple[int, str]]) -> list[bool]:

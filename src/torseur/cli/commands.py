@@ -64,7 +64,7 @@ class ModelFile(click.Path):
 base_option = click.option(
     "--base",
     type=click.Choice(["fixed", "floating", "planar"]),
-    help="How the base moves, in place of what the file says.",
+    help="How the base moves, whatever the file says.",
 )
 
 

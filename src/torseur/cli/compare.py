@@ -18,12 +18,12 @@ __all__ = ["compare"]
     "--tolerance",
     type=click.FloatRange(min=0.0),
     metavar="R",
-    help="End with 1 if a channel differs by more than this share.",
+    help="Exit with code 1 if a channel differs by more than this share.",
 )
 @extensions_option
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw both runs: a .png, .pdf or .svg file.")
 def compare(first: Path, second: Path, tolerance: float | None, figure: Path | None) -> None:
-    """Say where two runs differ most, channel by channel.
+    """Compare two runs, channel by channel: where they differ most.
 
     A and B are files of runs (.nc .csv .res .parquet) or folders of results. A share is the largest difference over
     the largest magnitude of a channel.
@@ -44,6 +44,6 @@ def compare(first: Path, second: Path, tolerance: float | None, figure: Path | N
         return
     beyond = [d.name for d in found.differences if not d.relative <= tolerance]
     if beyond:
-        click.secho(f"beyond {tolerance:g}: {', '.join(beyond)}", fg="red")
+        click.secho(f"differ by more than {tolerance:g}: {', '.join(beyond)}", fg="red")
         raise click.exceptions.Exit(1)
     click.secho(f"all {len(found.differences)} channels within {tolerance:g}", fg="green")

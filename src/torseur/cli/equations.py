@@ -53,14 +53,14 @@ _OF_THE_TREE = frozenset(
 )
 @click.option("--base-parameters", is_flag=True, help="Regroup inertial parameters: fewer operations, same motion.")
 @click.option("--without-loads", is_flag=True, help="Leave springs, friction, efforts and wrenches out.")
-@click.option("--frame", help="Of which frame, for poses, Jacobians and the like.")
-@click.option("--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Of a frame.")
+@click.option("--frame", help="Frame, for poses, Jacobians and the like.")
+@click.option("--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Axes of --frame.")
 @click.option(
     "--task",
     type=click.Choice(["pose", "position", "orientation"]),
     default="pose",
     show_default=True,
-    help="Of the operational space.",
+    help="Coordinates of the operational space.",
 )
 @click.option(
     "--independent",
@@ -141,7 +141,11 @@ def _steps(mechanism: Mechanism, quantity: str, language: str, independent: tupl
         expected = "--of kane --steps, or --of lagrange --steps"
         raise ArgumentError("there are no steps to print", got=f"--of {quantity}", expected=expected)
     if language not in ("text", "latex"):
-        raise ArgumentError("steps are for people", got=f"--format {language}", expected="--format text or latex")
+        raise ArgumentError(
+            "the steps of a method are written as text or LaTeX only",
+            got=f"--format {language}",
+            expected="--format text or latex",
+        )
     found: Steps
     if quantity == "kane":
         found = kane_steps(mechanism, independent=independent or None, loads=loads)
@@ -169,7 +173,9 @@ def _written(found: Equations, language: str, form: str) -> str:
     if form == "closed":
         if language not in ("text", "latex"):
             raise ArgumentError(
-                "a closed form is for people", got=f"--format {language}", expected="--format text or latex"
+                "a closed form is written as text or LaTeX only",
+                got=f"--format {language}",
+                expected="--format text or latex",
             )
         closed = found.closed()
         return closed.text() if language == "text" else closed.latex()

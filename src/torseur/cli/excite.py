@@ -11,7 +11,7 @@ from torseur.cli.commands import ModelFile, extensions_option
 __all__ = ["excite"]
 
 _POSITIVE = click.FloatRange(min=0.0, min_open=True)
-_EACH = "Of all joints, or NAME=R,NAME=R."
+_EACH = "For all joints, or NAME=R,NAME=R."
 
 
 @click.command("excite")
@@ -20,18 +20,20 @@ _EACH = "Of all joints, or NAME=R,NAME=R."
     "-o", "--output", type=click.Path(path_type=Path), help="Table to write, by default MODEL_excitation.csv."
 )
 @click.option("--kind", type=click.Choice(["fourier", "spline"]), default="fourier", show_default=True)
-@click.option("--period", type=_POSITIVE, default=10.0, show_default=True, metavar="S", help="Of the motion.")
+@click.option("--period", type=_POSITIVE, default=10.0, show_default=True, metavar="S", help="Period of the motion.")
 @click.option("--harmonics", type=click.IntRange(min=1), default=5, show_default=True, metavar="N")
 @click.option("--position", metavar="R", help=f"Largest distance from the middle, rad or m. {_EACH}")
 @click.option("--speed", metavar="R", help=f"Largest speed. {_EACH}")
 @click.option("--acceleration", metavar="R", help=f"Largest acceleration. {_EACH}")
 @click.option("--effort", metavar="R", help=f"Largest effort. {_EACH}")
-@click.option("--keep-apart", type=_POSITIVE, metavar="R", help="Capsules of this radius on all links stay apart, m.")
-@click.option("--floor", type=float, metavar="Z", help="Height of the world that links stay above, m.")
+@click.option(
+    "--keep-apart", type=_POSITIVE, metavar="R", help="Radius of the capsules around links, which must not collide, m."
+)
+@click.option("--floor", type=float, metavar="Z", help="Height of the floor that links must not reach, m.")
 @click.option("--starts", type=click.IntRange(min=1), default=3, show_default=True, metavar="N")
 @click.option("--iterations", type=click.IntRange(min=0), default=40, show_default=True, metavar="N")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N")
-@click.option("--step", type=_POSITIVE, default=0.01, show_default=True, metavar="S", help="Of the table.")
+@click.option("--step", type=_POSITIVE, default=0.01, show_default=True, metavar="S", help="Time step of the table.")
 @extensions_option
 def excite(
     model: Path,
@@ -50,7 +52,7 @@ def excite(
     seed: int,
     step: float,
 ) -> None:
-    """Find a motion that shows the parameters of a mechanism.
+    """Find an exciting motion for the identification of a mechanism.
 
     The condition number of its base regressor is made small, within the stops of the description and the limits given.
     The table has columns time, coordinates, speeds, accelerations: blocks `table` of a study read it.

@@ -31,8 +31,10 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
         base_option,
         extensions_option,
         click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter."),
-        click.option("--frame", help="Of which frame, for poses, Jacobians and the like."),
-        click.option("--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Its axes."),
+        click.option("--frame", help="Frame, for poses, Jacobians and the like."),
+        click.option(
+            "--axes", type=click.Choice(["own", "world"]), default="own", show_default=True, help="Axes of --frame."
+        ),
         click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder to write."),
     ]
     for option in reversed(options):
@@ -48,7 +50,7 @@ functions_option = click.option(
 def _of_study(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of a study that is exported."""
     options = [
-        click.option("--solver", metavar="NAME", help="Method of a given step: rk4, newmark, hht, generalised_alpha."),
+        click.option("--solver", metavar="NAME", help="Fixed-step method: rk4, newmark, hht, generalised_alpha."),
         click.option("--step", type=float, metavar="S", help="Its step, s."),
         click.option("--until", type=float, metavar="S", help="End of the run, s."),
         click.option("--every", type=float, metavar="S", help="Time between records, s."),
@@ -84,7 +86,10 @@ def export_c(
     if functions is not None:
         idle = [name for name, value in given.items() if value is not None]
         if idle:
-            raise ArgumentError("functions of a model have no steps", got=", ".join(f"--{name}" for name in idle))
+            raise ArgumentError(
+                "--functions exports functions of a model, which are not integrated",
+                got=", ".join(f"--{name}" for name in idle),
+            )
         write(output, c_files(*_functions(file, functions, **options)))
         return
     read, study = study_in(file, options, **given)
@@ -99,7 +104,9 @@ def study_in(file: Path, options: Mapping[str, Any], **given: Any) -> tuple[Stud
     from torseur.simulation.study.reader import read_study
 
     if options["frame"] is not None:
-        raise ArgumentError("a study has no frame", got="--frame", remedy="name functions: --functions jacobian")
+        raise ArgumentError(
+            "the export of a study takes no frame", got="--frame", remedy="name functions: --functions jacobian"
+        )
     read = read_study(file, base=options["base"])
     return read, changed_study(read, pairs=options["pairs"], **given)
 
@@ -164,15 +171,17 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 @export.command("fmu")
 @click.argument("file", metavar="STUDY", type=ModelFile())
-@click.option("--version", type=click.Choice(["2", "3"]), default="2", show_default=True, help="Of the standard.")
+@click.option(
+    "--version", type=click.Choice(["2", "3"]), default="2", show_default=True, help="Version of the FMI standard."
+)
 @click.option(
     "--kind",
     type=click.Choice(["cs", "me"]),
     default="cs",
     show_default=True,
-    help="Co-simulation, with the steps of the study, or model exchange.",
+    help="cs: co-simulation, with the steps of the study; me: model exchange.",
 )
-@click.option("--sources-only", is_flag=True, help="No binary, although there is a compiler.")
+@click.option("--sources-only", is_flag=True, help="Do not compile: an FMU of sources only.")
 @_of_study
 @base_option
 @extensions_option

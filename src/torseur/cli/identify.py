@@ -21,20 +21,28 @@ _POSITIVE = click.FloatRange(min=0.0, min_open=True)
 @click.argument("model", metavar="MODEL", type=ModelFile())
 @click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of results; DATA_identified by default.")
-@click.option("--validate", type=click.Path(path_type=Path), metavar="DATA2", help="Measurements to be predicted.")
-@click.option("--described", is_flag=True, help="Find the parameters of the description, not base parameters.")
-@click.option("--parameter", "names", multiple=True, metavar="NAME", help="Find this parameter of the description.")
+@click.option(
+    "--validate", type=click.Path(path_type=Path), metavar="DATA2", help="Other measurements, for cross-validation."
+)
+@click.option("--described", is_flag=True, help="Identify the parameters of the model file, not base parameters.")
+@click.option("--parameter", "names", multiple=True, metavar="NAME", help="Identify this parameter of the model file.")
 @click.option("--along", multiple=True, metavar="TERM", help="A further term on every joint: FV, FS, IA, OF or KS.")
 @click.option("--form", type=click.Choice(["efforts", "power", "energy"]), default="efforts", show_default=True)
-@click.option("--physical", is_flag=True, help="Find inertias that real bodies can have as well: model.yaml.")
-@click.option("--cutoff", type=_POSITIVE, metavar="HZ", help="Of the filter of positions.")
-@click.option("--band", type=_POSITIVE, metavar="HZ", help="Of the filter of both sides of the equations.")
-@click.option("--period", type=_POSITIVE, metavar="S", help="Of a motion that repeats itself.")
-@click.option("--imu", metavar="FRAME", default="base", show_default=True, help="Where an IMU sits.")
-@click.option("--set", "given", multiple=True, metavar="NAME=VALUE", help="A parameter, in place of its description.")
+@click.option("--physical", is_flag=True, help="Also find physically consistent inertias: model.yaml.")
+@click.option("--cutoff", type=_POSITIVE, metavar="HZ", help="Cutoff frequency of the filter of positions.")
+@click.option(
+    "--band", type=_POSITIVE, metavar="HZ", help="Cutoff frequency of the decimation filter of the equations."
+)
+@click.option("--period", type=_POSITIVE, metavar="S", help="Period of a periodic motion.")
+@click.option("--imu", metavar="FRAME", default="base", show_default=True, help="Frame of an IMU.")
+@click.option(
+    "--set", "given", multiple=True, metavar="NAME=VALUE", help="Value of a parameter, instead of that of the file."
+)
 @click.option("--checks", type=click.Choice(["refuse", "tell"]), default="refuse", show_default=True)
-@click.option("--language", type=click.Choice(["en", "fr"]), default="en", show_default=True, help="Of the report.")
-@click.option("--no-figures", is_flag=True, help="Neither figures nor a report.")
+@click.option(
+    "--language", type=click.Choice(["en", "fr"]), default="en", show_default=True, help="Language of the report."
+)
+@click.option("--no-figures", is_flag=True, help="Write neither figures nor a report.")
 @base_option
 @extensions_option
 def identify(
@@ -57,7 +65,7 @@ def identify(
     no_figures: bool,
     base: str | None,
 ) -> None:
-    """Find parameters of a mechanism from measurements.
+    """Identify the parameters of a mechanism from measurements.
 
     DATA is a .csv or .nc file: a column for the time, for every coordinate, and for every effort, each under the name
     it has in MODEL, with its unit in brackets. The end is 1 if measurements for validation are not predicted.

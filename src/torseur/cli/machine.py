@@ -9,16 +9,16 @@ __all__ = ["bench", "cache"]
 
 @click.command("bench")
 @click.option("--native", is_flag=True, help="Measure the expression graph, the compiler and the native code instead.")
-@click.option("--simulate", is_flag=True, help="Measure whole simulations alone.")
+@click.option("--simulate", is_flag=True, help="Measure whole simulations only.")
 @click.option("--build", is_flag=True, help="Measure the way from model files to a first motion, cold and warm.")
-@click.option("--calls", is_flag=True, help="Measure single calls, few states, long chains and a first use alone.")
+@click.option("--calls", is_flag=True, help="Measure single calls, few states, long chains and a first use only.")
 @click.option("--vehicles", is_flag=True, help="Measure a car on tyres, and CommonRoad's models beside ours.")
 @click.option("--campaign", is_flag=True, help="Measure a million runs of an arm: memory, and time beside native time.")
 @click.argument("models", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 def bench(
     native: bool, simulate: bool, build: bool, calls: bool, vehicles: bool, campaign: bool, models: tuple[str, ...]
 ) -> None:
-    """Measure this machine beside the peers that are installed.
+    """Measure Torseur on this machine, beside other packages that are installed.
 
     The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, single calls and few states, long
     chains, a first use, then whole simulations of two arms: steps, steps by error, batches. MODELS are files for
@@ -59,7 +59,7 @@ def bench(
 
 @click.group("cache")
 def cache() -> None:
-    """Look at the compiled code kept on disk, or remove it."""
+    """Show the cache of compiled code on disk, or clear it."""
 
 
 @cache.command("info")

@@ -53,7 +53,7 @@ def convert(source: Path, target: Path, base: str | None, force: bool, lossy: bo
     type=click.Choice(["model", "study", "vehicle"]),
     default="model",
     show_default=True,
-    help="Of which files; of vehicles there are tables only.",
+    help="Kind of file; for vehicles there are tables only.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; by default it is printed.")
 @click.option("--markdown", is_flag=True, help="Tables of all fields for people, instead of JSON for editors.")

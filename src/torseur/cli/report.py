@@ -26,7 +26,7 @@ __all__ = ["report"]
 @click.option(
     "--format", "formats", help="html, latex, pdf; several by commas. By default all; pdf only if typst is installed."
 )
-@click.option("--no-run", is_flag=True, help="Do not simulate a study: describe it only.")
+@click.option("--no-run", is_flag=True, help="Describe a study without simulating it.")
 @click.option("--date", help="A date, in words, below the title; without it the same input gives the same bytes.")
 @base_option
 @extensions_option

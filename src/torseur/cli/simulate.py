@@ -39,12 +39,12 @@ MOST_EVENTS = 12
 @click.option(
     "--scenario",
     metavar="NAME",
-    help="What is done with a vehicle: a name of `torseur scenarios`, or a file of your own (.yaml).",
+    help="Manoeuvre of a vehicle: a name of `torseur scenarios`, or a file of your own (.yaml).",
 )
 @click.option("--until", type=float, metavar="S", help="End of the run, s.")
 @click.option("--every", type=float, metavar="S", help="Time between records, s.")
 @click.option("--solver", metavar="NAME", help="Method of integration, such as dop853, rk4, rodas or newmark.")
-@click.option("--step", type=float, metavar="S", help="Step of a method that takes a given one, s.")
+@click.option("--step", type=float, metavar="S", help="Step of a fixed-step method, s.")
 @click.option(
     "--set",
     "pairs",
@@ -53,17 +53,21 @@ MOST_EVENTS = 12
     help="A parameter of the scenario or the model, a coordinate or speed at the start, an input.",
 )
 @click.option(
-    "--format", "formats", default="nc", show_default=True, help="Of the run: nc, csv, res, parquet; several by commas."
+    "--format",
+    "formats",
+    default="nc",
+    show_default=True,
+    help="Format of the run: nc, csv, res, parquet; several by commas.",
 )
 @click.option(
-    "--real-time", is_flag=True, help="Every step waits for the clock; latency, jitter, overruns are printed."
+    "--real-time", is_flag=True, help="Run in real time, by the clock; latency, jitter and overruns are printed."
 )
 @click.option(
     "--connect",
     "connect",
     multiple=True,
     metavar="BLOCK=WHERE",
-    help="Who answers an external block: library:FILE:FUNCTION, process:COMMAND, udp:HOST:PORT; it is executed.",
+    help="What computes an external block: library:FILE:FUNCTION, process:COMMAND, udp:HOST:PORT; it is executed.",
 )
 @click.option("--allow-network", is_flag=True, help="Connect to addresses of other machines too.")
 @click.option("--no-figures", is_flag=True, help="Do not draw figures.")
@@ -74,7 +78,7 @@ MOST_EVENTS = 12
     metavar="FILE",
     help="Write the study that would be run to a file (.yaml), and run nothing.",
 )
-@click.option("--ignore-audit", is_flag=True, help="End with 0 although the audit does not hold.")
+@click.option("--ignore-audit", is_flag=True, help="Exit with code 0 even if the audit does not hold.")
 def simulate(
     file: Path,
     output: Path | None,
@@ -221,7 +225,7 @@ def _paced(simulation: Simulation, answering: Mapping[str, Connection]) -> Run:
         click.echo(line)
     for name, connection in answering.items():
         if isinstance(connection, Udp):
-            click.echo(f"  {name}: {connection.missed} of {connection.asked} questions had no answer in time")
+            click.echo(f"  {name}: {connection.missed} of {connection.asked} requests were not answered in time")
     return run
 
 
@@ -313,7 +317,7 @@ def _print_indicators(run: Run) -> None:
         click.echo(f"  {line}")
     for one in measures.values():
         if one.fails:
-            click.secho(f"not as the scenario asks: {one.name}: {one.said}", fg="red", bold=True)
+            click.secho(f"requirement of the scenario not met: {one.name}: {one.said}", fg="red", bold=True)
 
 
 def indicator_lines(measures: Iterable[Measure]) -> list[str]:

@@ -85,7 +85,7 @@ def _check_idle(quantities: Sequence[str], options: dict[str, Any]) -> None:
     known = {name for entry in entries for name in (*(["frame"] if entry.needs_frame else []), *entry.takes)}
     idle = [name for name, value in options.items() if value is not None and name not in known]
     if idle and len(entries) == len(quantities):
-        raise ArgumentError("none of the functions depends on what was asked", got=", ".join(idle), option=idle[0])
+        raise ArgumentError("no exported function depends on this option", got=", ".join(idle), option=idle[0])
 
 
 def _known(quantity: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _known(quantity: str, options: dict[str, Any]) -> dict[str, Any]:
         return {}
     known = (*(["frame"] if entry.needs_frame else []), *entry.takes)
     if entry.needs_frame and options.get("frame") is None:
-        raise ArgumentError(f"{quantity} is that of a frame", expected="a frame", option="frame", where=quantity)
+        raise ArgumentError(f"{quantity} needs a frame", expected="a frame", option="frame", where=quantity)
     return {name: value for name, value in options.items() if name in known and value is not None}
 
 

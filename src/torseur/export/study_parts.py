@@ -467,7 +467,7 @@ def _check_answers(study: Study) -> None:
     """Refuse blocks that somebody outside answers: a program has nobody to ask."""
     faults = [
         ModelError(
-            "a block that is answered from outside cannot be part of a program",
+            "an external block, answered from outside, cannot be part of an exported program",
             where=(field, name, block.kind),
             remedy=_WITHOUT[field],
         )
@@ -492,7 +492,7 @@ def _check(simulation: Simulation, plant: Plant, stepped: bool) -> None:
         if sample.function is not None:
             faults.append(
                 ModelError(
-                    "a block that is written in Python cannot leave it",
+                    "a block that is written in Python cannot be exported",
                     where=sample.where,
                     remedy="write it with formulas and sampled blocks, or make it a controller of its own in C",
                 )
@@ -502,7 +502,7 @@ def _check(simulation: Simulation, plant: Plant, stepped: bool) -> None:
         expected, _ = guess(study.solver.method, given)
         faults.append(
             ModelError(
-                f"{study.solver.method} finds its steps by itself; a program makes steps of a given length",
+                f"{study.solver.method} is a variable-step method; an exported program needs a fixed-step one",
                 where=("solver", "method"),
                 expected=expected,
                 remedy="choose one of these and a step: --solver rk4 --step 1e-3",
@@ -514,7 +514,7 @@ def _check(simulation: Simulation, plant: Plant, stepped: bool) -> None:
         if moved:
             faults.append(
                 ModelError(
-                    "parameters of loops and constraints cannot change in a program",
+                    "parameters of loops and constraints cannot change in an exported program",
                     where=("changes", k),
                     got=", ".join(moved),
                     remedy="leave the change out",

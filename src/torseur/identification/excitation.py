@@ -226,7 +226,7 @@ def excite(
     """
     model = what if isinstance(what, Model) else build(what if isinstance(what, Mechanism) else load(what))
     if kind not in ("fourier", "spline"):
-        raise ArgumentError("no such motions", where="kind", expected='"fourier" or "spline"', got=repr(kind))
+        raise ArgumentError("unknown kind of motion", where="kind", expected='"fourier" or "spline"', got=repr(kind))
     family: _Family = _Fourier(period, harmonics) if kind == "fourier" else _Spline(period, 2 * harmonics)
     search = _Search(model, family, limits or Limits(), period, _middle(model, middle))
     rng = np.random.default_rng(seed)

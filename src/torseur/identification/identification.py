@@ -306,7 +306,7 @@ class _Read:
     @classmethod
     def of(cls, model: Model, data: Measurements, plan: Filtering, imu_frame: str, checks: str, is_dry: bool) -> _Read:
         if checks not in ("refuse", "tell"):
-            text = "no such way to treat faults"
+            text = "unknown way to treat faults"
             raise ArgumentError(text, where="checks", expected='"refuse" or "tell"', got=checks)
         findings = screen_columns(model, data)
         if checks == "refuse" or is_broken(findings):
@@ -329,7 +329,7 @@ def unknowns_of(model: Model, unknowns: str | Sequence[str], along: Sequence[str
     names = dynamic_parameters(model.mechanism) if unknowns == "described" else tuple(unknowns)
     if not names:
         text = "masses and loads of this description depend on no parameter"
-        raise ArgumentError(text, where=model.mechanism.name, remedy="seek its base parameters", option="unknowns")
+        raise ArgumentError(text, where=model.mechanism.name, remedy="identify its base parameters", option="unknowns")
     return DescribedUnknowns(model, names, terms_of(model, along))
 
 

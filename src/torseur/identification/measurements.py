@@ -67,7 +67,7 @@ class Measurements:
                 faults.append(f"{name}: {error.what} ({unit})")
                 continue
             if name in columns:
-                raise ArgumentError("two columns have one name", where=source, got=name)
+                raise ArgumentError("two columns have the same name", where=source, got=name)
             columns[name] = factor * np.asarray(given, dtype=float)
             if unit is not None:
                 units[name] = unit
@@ -102,7 +102,7 @@ class Measurements:
         array([0. , 0.1, 1.1, 1.2])
         """
         if not parts:
-            raise ArgumentError("there is nothing to join")
+            raise ArgumentError("there are no measurements to join")
         names = [n for n in parts[0].columns if all(n in p.columns for p in parts)]
         times, end = list[Array](), float(parts[0].time[0]) - pause
         for part in parts:
@@ -158,7 +158,7 @@ def _from_text(file: Path) -> Measurements:
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise ArgumentError("the file is no text", where=str(file), got=str(error)) from None
+        raise ArgumentError("this is not a text file in UTF-8", where=str(file), got=str(error)) from None
     told = {m["name"]: m["unit"] for line in lines if (m := _TOLD.match(line))}
     body = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
     if len(body) < 3:
@@ -188,11 +188,11 @@ def _from_text(file: Path) -> Measurements:
                 table[i, j] = value
     if faults:
         more = f"; and {len(faults) - 8} more" if len(faults) > 8 else ""
-        raise ArgumentError("lines that are no rows of numbers", where=str(file), got="; ".join(faults[:8]) + more)
+        raise ArgumentError("some lines are not rows of numbers", where=str(file), got="; ".join(faults[:8]) + more)
     names = [_split(h)[0] for h in heads]
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
-        raise ArgumentError("two columns have one name", where=str(file), got=", ".join(twice))
+        raise ArgumentError("two columns have the same name", where=str(file), got=", ".join(twice))
     return Measurements.of(dict(zip(heads, table.T, strict=True)), str(file))
 
 
@@ -221,7 +221,7 @@ def _split(head: str) -> tuple[str, str | None]:
     """``q1 [deg]`` -> q1, deg."""
     found = _HEAD.match(head)
     if found is None:
-        raise ArgumentError("not the head of a column", expected="name [unit]", got=repr(head))
+        raise ArgumentError("this is not the heading of a column", expected="name [unit]", got=repr(head))
     return found["name"].strip(), found["unit"]
 
 
@@ -240,7 +240,7 @@ def _from_netcdf(file: Path) -> Measurements:
         with xarray.open_dataset(file, engine="h5netcdf", decode_cf=False) as data:
             data.load()
     except (OSError, ValueError, ImportError) as error:
-        raise ArgumentError("this is no netCDF file", where=str(file), got=str(error).splitlines()[0]) from error
+        raise ArgumentError("this is not a netCDF file", where=str(file), got=str(error).splitlines()[0]) from error
     table = dict[str, ArrayLike]()
     for name, variable in data.variables.items():
         values = np.asarray(variable.values)

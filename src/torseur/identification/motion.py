@@ -293,7 +293,7 @@ def _base_speeds(model: Model) -> list[int]:
     if base.kind is not BaseKind.FLOATING:
         expected = "base: {kind: floating}, whose speeds are those in its own axes"
         raise ArgumentError(
-            "an IMU serves a floating base", where=model.mechanism.name, expected=expected, got=base.kind.value
+            "an IMU needs a floating base", where=model.mechanism.name, expected=expected, got=base.kind.value
         )
     return [k for k, x in enumerate(model.speeds) if x.owner == BASE]
 

@@ -52,7 +52,9 @@ class RecursiveEstimate:
     ) -> RecursiveEstimate:
         """Before the first instant: values, and how little they are known (by default not at all)."""
         if not 0.0 < forgetting <= 1.0:
-            raise ArgumentError("not a factor of forgetting", expected="0 < factor <= 1", got=repr(forgetting))
+            raise ArgumentError(
+                "the forgetting factor is out of range", expected="0 < factor <= 1", got=repr(forgetting)
+            )
         start = np.zeros(n) if values is None else np.array(values, dtype=float)
         R = np.diag(1.0 / np.broadcast_to(np.asarray(deviation, dtype=float), (n,)))
         return cls(R, R @ start, forgetting)
@@ -65,7 +67,7 @@ class RecursiveEstimate:
 
     def _check(self) -> None:
         if not self.is_determined:
-            text = "instants so far do not determine all values"
+            text = "the samples so far do not determine all parameters"
             raise NumericalError(text, got=f"{self.count} instants", remedy="begin with values and deviations")
 
     @property

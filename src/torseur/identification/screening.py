@@ -60,9 +60,9 @@ RATIOS = {
     "radians for degrees": np.pi / 180.0,
     "thousandths (mm, N mm, mA) for units": 1e3,
     "thousands (kN) for units": 1e-3,
-    "turns per minute for rad/s": 60.0 / (2.0 * np.pi),
-    "turns for radians": 1.0 / (2.0 * np.pi),
-    "multiples of gravity for m/s2": 1.0 / 9.80665,
+    "rev/min for rad/s": 60.0 / (2.0 * np.pi),
+    "revolutions for radians": 1.0 / (2.0 * np.pi),
+    "multiples of g for m/s2": 1.0 / 9.80665,
     "the opposite sign": -1.0,
 }
 """What a wrong unit multiplies values by."""

@@ -115,7 +115,7 @@ def _symbol(symbol: str, text: str) -> tuple[float, dict[str, int]]:
 
 def _unknown(text: str, symbol: str) -> ArgumentError:
     return ArgumentError(
-        f"'{symbol}' is no unit that is known",
+        f"'{symbol}' is not a known unit",
         got=text,
         expected=f"products of {', '.join(sorted(_KNOWN))}, kg, with prefixes",
     )

@@ -113,7 +113,7 @@ def terms_of(model: Model, symbols: Sequence[str], known: Sequence[str] = ()) ->
     """Terms on all joints that have a coordinate of their own, but for those whose name is known already."""
     wrong = [s for s in symbols if s not in TERMS]
     if wrong:
-        raise ArgumentError("no such terms", got=", ".join(wrong), expected=", ".join(TERMS))
+        raise ArgumentError("unknown friction or drive terms", got=", ".join(wrong), expected=", ".join(TERMS))
     rates, found = rates_of(model.mechanism), list[Term]()
     on_base = {k for k, x in enumerate(model.speeds) if x.owner == "base"}
     for symbol in symbols:

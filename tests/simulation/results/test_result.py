@@ -218,12 +218,12 @@ def test_units_reach_xarray_and_pandas():
         ("run.csv", "", "no numbers"),
         ("run.csv", "time,a\n0,1\n1,x\n", "no row of numbers"),
         ("run.csv", "time,a\n0,1\n1\n", "no row of numbers"),
-        ("run.csv", "time,a,a\n0,1,2\n", "two columns have one name"),
+        ("run.csv", "time,a,a\n0,1,2\n", "two columns have the same name"),
         ("run.csv", '# labels: {"torseur_run": 99}\ntime,a\n0,1\n', "another version"),
         ("run.csv", '# labels: {"torseur_run": 1}\ntime,a\n0,1\n', "damaged"),
         ("run.csv", "# labels: {\ntime,a\n0,1\n", "damaged"),
-        ("run.nc", "not a netCDF file", "no netCDF file"),
-        ("run.parquet", "not a Parquet file", "no Parquet file"),
+        ("run.nc", "not a netCDF file", "this is not a netCDF file"),
+        ("run.parquet", "not a Parquet file", "this is not a Parquet file"),
     ],
 )
 def test_a_file_that_is_no_run_is_refused_in_words(tmp_path, name, text, message):

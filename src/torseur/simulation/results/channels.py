@@ -124,7 +124,7 @@ def frozen_array(values: ArrayLike, where: str) -> Array:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ArgumentError("these are not numbers", where=where, got=str(error)) from None
+        raise ArgumentError("these values are not all numbers", where=where, got=str(error)) from None
     array.flags.writeable = False
     return array
 

@@ -33,7 +33,7 @@ def recorded(run: Run) -> dict[str, Channel]:
     audit = {f"{AUDIT}{c.name}": c for c in run.audited.channels} if run.audited else {}
     both = audit.keys() & run.channels.keys()
     if both:
-        raise ArgumentError("two channels have one name in the file", where=str(run), got=", ".join(sorted(both)))
+        raise ArgumentError("two channels have the same name in the file", where=str(run), got=", ".join(sorted(both)))
     return {**run.channels, **audit}
 
 

@@ -144,7 +144,7 @@ class Run:
         names = [channel.name for channel in found]
         if len(set(names)) < len(names):
             twice = sorted({n for n in names if names.count(n) > 1})
-            raise ArgumentError("two channels have one name", where=mechanism.name, got=", ".join(twice))
+            raise ArgumentError("two channels have the same name", where=mechanism.name, got=", ".join(twice))
         return cls(mechanism, np.asarray(time, dtype=float), {c.name: c for c in found}, **more)
 
     # -- what is in it -------------------------------------------------------------------------------------------------

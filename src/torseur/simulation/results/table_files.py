@@ -106,7 +106,7 @@ def read_netcdf(path: Path, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
         with h5netcdf.File(path, "r") as file:  # as it is: a unit of seconds does not turn numbers into durations
             values = {name: variable[...] for name, variable in file.variables.items()}
     except (OSError, ValueError) as error:
-        raise ArgumentError("this is no netCDF file", where=str(path), got=str(error).splitlines()[0]) from error
+        raise ArgumentError("this is not a netCDF file", where=str(path), got=str(error).splitlines()[0]) from error
     known, time = values.pop(LABELS, None), values.pop(TIME, None)
     if known is None or time is None:
         raise ArgumentError(
@@ -153,7 +153,7 @@ def read_parquet(file: Path, loads: Mapping[str, type[Load]]) -> dict[str, Any]:
     try:
         table = parquet.read_table(file)
     except (OSError, arrow.ArrowException) as error:
-        raise ArgumentError("this is no Parquet file", where=str(file), got=str(error).splitlines()[0]) from error
+        raise ArgumentError("this is not a Parquet file", where=str(file), got=str(error).splitlines()[0]) from error
     known = (table.schema.metadata or {}).get(LABELS.encode())
     if known is None or TIME not in table.column_names:
         got = ", ".join(table.column_names)

@@ -101,7 +101,7 @@ def _read(file: Path, separator: str | None, loads: Mapping[str, type[Load]]) ->
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise ArgumentError("the file is no text", where=str(file), got=str(error)) from None
+        raise ArgumentError("this is not a text file in UTF-8", where=str(file), got=str(error)) from None
     first = next((k for k, line in enumerate(lines) if _is_data(line, separator)), len(lines))
     head = [line for line in lines[:first] if line.strip()]
     known = next((line.removeprefix(LABELS) for line in head if line.startswith(LABELS)), None)
@@ -110,7 +110,7 @@ def _read(file: Path, separator: str | None, loads: Mapping[str, type[Load]]) ->
     if len(names) != table.shape[1]:
         names = _easydyn_names(table.shape[1])
     if len(set(names)) < len(names):
-        raise ArgumentError("two columns have one name", where=str(file), got=", ".join(names))
+        raise ArgumentError("two columns have the same name", where=str(file), got=", ".join(names))
     columns = dict(zip(names, table.T, strict=True))
     time = columns.pop(names[0])
     if known is None:

@@ -132,7 +132,7 @@ def response_map(answers: Answers, indicator: str, across: str, up: str, beside:
     x, i = np.unique(answers[across], return_inverse=True)
     y, j = np.unique(answers[up], return_inverse=True)
     if len(x) * len(y) > 4 * len(answers):
-        text = "these factors have no common levels"
+        text = "these factors have no common grid of values"
         raise ArgumentError(text, where=f"{across}, {up}", remedy="a map needs grids, ranges or lists")
     rows = _good(answers, indicator)
     values, third = answers[indicator], None if beside is None else answers[beside]
@@ -254,7 +254,7 @@ def search_progress(answers: Answers, goal: str) -> Any:
         axes.plot(numbers[allowed], cost[allowed], ".", markersize=4, label="allowed")
         axes.plot(numbers, best, drawstyle="steps-post", color="black", linewidth=1.0, label="best so far")
         axes.set_xlabel("candidate")
-        axes.set_ylabel(f"{goal}, to be made least")
+        axes.set_ylabel(f"{goal} (minimised)")
         axes.legend()
     return figure
 
@@ -270,7 +270,7 @@ def search_front(answers: Answers) -> Any:
         axes = figure.add_subplot()
         axes.plot(across, up, ".", color="0.7", markersize=3, label="candidates")
         axes.plot(across[front], up[front], "o-", markersize=4, label="not beaten")
-        axes.set_xlabel(f"{x}, to be made least")
-        axes.set_ylabel(f"{y}, to be made least")
+        axes.set_xlabel(f"{x} (minimised)")
+        axes.set_ylabel(f"{y} (minimised)")
         axes.legend()
     return figure

@@ -107,6 +107,6 @@ def estimates(found: Identification) -> Any:
         ax.set_yticks(range(len(levels)), [x.name for x in levels], fontsize=6.5)
         ax.invert_yaxis()
         ax.set_xlim(-2.0, 2.0)
-        ax.set_xlabel("value over its size, with two standard deviations; | is the description")
+        ax.set_xlabel("estimate over its magnitude, with two standard deviations; | is the value of the model file")
         title_of(figure, "Estimates: blue determined, yellow uncertain, red not determined")
     return figure

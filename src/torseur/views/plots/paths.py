@@ -49,7 +49,7 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
     """
     if not 1 <= len(frames) <= len(COLOURS) or len(beside) >= len(DASHES):
         raise ArgumentError(
-            "these cannot be told apart in one figure",
+            "too many paths for one figure",
             where=str(run),
             expected=f"1 to {len(COLOURS)} frames and at most {len(DASHES) - 1} other runs",
             got=f"{len(frames)} frames, {len(beside)} other runs",

@@ -73,7 +73,7 @@ def plot_vehicle(run: Run, *, beside: Sequence[Run] = (), title: str) -> Any:
     """One figure with the usual panels; other runs are drawn dashed in the same colours."""
     if run.mechanism is None or not is_vehicle(run):
         raise ArgumentError(
-            "this is no run of a vehicle",
+            "this is not the run of a vehicle",
             where=str(run),
             expected="tyres as loads, on a base that moves",
             remedy="give names of channels",
