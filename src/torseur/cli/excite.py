@@ -19,9 +19,22 @@ _EACH = "For all joints, or NAME=R,NAME=R."
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Table to write, by default MODEL_excitation.csv."
 )
-@click.option("--kind", type=click.Choice(["fourier", "spline"]), default="fourier", show_default=True)
+@click.option(
+    "--kind",
+    type=click.Choice(["fourier", "spline"]),
+    default="fourier",
+    show_default=True,
+    help="Fourier series, or periodic splines.",
+)
 @click.option("--period", type=_POSITIVE, default=10.0, show_default=True, metavar="S", help="Period of the motion.")
-@click.option("--harmonics", type=click.IntRange(min=1), default=5, show_default=True, metavar="N")
+@click.option(
+    "--harmonics",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Harmonics of the series; twice as many points of a spline.",
+)
 @click.option("--position", metavar="R", help=f"Largest distance from the middle, rad or m. {_EACH}")
 @click.option("--speed", metavar="R", help=f"Largest speed. {_EACH}")
 @click.option("--acceleration", metavar="R", help=f"Largest acceleration. {_EACH}")
@@ -30,9 +43,23 @@ _EACH = "For all joints, or NAME=R,NAME=R."
     "--keep-apart", type=_POSITIVE, metavar="R", help="Radius of the capsules around links, which must not collide, m."
 )
 @click.option("--floor", type=float, metavar="Z", help="Height of the floor that links must not reach, m.")
-@click.option("--starts", type=click.IntRange(min=1), default=3, show_default=True, metavar="N")
-@click.option("--iterations", type=click.IntRange(min=0), default=40, show_default=True, metavar="N")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N")
+@click.option(
+    "--starts",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Random motions from which the optimisation starts.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=0),
+    default=40,
+    show_default=True,
+    metavar="N",
+    help="Iterations from each of them, at most.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the random motions.")
 @click.option("--step", type=_POSITIVE, default=0.01, show_default=True, metavar="S", help="Time step of the table.")
 @extensions_option
 def excite(

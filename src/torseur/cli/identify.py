@@ -27,7 +27,13 @@ _POSITIVE = click.FloatRange(min=0.0, min_open=True)
 @click.option("--described", is_flag=True, help="Identify the parameters of the model file, not base parameters.")
 @click.option("--parameter", "names", multiple=True, metavar="NAME", help="Identify this parameter of the model file.")
 @click.option("--along", multiple=True, metavar="TERM", help="A further term on every joint: FV, FS, IA, OF or KS.")
-@click.option("--form", type=click.Choice(["efforts", "power", "energy"]), default="efforts", show_default=True)
+@click.option(
+    "--form",
+    type=click.Choice(["efforts", "power", "energy"]),
+    default="efforts",
+    show_default=True,
+    help="Equations that are fitted: inverse dynamics, or the balance of power or energy.",
+)
 @click.option("--physical", is_flag=True, help="Also find physically consistent inertias: model.yaml.")
 @click.option("--cutoff", type=_POSITIVE, metavar="HZ", help="Cutoff frequency of the filter of positions.")
 @click.option(
@@ -38,7 +44,13 @@ _POSITIVE = click.FloatRange(min=0.0, min_open=True)
 @click.option(
     "--set", "given", multiple=True, metavar="NAME=VALUE", help="Value of a parameter, instead of that of the file."
 )
-@click.option("--checks", type=click.Choice(["refuse", "tell"]), default="refuse", show_default=True)
+@click.option(
+    "--checks",
+    type=click.Choice(["refuse", "tell"]),
+    default="refuse",
+    show_default=True,
+    help="With faults in the measurements: stop, or name them and go on.",
+)
 @click.option(
     "--language", type=click.Choice(["en", "fr"]), default="en", show_default=True, help="Language of the report."
 )
@@ -68,7 +80,7 @@ def identify(
     """Identify the parameters of a mechanism from measurements.
 
     DATA is a .csv or .nc file: a column for the time, for every coordinate, and for every effort, each under the name
-    it has in MODEL, with its unit in brackets. The end is 1 if measurements for validation are not predicted.
+    it has in MODEL, with its unit in brackets. The exit code is 1 if those of --validate are not predicted.
     """
     from torseur.cli.assignments import numbers
     from torseur.identification.identification import identify as identified
