@@ -24,9 +24,7 @@ from torseur.errors import TorseurError
 __all__ = ["COMMANDS", "main", "run"]
 
 COMMANDS = {
-    "bench": Command(
-        "torseur.cli.machine", "Measure Torseur on this machine, beside other packages that are installed."
-    ),
+    "bench": Command("torseur.cli.machine", "Benchmark this machine, beside other packages if installed."),
     "campaign": Command("torseur.cli.campaign", "Run a study many times with varied values: a campaign."),
     "check": Command("torseur.cli.check", "Check a model file: what it contains, and what is wrong with it."),
     "compare": Command("torseur.cli.compare", "Compare two runs, channel by channel."),

@@ -23,7 +23,7 @@ __all__ = ["compare"]
 @extensions_option
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw both runs: a .png, .pdf or .svg file.")
 def compare(first: Path, second: Path, tolerance: float | None, figure: Path | None) -> None:
-    """Compare two runs, channel by channel: where they differ most.
+    """Compare two runs, channel by channel.
 
     A and B are files of runs (.nc .csv .res .parquet) or folders of results. A share is the largest difference over
     the largest magnitude of a channel.

@@ -18,7 +18,7 @@ __all__ = ["bench", "cache"]
 def bench(
     native: bool, simulate: bool, build: bool, calls: bool, vehicles: bool, campaign: bool, models: tuple[str, ...]
 ) -> None:
-    """Measure Torseur on this machine, beside other packages that are installed.
+    """Benchmark this machine, beside other packages if installed.
 
     The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, single calls and few states, long
     chains, a first use, then whole simulations of two arms: steps, steps by error, batches. MODELS are files for
