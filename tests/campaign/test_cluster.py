@@ -160,7 +160,7 @@ def test_the_script_of_a_job_is_that_of_slurm():
     assert "#SBATCH --cpus-per-task=8" in script
     assert "#SBATCH -t 01:00:00" in script
     assert "dask_worker tcp://127.0.0.1:" in script
-    with pytest.raises(ts.ArgumentError, match="make no jobs"):
+    with pytest.raises(ts.ArgumentError, match="no SLURM job can be made"):
         job_script(Cluster(slurm={"queue": "short"}))
 
 

@@ -60,7 +60,7 @@ def test_exchanged_speeds_are_named(arm, columns):
         ("Gamma1", 1e-3, "thousands"),
         ("Gamma1", -1.0, "the opposite sign"),
         ("dtheta2", 180 / np.pi, "degrees for radians"),
-        ("dtheta1", 60 / (2 * np.pi), "turns per minute"),
+        ("dtheta1", 60 / (2 * np.pi), "rev/min"),
     ],
 )
 def test_a_wrong_unit_is_named(arm, columns, name, factor, words):

@@ -51,7 +51,7 @@ def test_forgetting_follows_a_change_and_keeping_everything_does_not():
 def test_what_is_not_determined_yet_is_said():
     now = RecursiveEstimate.begun(3).updated(np.array([[1.0, 2.0, 3.0]]), [1.0])
     assert not now.is_determined
-    with pytest.raises(NumericalError, match="do not determine all values"):
+    with pytest.raises(NumericalError, match="do not determine all parameters"):
         _ = now.values
 
 
