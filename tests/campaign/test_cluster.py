@@ -25,7 +25,7 @@ factors:
   m2: {{grid: {{low: 1, high: 4, count: 12}}}}
 indicators: {{peak: {{maximum: theta1}}, effort: {{rms: Gamma1}}}}
 keep: {{channels: [theta2]}}
-chunk: 8
+chunk: 4
 """
 SCHEDULED = """
 import sys
@@ -177,7 +177,7 @@ def test_the_command_goes_on_from_where_a_signal_ended_it(ending, alone, tmp_pat
     process.send_signal(ending)
     said = process.communicate()[1]
     assert process.returncode == (-signal.SIGKILL if ending == signal.SIGKILL else 130)
-    assert ("the same command goes on" in said) == (ending != signal.SIGKILL)
+    assert ("the same command resumes here" in said) == (ending != signal.SIGKILL)
     assert len(bytes_in(out)) < len(expected)
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert bytes_in(out) == expected

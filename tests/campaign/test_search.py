@@ -136,7 +136,7 @@ def test_any_run_of_a_search_can_be_computed_again(tmp_path):
         ({"goals": {"edn": {"aim": "least"}}}, "no indicator 'edn'"),
         ({"factors": {"y": {"low": 0, "high": 1}}}, "'y'"),
         ({"method": "least_squares", "goals": {"end": {"aim": "least"}}}, "targets"),
-        ({"method": "minimise", "goals": {"end": {"aim": "least"}, "more": {"aim": "least"}}}, "one goal"),
+        ({"method": "minimise", "goals": {"end": {"aim": "least"}, "more": {"aim": "least"}}}, "a single goal"),
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused_before_the_start(change, words, tmp_path):

@@ -290,7 +290,7 @@ def test_a_wrong_name_is_answered_with_a_near_one():
         ({"time": []}, "not the times of a run"),
         ({"q": np.zeros((3, 1))}, r"expected: \(nt, 2\)"),
         ({"q": np.zeros((4, 2))}, "a value for every time"),
-        ({"channels": [Channel("q1", "", "", np.zeros(3))]}, "one name"),
+        ({"channels": [Channel("q1", "", "", np.zeros(3))]}, "the same name"),
         ({"info": {"solver": object()}}, "plain data"),
     ],
 )
