@@ -1,7 +1,7 @@
 """Chunks computed by workers of dask.distributed; what they find is stored here, by one process.
 
 A worker gets the text of a campaign and the number of a chunk, and gives back the bytes of its files. A chunk whose
-worker dies is computed by another one. What is stored twice is the same file.
+worker dies is computed by another one. What is computed twice has the same bits.
 """
 
 from __future__ import annotations
