@@ -107,6 +107,12 @@ def test_a_floating_base_is_refused():
     assert "simulate motions of your own" in str(caught.value)
 
 
+@pytest.mark.parametrize("wrong", [{"speed": -1.0}, {"effort": {"theta1": 0.0}}, {"position": np.inf}, {"margin": 1.0}])
+def test_limits_that_nothing_can_keep_are_refused(wrong):
+    with pytest.raises(ArgumentError, match="wrong limit"):
+        Limits(**wrong)
+
+
 def test_a_closed_structure_is_refused():
     with pytest.raises(ArgumentError, match="loops or constraints"):
         excite(ts.examples.load("four_bar"))

@@ -62,6 +62,17 @@ class Limits:
     clearance: Clearance | None = None
     margin: float = 0.02
 
+    def __post_init__(self) -> None:
+        for kind in ("position", "speed", "acceleration", "effort"):
+            table = getattr(self, kind)
+            named = table if isinstance(table, Mapping) else {} if table is None else {"": table}
+            for name, x in named.items():
+                if not 0.0 < x < np.inf:
+                    where = f"{kind}.{name}" if name else kind
+                    raise ArgumentError("wrong limit", where=where, expected="a positive number", got=f"{x:g}")
+        if not 0.0 <= self.margin < 1.0:
+            raise ArgumentError("wrong limit", where="margin", expected="0 to below 1", got=f"{self.margin:g}")
+
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
