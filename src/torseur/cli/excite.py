@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -10,8 +12,17 @@ from torseur.cli.commands import ModelFile, extensions_option
 
 __all__ = ["excite"]
 
+F = TypeVar("F", bound=Callable[..., Any])
 _POSITIVE = click.FloatRange(min=0.0, min_open=True)
-_EACH = "For all joints, or NAME=R,NAME=R."
+
+
+def _count(name: str, default: int, least: int, text: str) -> Callable[[F], F]:
+    kind = click.IntRange(min=least)
+    return click.option(name, type=kind, default=default, show_default=True, metavar="N", help=text)
+
+
+def _largest(name: str, text: str) -> Callable[[F], F]:
+    return click.option(name, metavar="R", help=f"{text} For all joints, or NAME=R,NAME=R.")
 
 
 @click.command("excite")
@@ -27,38 +38,17 @@ _EACH = "For all joints, or NAME=R,NAME=R."
     help="Fourier series, or periodic splines.",
 )
 @click.option("--period", type=_POSITIVE, default=10.0, show_default=True, metavar="S", help="Period of the motion.")
-@click.option(
-    "--harmonics",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Harmonics of the series; twice as many points of a spline.",
-)
-@click.option("--position", metavar="R", help=f"Largest distance from the middle, rad or m. {_EACH}")
-@click.option("--speed", metavar="R", help=f"Largest speed. {_EACH}")
-@click.option("--acceleration", metavar="R", help=f"Largest acceleration. {_EACH}")
-@click.option("--effort", metavar="R", help=f"Largest effort. {_EACH}")
+@_count("--harmonics", 5, 1, "Harmonics of the series; twice as many points of a spline.")
+@_largest("--position", "Largest distance from the middle, rad or m.")
+@_largest("--speed", "Largest speed.")
+@_largest("--acceleration", "Largest acceleration.")
+@_largest("--effort", "Largest effort.")
 @click.option(
     "--keep-apart", type=_POSITIVE, metavar="R", help="Radius of the capsules around links, which must not collide, m."
 )
 @click.option("--floor", type=float, metavar="Z", help="Height of the floor that links must not reach, m.")
-@click.option(
-    "--starts",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Random motions from which the optimisation starts.",
-)
-@click.option(
-    "--iterations",
-    type=click.IntRange(min=0),
-    default=40,
-    show_default=True,
-    metavar="N",
-    help="Iterations from each of them, at most.",
-)
+@_count("--starts", 3, 1, "Random motions from which the optimisation starts.")
+@_count("--iterations", 40, 0, "Iterations from each of them, at most.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the random motions.")
 @click.option("--step", type=_POSITIVE, default=0.01, show_default=True, metavar="S", help="Time step of the table.")
 @extensions_option

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from enum import Enum
-
-import numpy as np
 
 from torseur.simulation.solvers.problem import Array
 
@@ -129,15 +127,3 @@ class Trajectory:
     blame: int | None
     counts: Counts
     why: str | None = None
-
-    def followed_by(self, other: Trajectory) -> Trajectory:
-        """Both in one; the other begins where this one ended, and the row of that instant is not wanted."""
-        kept = len(self.times) - int(self.times[-1] == self.end)
-        sums = {f.name: getattr(self.counts, f.name) + getattr(other.counts, f.name) for f in fields(Counts)}
-        return replace(
-            other,
-            times=np.concatenate([self.times[:kept], other.times]),
-            states=np.concatenate([self.states[:kept], other.states]),
-            events=self.events + other.events,
-            counts=Counts(**sums),
-        )
