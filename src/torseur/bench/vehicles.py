@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
@@ -34,16 +35,24 @@ from torseur.simulation.study.study import Study
 __all__ = ["Amount", "closed_contacts", "measure", "multibody", "operations", "single_track"]
 
 Array = NDArray[np.float64]
+Rate = Callable[[list[float], list[float], Any], Sequence[float]]
+"""A right-hand side of CommonRoad: of states, inputs and parameters."""
 
 CAR = "peugeot_406/double_turn"
 STEP = 1e-3
 """Of the batch, s."""
 
-SPEED, BEGIN, RISE, END = 15.0, 0.5, 0.5, 4.0
-"""The steered step: m/s, and s."""
+SPEED = 15.0
+"""Of the compared cars at the start, m/s."""
 
-SETTLED = 0.5
-"""After the wheels have stopped turning, s: from there on lateral accelerations are compared."""
+FIRST, BEGIN, END = 1.0, 4.0, 8.0
+"""The turn out of which `mb` is steered, m/s2, and when that begins and ends, s: before, both settle in it."""
+
+RISES = (1.0, 0.5)
+"""Within which it is steered, s."""
+
+SETTLED = 1.0
+"""After the wheels have stopped turning, s: what is left then is told apart."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,9 @@ def measure(tell: Callable[[str], object] = print, amount: Amount | None = None)
     tell("measuring the car")
     sections = [Section("machine", (*machine(), *_peers())), Section(f"car: {CAR}", tuple(_car(amount)))]
     if find_spec("vehiclemodels") is not None:
-        for name, compared in (("single track, st", single_track), ("four wheels, mb", multibody)):
+        models: dict[str, Callable[[], Compared]] = {"single track, st": single_track}
+        models |= {f"four wheels, mb, steered in {x:g} s": partial(multibody, rise=x) for x in RISES}
+        for name, compared in models.items():
             tell(f"measuring {name}")
             sections.append(Section(f"beside CommonRoad: {name}", tuple(_beside(compared, amount))))
     return Report(tuple(sections))
@@ -218,47 +229,59 @@ def single_track() -> Compared:
     return Compared(simulation.run, simulation.trajectory, theirs, study.until, differences)
 
 
-def multibody(lateral: float = 4.0) -> Compared:
-    """The model mb, whose equations are simplified, steered to the left up to a lateral acceleration, m/s2."""
+def multibody(lateral: float = 4.0, rise: float = RISES[0], theirs: Rate | None = None) -> Compared:
+    """The model mb, whose equations are simplified, steered to the left out of a slight turn.
+
+    Args:
+        lateral: acceleration up to which it is steered, m/s2.
+        rise: within which the steering angle grows, s.
+        theirs: the right-hand side of the peer; by default as it is.
+    """
     from scipy.integrate import odeint
     from vehiclemodels.init_mb import init_mb
     from vehiclemodels.parameters_vehicle2 import parameters_vehicle2
     from vehiclemodels.vehicle_dynamics_mb import vehicle_dynamics_mb
 
-    p = parameters_vehicle2()
-    angle = lateral * (p.a + p.b) / SPEED**2
-    steering = f"{angle!r}*if(t < {BEGIN}, 0, if(t < {BEGIN + RISE}, (t - {BEGIN})/{RISE}, 1))"
+    p, model = parameters_vehicle2(), theirs or vehicle_dynamics_mb
+    first, last = (x * (p.a + p.b) / SPEED**2 for x in (FIRST, lateral))
+    growth = f"if(t < {BEGIN}, 0, if(t < {BEGIN + rise}, (t - {BEGIN})/{rise}, 1))"
     study = read_study(examples.path("bmw_320i/step_steer")).study
-    simulation = Simulation(study_of(study, inputs={"steering": {"formula": steering}}, until=END))
-    edges = (0.0, BEGIN, BEGIN + RISE, END)
+    inputs = {"steering": {"formula": f"{first!r} + {last - first!r}*{growth}"}}
+    simulation = Simulation(study_of(study, inputs=inputs, until=END))
+    edges = (0.0, BEGIN, BEGIN + rise, END)
 
     def rate(x: Array, t: float, turning: float) -> list[float]:
-        return list(vehicle_dynamics_mb(x.tolist(), [turning, 0.0], p))
+        return list(model(x.tolist(), [turning, 0.0], p))
 
-    def theirs() -> Array:
+    def states() -> Array:
         """Piece by piece: the rate of the steering angle, which is their input, jumps."""
-        found = [np.array([init_mb([0.0, 0.0, 0.0, SPEED, 0.0, 0.0, 0.0], p)], dtype=float)]
-        for a, b, turning in zip(edges[:-1], edges[1:], (0.0, angle / RISE, 0.0), strict=True):
+        found = [np.array([init_mb([0.0, 0.0, first, SPEED, 0.0, 0.0, 0.0], p)], dtype=float)]
+        for a, b, turning in zip(edges[:-1], edges[1:], (0.0, (last - first) / rise, 0.0), strict=True):
             times = np.array([a, *(t for t in simulation.grid if a < t < b), b])
             found.append(np.asarray(odeint(rate, found[-1][-1], times, (turning,), rtol=1e-6, atol=1e-8))[1:])
         return np.concatenate(found)
 
     def differences(run: Run, x: Array) -> dict[str, float]:
-        ours = run["wz"], _lateral(run.time, run["vx"], run["vy"], run["wz"])
-        peer = x[:, 5], _lateral(run.time, x[:, 3], x[:, 10], x[:, 5])
-        late = run.time >= BEGIN + RISE + SETTLED
-        return {
-            "largest difference of yaw rate, part of its largest": _part(ours[0], peer[0]),
-            "the same of lateral acceleration": _part(ours[1], peer[1]),
-            "the same, settled": _part(ours[1][late], peer[1][late]),
-        }
+        steered, late = run.time >= BEGIN - SETTLED, run.time >= BEGIN + rise + SETTLED
+        pairs = zip(_turning(run), (x[:, 5], _lateral(run.time, x[:, 3], x[:, 10], x[:, 5])), strict=True)
+        found = {}
+        for name, (ours, peer) in zip(("yaw rate", "lateral acceleration"), pairs, strict=True):
+            parts = np.abs(ours - peer) / np.abs(peer).max()
+            found[f"largest difference of {name}, part of its largest"] = float(parts[steered].max())
+            found[f"the same of {name}, settled"] = float(parts[late].max())
+        return found
 
-    return Compared(simulation.run, simulation.trajectory, theirs, END, differences)
+    return Compared(simulation.run, simulation.trajectory, states, END, differences)
+
+
+def _turning(run: Run) -> tuple[Array, Array]:
+    """Yaw rate and lateral acceleration of the chassis over ground: its velocities are in its own axes."""
+    vx, vy, vz, wy, wz, roll, pitch = (run[name] for name in ("vx", "vy", "vz", "wy", "wz", "roll", "pitch"))
+    ahead = np.cos(pitch) * vx + np.sin(pitch) * (np.sin(roll) * vy + np.cos(roll) * vz)
+    across = np.cos(roll) * vy - np.sin(roll) * vz
+    yaw = (np.sin(roll) * wy + np.cos(roll) * wz) / np.cos(pitch)
+    return yaw, _lateral(run.time, ahead, across, yaw)
 
 
 def _lateral(t: Array, vx: Array, vy: Array, wz: Array) -> Array:
     return np.asarray(np.gradient(vy, t) + vx * wz)
-
-
-def _part(a: Array, b: Array) -> float:
-    return float(np.abs(a - b).max() / np.abs(b).max())

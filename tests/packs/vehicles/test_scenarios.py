@@ -12,6 +12,7 @@ from torseur.cli import main
 from torseur.describe.checks import Severity
 from torseur.errors import ArgumentError, ModelError
 from torseur.formats import read
+from torseur.packs.tyres import load_tir
 from torseur.packs.vehicles.layout import Layout
 from torseur.packs.vehicles.scenarios import load_scenario, scenario_names
 from torseur.packs.vehicles.scenarios.reader import scenario_text
@@ -255,6 +256,16 @@ def test_values_that_no_vehicle_has_are_refused_together_with_their_fields(folde
         "axles.front.brake: the shares of the brake do not add up to 1",
     ):
         assert what in told
+
+
+@pytest.mark.parametrize("name", ["mf52.tir", "mf61.tir"])
+def test_a_law_of_property_files_may_stand_in_the_vehicle_file_itself(folder, name):
+    """Its methods have names that are fields of other laws."""
+    law = load_tir(TIR.with_name(name)).law
+    given = {key: value for key, value in law.model_dump().items() if value is not None}
+    car(folder, name="within", axles={"front": {"tyre": {"linear": None, law.kind: given}}})
+    found = ts.load(folder / "within.yaml").loads["front_left"].law
+    assert found == law.model_copy(update={"mounted": "left"})
 
 
 @pytest.mark.parametrize(("radius", "is_told"), [(0.359, True), (0.361, False), (0.439, False), (0.441, True)])

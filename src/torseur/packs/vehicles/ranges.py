@@ -55,7 +55,7 @@ def out_of_range(vehicle: d.Vehicle) -> Iterator[Fault]:
         above = ABOVE.get(type(record), ())
         least = OF_LAWS if isinstance(record, TyreLaw) else AT_LEAST.get(type(record), ())
         for name in (*above, *least):
-            value = _number(getattr(record, name, None), known)
+            value = _number(getattr(record, name), known) if name in type(record).model_fields else None
             if value is not None and (value < 0.0 or (value == 0.0 and name in above)):
                 words = "more than 0" if name in above else "at least 0"
                 yield Fault((*path, name), f"'{name}' is out of range", expected=words, got=f"{value:g}")
