@@ -158,8 +158,10 @@ def _group(nodes: list[Node], start: int) -> list[Node]:
 
 def _is_gated(node: Node) -> bool:
     """Whether a node is a call that is made only where it is wanted."""
-    lowered = node.data.lowering() if isinstance(node, Bundle) else None
-    return isinstance(lowered, Loops) and lowered.is_gated
+    if not isinstance(node, Bundle):
+        return False
+    lowered = node.data.lowering()
+    return node.data.is_gated or (isinstance(lowered, Loops) and lowered.is_gated)
 
 
 def _cut(nodes: list[Node]) -> list[list[Node]]:
@@ -353,8 +355,10 @@ class _Writer:
             kernel, blocks = write_function(self.module, lowered), lowered.inputs
             ends = accumulate(len(o.exprs) for o in lowered.outputs)
             outs = [("%scratch", start + end - len(o.exprs)) for end, o in zip(ends, lowered.outputs, strict=True)]
-        if isinstance(lowered, Loops) and lowered.is_gated:
-            self._call_where_wanted(bundle, kernel, lowered, outs)
+        if isinstance(lowered, Loops) and lowered.is_gated and not lowered.routine.internal:
+            self._zero(outs, lowered.outs)
+        if _is_gated(bundle):
+            self._call_where_wanted(bundle, kernel, blocks, outs)
         else:
             self._call_kernel(kernel, blocks, bundle, outs)
         self.callee_scratch = max(self.callee_scratch, kernel.scratch)
@@ -365,17 +369,20 @@ class _Writer:
         names = [self.body.at(pointer, slot * self.lanes.size) for pointer, slot in places]
         self.body.do(f"call void @{kernel.name}({', '.join(f'ptr {name}' for name in names)})")
 
-    def _call_where_wanted(self, bundle: Bundle, kernel: Kernel, loops: Loops, outs: Sequence[Place]) -> None:
+    def _zero(self, outs: Sequence[Place], sizes: Sequence[int]) -> None:
+        for (pointer, slot), size in zip(outs, sizes, strict=True):
+            for k in range(size):
+                self.body.store(self.lanes, self.lanes.number(0.0), pointer, slot + k)
+
+    def _call_where_wanted(
+        self, bundle: Bundle, kernel: Kernel, blocks: Sequence[Block], outs: Sequence[Place]
+    ) -> None:
         """A call that costs next to nothing where no lane wants it: not even its arguments are laid out."""
         body, lanes = self.body, self.lanes
-        if not loops.routine.internal:
-            for (pointer, slot), size in zip(outs, loops.outs, strict=True):
-                for k in range(size):
-                    body.store(lanes, lanes.number(0.0), pointer, slot + k)
         idle = body.value(f"fcmp olt {lanes.real} {self.value(bundle.args[0])}, {lanes.number(0.5)}")
         known = dict(self.values)
         with body.when(body.value(f"xor i1 {self.module.all_lanes(body, idle)}, true")):
-            self._call_kernel(kernel, loops.inputs, bundle, outs)
+            self._call_kernel(kernel, blocks, bundle, outs)
         self.values = known  # what was loaded inside the branch is not known behind it
 
     def _arguments(self, blocks: Sequence[Block], args: list[Node]) -> list[Place]:

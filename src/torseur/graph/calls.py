@@ -51,6 +51,9 @@ class Callee(ABC):
     """How many levels of calls there are, this one included."""
     meaning: str = ""
     """What it gives, in words, where its inside is not worth reading."""
+    is_gated: bool = False
+    """Whether native code makes the call only where its first argument, 0 or 1, wants it; elsewhere the results say
+    nothing, and nobody may depend on them."""
 
     @property
     @abstractmethod

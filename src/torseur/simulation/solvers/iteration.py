@@ -20,10 +20,16 @@ class Loop(Callee):
     """state = start(args); until done, state, done = step(state, args); at last finish(state, done).
 
     It has no derivative: steps of integration are not differentiated.
+
+    Args:
+        limit: of the iterations.
+        is_gated: whether the first argument, 0 or 1, says that the loop is wanted; else the results say nothing.
     """
 
-    def __init__(self, name: str, start: Function, step: Function, finish: Function, limit: int) -> None:
-        self.name, self.meaning = name, "the state that a loop ends with"
+    def __init__(
+        self, name: str, start: Function, step: Function, finish: Function, limit: int, *, is_gated: bool = False
+    ) -> None:
+        self.name, self.meaning, self.is_gated = name, "the state that a loop ends with", is_gated
         self.n_out = len(finish.results)
         self._iteration = Iteration(start, step, finish, len(start.results), limit)
         parts = [c.depth for f in (start, step, finish) for c in f.callees]
@@ -32,7 +38,8 @@ class Loop(Callee):
     @property
     def digest(self) -> str:
         loop = self._iteration
-        return f"loop:{loop.start.digest}:{loop.step.digest}:{loop.finish.digest}:{loop.limit}"
+        parts = loop.start.digest, loop.step.digest, loop.finish.digest, str(loop.limit)
+        return ":".join(["gated loop" if self.is_gated else "loop", *parts])
 
     def lowering(self) -> Iteration:
         return self._iteration

@@ -5,16 +5,18 @@ The unknowns are y = (vdot, dz) and lambda; with J the matrix of y, B that of la
     J dy - B dlambda = -rho,   G dy = -c      =>      (G J^-1 B) dlambda = G J^-1 rho - c
 
 solved in the sense of the minimum norm, so that redundant constraints are no trouble.
+
+Most steps do with a matrix of an earlier step: see `torseur.simulation.solvers.chord`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torseur.graph import Expr, Function, Graph, absolute, call, jacobian, minimum_norm_solve, solve
-from torseur.graph.linear import largest
+from torseur.graph import Expr, Function, Graph, absolute, call, jacobian, minimum_norm_solve, pseudo_inverse, solve
+from torseur.graph.linear import WRITTEN_OUT, largest
 from torseur.simulation.solvers.iteration import Loop
 from torseur.simulation.solvers.problem import Implicit, Problem
 from torseur.simulation.solvers.sheet import Sheet
@@ -22,7 +24,7 @@ from torseur.simulation.solvers.sheet import Sheet
 if TYPE_CHECKING:
     from torseur.simulation.solvers.second_order import GeneralisedAlpha
 
-__all__ = ["Found", "Newton"]
+__all__ = ["Ends", "Found", "Newton"]
 
 Matrix = list[list[Expr]]
 
@@ -40,6 +42,32 @@ class Found:
     converged: Expr
 
 
+@dataclass(frozen=True)
+class Ends:
+    """A step: the time of its end, its length; state, rates and pseudo-accelerations at its beginning."""
+
+    t: Expr
+    h: Expr
+    x: Sequence[Expr]
+    before: Sequence[Expr]
+    pseudo: Sequence[Expr]
+
+    @property
+    def blocks(self) -> dict[str, Sequence[Expr]]:
+        """As the blocks of a loop."""
+        return {"now": [self.t, self.h], "x": self.x, "before": self.before, "pseudo": self.pseudo}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {name: len(block) for name, block in self.blocks.items()}
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> Ends:
+        """Inside a loop."""
+        t, h = sheet.block("now")
+        return cls(t, h, sheet.block("x"), sheet.block("before"), sheet.block("pseudo"))
+
+
 class Newton:
     """The equations at the end of a step, and their solution."""
 
@@ -51,100 +79,130 @@ class Newton:
         if self.nz:
             self.functions.append(_state_tangent(problem, implicit))
 
-    def end(
-        self, h: Expr, x: Sequence[Expr], before: Sequence[Expr], pseudo: Sequence[Expr], rates: Sequence[Expr]
-    ) -> tuple[list[Expr], list[Expr]]:
+    def end(self, where: Ends, rates: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
         """The state at the end of the step and its pseudo-accelerations, from those at its beginning."""
-        beta, (q, v, z) = self.method.beta, (list(x[self.problem.columns(name)]) for name in ("q", "v", "z"))
-        speeds, a = self.method.moved(h, [*v, *z], before, pseudo, rates)
-        move = [
-            h * (vi + h * ((0.5 - beta) * a0 + beta * a1)) for vi, a0, a1 in zip(v, pseudo[: self.nv], a, strict=False)
-        ]
-        given = {"q": q, "d": move}
+        beta, h = self.method.beta, where.h
+        q, v, z = (list(where.x[self.problem.columns(name)]) for name in ("q", "v", "z"))
+        speeds, a = self.method.moved(h, [*v, *z], where.before, where.pseudo, rates)
+        both = zip(v, where.pseudo[: self.nv], a[: self.nv], strict=True)
+        given = {"q": q, "d": [h * (vi + h * ((0.5 - beta) * a0 + beta * a1)) for vi, a0, a1 in both]}
         displace = self.implicit.displace
         return [*call(displace, *(given[b.name] for b in displace.inputs)), *speeds], a
 
-    def solve(
-        self,
-        sheet: Sheet,
-        t: Expr,
-        h: Expr,
-        x: Sequence[Expr],
-        before: Sequence[Expr],
-        pseudo: Sequence[Expr],
-        lam: Sequence[Expr],
-    ) -> Found:
-        """Iterate from the rates and multipliers at the beginning of the step."""
-        sizes = {"now": 2, "x": len(x), "before": len(before), "pseudo": len(pseudo), "lam": len(lam)}
-        loop = Loop("newton", self._start(sheet, sizes), self._step(sheet, sizes), self._finish(), self._limit)
-        inner = sheet.inner(self.functions, **sizes)
-        given: dict[str, Sequence[Expr]] = {"now": [t, h], "x": x, "before": before, "pseudo": pseudo, "lam": lam}
-        given |= {f"work{k}": sheet.prologue(f) for k, f in enumerate(self.functions)}
-        given |= {name: list(block) for name, block in sheet.held.items()}
-        flat = [e for b in inner.inputs for e in given[b.name]]
-        found = list(sheet.graph.call(loop, flat))
+    @property
+    def size(self) -> int:
+        """Of the unknowns: y and lambda."""
+        return self.nv + self.nz + self.rows
+
+    def solve(self, sheet: Sheet, wanted: Expr, where: Ends, rates: Sequence[Expr], lam: Sequence[Expr]) -> Found:
+        """Iterate from some rates and multipliers, where that is wanted."""
+        sizes = {"wanted": 1, "rates": len(rates), "lam": len(lam), **where.sizes}
+        loop = Loop(
+            "newton",
+            self._start(sheet, sizes),
+            self._step(sheet, sizes),
+            self._finish(),
+            self.method.iterations,
+            is_gated=True,
+        )
+        given = {"wanted": [wanted], "rates": rates, "lam": lam, **where.blocks}
+        found = self.iterated(sheet, loop, given)
         n = self.nv + self.nz
         return Found(found[:n], found[n : n + self.rows], found[-2], found[-1])
 
-    @property
-    def _limit(self) -> int:
-        return self.method.iterations
-
-    @property
-    def _state_size(self) -> int:
-        return self.nv + self.nz + self.rows + 1
+    def iterated(self, sheet: Sheet, loop: Loop, given: Mapping[str, Sequence[Expr]]) -> list[Expr]:
+        """What a loop over the equations gives, from its blocks by name; what is held is given to it as well."""
+        blocks = {**given, **{f"work{k}": sheet.prologue(f) for k, f in enumerate(self.functions)}}
+        blocks |= {name: list(block) for name, block in sheet.held.items()}
+        flat = [e for b in loop.lowering().start.inputs for e in blocks[b.name]]
+        return list(sheet.graph.call(loop, flat))
 
     def _start(self, outer: Sheet, sizes: dict[str, int]) -> Function:
         sheet = outer.inner(self.functions, **sizes)
-        state = [*sheet.block("before"), *sheet.block("lam"), sheet.graph.zero]
+        state = [*sheet.block("rates"), *sheet.block("lam"), sheet.graph.zero]
         return Function("newton_start", sheet.inputs, {"state": state})
 
     def _finish(self) -> Function:
         g = Graph()
-        state, done = g.block("state", self._state_size), g.block("done", 1)
+        state, done = g.block("state", self.size + 1), g.block("done", 1)
         return Function("newton_finish", [state, done], {"found": [*state, *done]})
 
     def _step(self, outer: Sheet, sizes: dict[str, int]) -> Function:
-        sheet = outer.inner(self.functions, state=self._state_size, **sizes)
-        n = self.nv + self.nz
-        t, h = sheet.block("now")
-        state = sheet.block("state")
+        sheet = outer.inner(self.functions, state=self.size + 1, **sizes)
+        n, state, where = self.nv + self.nz, sheet.block("state"), Ends.of(sheet)
         rates, lam, count = state[:n], state[n:-1], state[-1]
-        x, _ = self.end(h, sheet.block("x"), sheet.block("before"), sheet.block("pseudo"), rates)
-        dy, dlam = self._correction(sheet, t, h, x, rates, lam)
+        x, _ = self.end(where, rates)
+        dy, dlam = self._correction(sheet, where, x, rates, lam)
         after = [a + b for a, b in zip([*rates, *lam], [*dy, *dlam], strict=True)]
-        excess = [
-            absolute(h * d) - self.method.precision * (1.0 + size)
-            for d, size in zip(dy, self._sizes(h, sheet.block("x"), x, rates), strict=True)
-        ]
-        done = ~(largest(excess) > 0.0)  # nan does not get better
+        done = ~(self.excess(where, x, rates, dy) > 1.0)  # nan does not get better
+        done = done | ~(sheet.block("wanted")[0] > 0.5)
         return Function("newton_step", sheet.inputs, {"state": [*after, count + 1.0], "done": done})
 
-    def _sizes(self, h: Expr, before: Sequence[Expr], after: Sequence[Expr], rates: Sequence[Expr]) -> list[Expr]:
-        """What v and z are sums of: their rounding is what Newton's method can reach."""
+    def excess(self, where: Ends, after: Sequence[Expr], rates: Sequence[Expr], dy: Sequence[Expr]) -> Expr:
+        """The largest change of v and z by a correction, over what it is to fall to; nan where one of them is.
+
+        Measured by 1 and what v and z are sums of: their rounding is what Newton's method can reach.
+        """
         v, z = self.problem.columns("v"), self.problem.columns("z")
-        ends = zip([*before[v], *before[z]], [*after[v], *after[z]], rates, strict=True)
-        return [largest([absolute(a), absolute(b), absolute(h * r)]) for a, b, r in ends]
+        ends = zip([*where.x[v], *where.x[z]], [*after[v], *after[z]], rates, dy, strict=True)
+        parts = [
+            absolute(where.h * d) / (1.0 + largest([absolute(a), absolute(b), absolute(where.h * r)]))
+            for a, b, r, d in ends
+        ]
+        return largest(parts) * (1.0 / self.method.precision)
+
+    def residual(
+        self, sheet: Sheet, t: Expr, x: list[Expr], rates: list[Expr], lam: list[Expr]
+    ) -> tuple[list[Expr], list[Expr]]:
+        """rho of the rates, and the rows of the constraints as they are."""
+        found = _named(self.implicit.residual, sheet.call(self.implicit.residual, t, x, vdot=rates[: self.nv], lam=lam))
+        dz = zip(rates[self.nv :], found.get("dz", []), strict=True)
+        return [*found["r"], *(unknown - f for unknown, f in dz)], found.get("h", [])
+
+    def scaled(self, h: Expr, values: Sequence[Expr]) -> list[Expr]:
+        """c: the rows of the constraints, divided by the factor their leading part has."""
+        by_v, by_q = self._factors(h)
+        return [c / (by_q if own else by_v) for c, own in zip(values, self.implicit.holonomic, strict=True)]
+
+    def _linear(
+        self, sheet: Sheet, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]
+    ) -> tuple[Matrix, Matrix, Matrix]:
+        """J of the rates, B of the multipliers, G of the constraints."""
+        blocks = {"vdot": rates[: self.nv], "lam": lam}
+        T = _named(self.implicit.tangent, sheet.call(self.implicit.tangent, where.t, x, **blocks))
+        Z = _named(self.functions[2], sheet.call(self.functions[2], where.t, x, **blocks)) if self.nz else {}
+        return *self._matrices(where.h, T, Z), self._constraints(where.h, T, Z)
 
     def _correction(
-        self, sheet: Sheet, t: Expr, h: Expr, x: list[Expr], rates: list[Expr], lam: list[Expr]
+        self, sheet: Sheet, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]
     ) -> tuple[list[Expr], list[Expr]]:
-        blocks = {"vdot": rates[: self.nv], "lam": lam}
-        found = _named(self.implicit.residual, sheet.call(self.implicit.residual, t, x, **blocks))
-        T = _named(self.implicit.tangent, sheet.call(self.implicit.tangent, t, x, **blocks))
-        rho = [*found["r"], *(unknown - f for unknown, f in zip(rates[self.nv :], found.get("dz", []), strict=True))]
-        Z = _named(self.functions[2], sheet.call(self.functions[2], t, x, **blocks)) if self.nz else {}
-        J, B = self._matrices(h, T, Z)
+        rho, values = self.residual(sheet, where.t, x, rates, lam)
+        J, B, G = self._linear(sheet, where, x, rates, lam)
         base = solve(J, rho)
         if not self.rows:
             return [-b for b in base], []
         columns = [solve(J, [row[k] for row in B]) for k in range(self.rows)]
-        G, c = self._constraints(h, T, Z, found["h"])
-        right = [_dot(row, base) - ck for row, ck in zip(G, c, strict=True)]
+        right = [_dot(row, base) - ck for row, ck in zip(G, self.scaled(where.h, values), strict=True)]
         S = [[_dot(row, column) for column in columns] for row in G]
         dlam, _ = minimum_norm_solve(S, right, tolerance=_RANK)
         dy = [_dot(list(row), dlam) - b for row, b in zip(zip(*columns, strict=True), base, strict=True)]
         return dy, dlam
+
+    def inverse(self, sheet: Sheet, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]) -> Matrix:
+        """N with (dy, dlambda) = -N (rho, c): with Y = J^-1 B and P = (G Y)^+,
+
+        N = [J^-1 - Y P G J^-1, Y P; -P G J^-1, P].
+        """
+        J, B, G = self._linear(sheet, where, x, rates, lam)
+        upper = _inverse(J)
+        if not self.rows:
+            return upper
+        Y = _product(upper, B)
+        P, _ = pseudo_inverse(_product(G, Y), tolerance=_RANK)
+        back, lower = _product(Y, P), _product(P, _product(G, upper))
+        upper = [[a - b for a, b in zip(*rows, strict=True)] for rows in zip(upper, _product(Y, lower), strict=True)]
+        top = [[*a, *b] for a, b in zip(upper, back, strict=True)]
+        return [*top, *([*(-a for a in row), *p] for row, p in zip(lower, P, strict=True))]
 
     def _matrices(self, h: Expr, T: dict[str, list[Expr]], Z: dict[str, list[Expr]]) -> tuple[Matrix, Matrix]:
         """J of the rates and B of the multipliers."""
@@ -165,13 +223,11 @@ class Newton:
             B.append([Z["lam"][i * self.rows + k] for k in range(self.rows)])
         return J, B
 
-    def _constraints(
-        self, h: Expr, T: dict[str, list[Expr]], Z: dict[str, list[Expr]], values: list[Expr]
-    ) -> tuple[Matrix, list[Expr]]:
-        """The rows of the constraints, divided by the factor their leading part has."""
+    def _constraints(self, h: Expr, T: dict[str, list[Expr]], Z: dict[str, list[Expr]]) -> Matrix:
+        """The rows of the constraints by the rates, divided by the factor their leading part has."""
         nv, nz = self.nv, self.nz
         by_v, by_q = self._factors(h)
-        G, c = [], []
+        G = []
         for k, holonomic in enumerate(self.implicit.holonomic):
             H = T["H"][k * nv : (k + 1) * nv]
             if not holonomic:
@@ -179,8 +235,7 @@ class Newton:
                 H = [a + (by_q / by_v) * b for a, b in zip(A, H, strict=True)]
             own = by_q if holonomic else by_v
             G.append([*H, *((by_v / own) * x for x in Z["hz"][k * nz : (k + 1) * nz])] if nz else H)
-            c.append(values[k] / own)
-        return G, c
+        return G
 
     def _factors(self, h: Expr) -> tuple[Expr, Expr]:
         """dv1/dvdot1 and dq1/dvdot1."""
@@ -195,6 +250,28 @@ def _named(function: Function, flat: Sequence[Expr]) -> dict[str, list[Expr]]:
         found[output.name] = list(flat[start : start + len(output.exprs)])
         start += len(output.exprs)
     return found
+
+
+def _inverse(J: Matrix) -> Matrix:
+    """By Gauss and Jordan without exchanges where it is written out: what a bad pivot spoils does not converge."""
+    n, graph = len(J), J[0][0].graph
+    if n > WRITTEN_OUT:
+        columns = [solve(J, [graph.one if i == k else graph.zero for i in range(n)]) for k in range(n)]
+        return [list(row) for row in zip(*columns, strict=True)]
+    W = [list(row) for row in J]
+    for k in range(n):
+        pivot = 1.0 / W[k][k]
+        W[k] = [pivot if j == k else pivot * e for j, e in enumerate(W[k])]
+        for i in range(n):
+            if i != k:
+                factor = W[i][k]
+                W[i] = [-factor * pivot if j == k else e - factor * W[k][j] for j, e in enumerate(W[i])]
+    return W
+
+
+def _product(A: Matrix, B: Matrix) -> Matrix:
+    columns = [list(column) for column in zip(*B, strict=True)]
+    return [[_dot(row, column) for column in columns] for row in A]
 
 
 def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:

@@ -26,10 +26,11 @@ from dataclasses import dataclass
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, Function, absolute, maximum, select, sqrt
 from torseur.graph.linear import largest
+from torseur.simulation.solvers.chord import Chord, Kept
 from torseur.simulation.solvers.control import EasyDynControl, StepControl
 from torseur.simulation.solvers.explicit import finite_or_infinite, hermite
-from torseur.simulation.solvers.newton import Newton
-from torseur.simulation.solvers.problem import Implicit, Problem
+from torseur.simulation.solvers.newton import Ends, Newton
+from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
 from torseur.simulation.solvers.stepper import Pieces
 
@@ -96,10 +97,11 @@ class GeneralisedAlpha:
                 got="None",
                 remedy="use a Runge-Kutta method, or a Rosenbrock method where the problem is stiff",
             )
-        rows, rates = len(implicit.holonomic), problem.size - problem.columns("v").start
-        layout = Layout(problem.size, problem.event_count, 4, rates + rows)
-        begin = _begin(problem, layout, rows)
-        step = _Step(self, problem, implicit, layout).function()
+        newton, rates = Newton(self, problem, implicit), problem.size - problem.columns("v").start
+        kept = Kept.size(newton)
+        layout = Layout(problem.size, problem.event_count, 4, rates + newton.rows + kept)
+        begin = _begin(problem, layout, newton.rows + kept)
+        step = _Step(self, newton, layout).function()
         return Pieces(layout, step, 0, begin=begin, iterates=True)
 
 
@@ -129,13 +131,13 @@ EASYDYN = newmark(control=EasyDynControl())
 """Newmark with the step control of EasyDyn."""
 
 
-def _begin(problem: Problem, layout: Layout, rows: int) -> Function:
-    """The record at a start: accelerations from the rate, no multipliers yet."""
+def _begin(problem: Problem, layout: Layout, more: int) -> Function:
+    """The record at a start: accelerations from the rate, no multipliers and nothing kept yet."""
     sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
     t, h = sheet.time(0.0), sheet.now[1]
     x = sheet.corrected(t, sheet.block("last")[layout.x])
     rate = sheet.rate(t, x)
-    extra = [*rate[problem.columns("v").start :], *[sheet.graph.zero] * rows]
+    extra = [*rate[problem.columns("v").start :], *[sheet.graph.zero] * more]
     record = sheet.record(layout, sheet.graph.zero, 1.0, x, rate, hermite(x, x, rate, rate, h), extra)
     return sheet.function("second_order_start", record)
 
@@ -143,9 +145,9 @@ def _begin(problem: Problem, layout: Layout, rows: int) -> Function:
 class _Step:
     """Writes the step of a method for a problem."""
 
-    def __init__(self, method: GeneralisedAlpha, problem: Problem, implicit: Implicit, layout: Layout) -> None:
-        self.method, self.problem, self.layout = method, problem, layout
-        self.newton = Newton(method, problem, implicit)
+    def __init__(self, method: GeneralisedAlpha, newton: Newton, layout: Layout) -> None:
+        self.method, self.newton, self.layout = method, newton, layout
+        self.problem = problem = newton.problem
         self.sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
 
     def function(self) -> Function:
@@ -153,11 +155,13 @@ class _Step:
         last, h, end = sheet.block("last"), sheet.now[1], sheet.time(1.0)
         x, rate, extra = last[layout.x], last[layout.rate], last[layout.rest]
         before = rate[problem.columns("v").start :]
-        pseudo, lam = extra[: len(before)], extra[len(before) :]
+        ends = len(before), len(before) + self.newton.rows
+        pseudo, lam, flat = extra[: ends[0]], extra[ends[0] : ends[1]], extra[ends[1] :]
         n = len(problem.steering)
         k = n - problem.columns("v").start
-        found = self.newton.solve(sheet, end, h, x[:n], before[:k], pseudo[:k], lam)
-        raw, a = self.newton.end(h, x[:n], before[:k], pseudo[:k], found.rates)
+        where = Ends(end, h, x[:n], before[:k], pseudo[:k])
+        found, kept = Chord(self.newton).solve(sheet, where, lam, Kept.of(self.newton, flat))
+        raw, a = self.newton.end(where, found.rates)
         error = select(found.converged > 0.5, self._error(h, raw, pseudo, a, found.rates), math.inf)
         dw = self._part(-1, end, raw) if problem.bystanders else []
         w, aw = self.method.moved(h, x[n:], before[k:], pseudo[k:], dw)
@@ -166,7 +170,7 @@ class _Step:
         rows = hermite(x, after, rate, after_rate, h)
         control = self.method.control
         growth = 1.0 if control is None else control.growth(error, last[ERROR])
-        extra = [*a, *aw, *found.lam]
+        extra = [*a, *aw, *found.lam, *kept.flat]
         record = sheet.record(layout, error, growth, after, after_rate, rows, extra, found.count)
         return sheet.function("second_order", record)
 
