@@ -11,8 +11,7 @@ from support.evaluated import Evaluated, assert_same
 from support.sweeps import mostly_slow
 from torseur.bench.build import stack
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained_motion.componentwise import ComponentwiseSolver, basis
-from torseur.dynamics.constrained_motion.range_space import RangeSpaceSolver
+from torseur.dynamics.constrained_motion.range_space import ComponentwiseSolver, RangeSpaceSolver, basis
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.constraints import solvers
 from torseur.dynamics.constraints.solvers import FEW_SPEEDS, NullSpaceSolver, ProjectionSolver

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from support.example_files import EXAMPLES, STUDIES, Example, standard_parameters
-from torseur.dynamics.constrained_motion.solver import constraint_solver
-from torseur.dynamics.constrained_motion.switched_rows import SwitchedRowsSolver
+from torseur.dynamics.constrained_motion.solver import SwitchedRowsSolver, constraint_solver
 from torseur.dynamics.matrices import times
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Function, Stage, evaluate

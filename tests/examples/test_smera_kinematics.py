@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.example_files import Example, without_tyres
-from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constrained_motion.closed_states import SampledRows
 from torseur.dynamics.workbench import Options, Workbench
 
 pytestmark = pytest.mark.slow

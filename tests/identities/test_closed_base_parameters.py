@@ -12,7 +12,7 @@ from support.example_files import EXAMPLES
 from support.plain_motion import parameter_values
 from support.sweeps import mostly_slow
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
+from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
 from torseur.dynamics.parameters.closed_structures import closed_base_parameters
 from torseur.dynamics.parameters.groupings import closed_groupings, grouping
 from torseur.dynamics.quantities import QUANTITIES

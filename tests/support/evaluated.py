@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constrained_motion.closed_states import SampledRows
 from torseur.dynamics.quantities import Options, function_of
 from torseur.dynamics.tree.kinematics import Axes
 from torseur.dynamics.tree.system import NORMALS

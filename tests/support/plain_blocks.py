@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from support.plain_motion import parameter_values
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constrained_motion.closed_states import SampledRows
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.workbench import Workbench
 from torseur.emit import compile

@@ -67,7 +67,7 @@ def schema(what: str, output: Path | None, markdown: bool) -> None:
 
 
 def _model_schema(markdown: bool) -> str:
-    from torseur.formats.yaml.reference import reference
+    from torseur.formats.yaml.schema import reference
     from torseur.formats.yaml.schema import schema as of_models
 
     return reference() if markdown else json.dumps(of_models(), indent=2) + "\n"

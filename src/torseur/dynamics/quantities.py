@@ -15,7 +15,7 @@ from torseur.describe import Mechanism
 from torseur.dynamics.analytical.kane import kane_quantity
 from torseur.dynamics.analytical.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
 from torseur.dynamics.constrained_motion import motion as closed_motion
-from torseur.dynamics.constrained_motion.joint_forces import forward_joint_forces, joint_forces
+from torseur.dynamics.constrained_motion.motion import forward_joint_forces, joint_forces
 from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.constraints.rows import sides_of
 from torseur.dynamics.loads import energy

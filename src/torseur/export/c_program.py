@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torseur.export.c_functions import numbers_of_c, prologue_of
 from torseur.export.c_study import cmake_of_study, library_files, readme
-from torseur.export.functions import Array
-from torseur.export.plain_text import Files
+from torseur.export.function_files import numbers_of_c, prologue_of
+from torseur.export.functions import Array, Files
 from torseur.export.study_parts import StudyParts
 from torseur.graph import Role
 from torseur.views.scene.drawing import drawing_of

@@ -13,9 +13,8 @@ import numpy as np
 
 from torseur import __version__
 from torseur.emit import to_c, to_c_header
-from torseur.export.c_functions import cmake_text, numbers_of_c, prologue_of
-from torseur.export.functions import Array, Element
-from torseur.export.plain_text import Files, in_comment, one_line, table
+from torseur.export.function_files import cmake_text, numbers_of_c, prologue_of
+from torseur.export.functions import Array, Element, Files, in_comment, one_line, table
 from torseur.export.study_parts import Component, StudyParts, SwitchPlaces
 from torseur.graph import Function, Role
 

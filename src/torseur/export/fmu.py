@@ -19,8 +19,7 @@ from xml.sax.saxutils import quoteattr
 from torseur import __version__
 from torseur.errors import ArgumentError
 from torseur.export.c_study import library_files, runtime_text
-from torseur.export.functions import Element
-from torseur.export.plain_text import Files, one_line
+from torseur.export.functions import Element, Files, one_line
 from torseur.export.study_parts import StudyParts
 from torseur.export.units import base_unit
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from torseur.describe.faults import guess
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.errors import ModelError, TorseurError
-from torseur.export.functions import Element
-from torseur.export.plain_text import identifier
+from torseur.export.functions import Element, identifier
 from torseur.graph import Function, evaluate
 from torseur.simulation.blocks.sampled import External
 from torseur.simulation.plant.plant import Plant

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.describe.canonical import canonical
 from torseur.describe.faults import nearest
+from torseur.describe.plain_data import canonical
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of
 from torseur.dynamics.tree.kinematics import Axes
 from torseur.dynamics.tree.system import NORMALS

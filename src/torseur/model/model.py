@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
-from torseur.describe.canonical import canonical
+from torseur.describe.plain_data import canonical
 from torseur.dynamics.parameters.dependence import Identifiable, identifiable
 from torseur.dynamics.quantities import Options, options_of
 from torseur.dynamics.tree.kinematics import Axes, Task

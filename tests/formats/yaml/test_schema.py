@@ -12,8 +12,7 @@ from support.random_descriptions import anything
 from support.yaml_short_forms import SAME
 from torseur.formats.yaml.nodes import Source, parse, plain
 from torseur.formats.yaml.reader import read_document
-from torseur.formats.yaml.reference import reference
-from torseur.formats.yaml.schema import schema
+from torseur.formats.yaml.schema import reference, schema
 from torseur.formats.yaml.writer import write_yaml
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
+from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
 from torseur.dynamics.constrained_motion.independent_speeds import (
     Independent,
     actuated_coordinates,

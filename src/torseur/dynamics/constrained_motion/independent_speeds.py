@@ -14,7 +14,7 @@ import numpy as np
 
 from torseur.describe import Effort, Formula, Load, Motor, Transmission
 from torseur.describe.constraints import Prescribed, SpeedRow
-from torseur.dynamics.constrained_motion.sampled_rows import SampledRows
+from torseur.dynamics.constrained_motion.closed_states import SampledRows
 from torseur.dynamics.constraints.rank import SINGULAR
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError

@@ -1,5 +1,18 @@
-"""Quantities of mechanisms with loops and constraints; all are tree-sized: q, v, vdot and tau are those of the open
-tree."""
+"""Quantities of mechanisms with loops and constraints, forces inside joints included.
+
+All are tree-sized: q, v, vdot and tau are those of the open tree.
+
+The wrench that a joint, or the cut joint of a loop, passes on is what the motion of everything beyond it takes, less
+what acts there from outside: the backward recursion of Newton and Euler gives it for every link, with the constraints
+among the external forces. What drives, springs and friction do along a coordinate passes through its joint too.
+
+==========  ==========================================================================================  ======
+E1j .. E3j  force that the antecedent exerts on body j, in the axes of the body                          N
+N1j .. N3j  moment of it at the body's origin                                                            N m
+==========  ==========================================================================================  ======
+
+(SYMORO's names; j is the number of the body, the base being 0.)
+"""
 
 from __future__ import annotations
 
@@ -18,14 +31,18 @@ from torseur.dynamics.constrained_motion.normal_forces import (
 )
 from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.constrained_motion.solver import constraint_solver
-from torseur.dynamics.constraints.rows import Constraints, cut_wrench
+from torseur.dynamics.constraints.rows import Constraints, Cut, cut_wrench
+from torseur.dynamics.loads.forces import Forces
 from torseur.dynamics.matrices import times, transposed
 from torseur.dynamics.tree.coordinates import displaced
+from torseur.dynamics.tree.newton_euler import joint_wrenches
 from torseur.dynamics.tree.system import System
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, Function, call, minimum_norm_solve, ops, solve, substitute
 from torseur.graph.function import reachable
+from torseur.spatial.motion import Wrench
+from torseur.spatial.vectors import cross
 
 __all__ = [
     "Motion",
@@ -38,10 +55,13 @@ __all__ = [
     "constraint_rates",
     "corrected",
     "efforts_of_motion",
+    "forward_joint_forces",
+    "joint_forces",
     "loop_wrenches",
     "motion",
     "moved_by",
     "multipliers",
+    "reaction_of",
     "reduced_bias",
     "reduced_forward_dynamics",
     "reduced_mass_matrix",
@@ -139,6 +159,8 @@ def loop_wrenches(w: Workbench) -> dict[str, Any]:
 
 
 # -- keeping it closed -------------------------------------------------------------------------------------------------
+
+
 def assembly_step(w: Workbench) -> dict[str, Any]:
     """The shortest step along the speeds that closes the linearised position rows; and the rank of all rows."""
     rows = _rows(w)
@@ -181,6 +203,8 @@ def _at(system: System, name: str, values: list[Expr]) -> Callable[[list[Expr], 
 
 
 # -- reduced forms -----------------------------------------------------------------------------------------------------
+
+
 def reduction(w: Workbench) -> dict[str, Any]:
     """N and n with v = N a + n. The rows of passive joints in N are J_ap (2.37)."""
     found = _some(w)
@@ -245,3 +269,86 @@ def _some(w: Workbench) -> Reduction:
     if not found.k:
         raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
     return found
+
+
+def joint_forces(w: Workbench) -> dict[str, Any]:
+    """For each body what its antecedent does to it (6,) in a motion q, v, vdot that the constraints allow.
+
+    With loops or constraints the efforts are those of the actuated coordinates, and the multipliers follow from them:
+    A' lambda = M vdot + bias - Gamma.
+    """
+    vdot = list(w.block("vdot"))
+    if not w.constraints.rows:
+        return _of_all_bodies(w, vdot, [])
+    found = Reduction(w)
+    held = w.inverse(vdot)
+    if found.k:
+        for place, effort in efforts_of_motion(w, found).items():
+            held[place] = held[place] - effort
+    return _of_all_bodies(w, vdot, found.multipliers(held))
+
+
+def forward_joint_forces(w: Workbench) -> dict[str, Any]:
+    """The same in the motion that forces tau give, at a state q, v."""
+    vdot, f = motion(w)
+    return _of_all_bodies(w, vdot, constraint_solver(w).multipliers(vdot, f) if w.constraints.rows else [])
+
+
+def _of_all_bodies(w: Workbench, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> dict[str, Any]:
+    g, tree = w.system.graph, w.tree
+    wrenches, _ = joint_wrenches(tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)
+    found = {}
+    for name, (k, offset) in tree.home.items():
+        if k >= 0:
+            number = tree.links[k].number
+            names = [f"{stem}{axis}{number}" for stem in "EN" for axis in "123"]
+            found[name] = [g.name(x, n) for x, n in zip((offset.inv @ wrenches[k]).six, names, strict=True)]
+    return found
+
+
+def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> list[Expr]:
+    """Force and moment (6,) of a joint on its body, at the body's origin in its axes; of a loop on its second frame,
+    there, in the axes of the first.
+
+    Args:
+        w: the mechanism.
+        name: of a body (its joint is meant) or of a loop.
+        vdot: accelerations.
+        multipliers: of all rows.
+    """
+    for cut in w.constraints.cuts:
+        if cut.name == name:
+            return list(cut_wrench(cut, multipliers).six)
+    body = w.true_tree.home.get(name)
+    if body is None or body[0] < 0 or w.true_tree.links[body[0]].name != name:
+        raise ModelError(f"'{name}' has no joint whose force could be told", expected="a body that moves on a joint")
+    link, offset = body
+    wrenches, _ = joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)
+    return list((offset.inv @ wrenches[link]).six)
+
+
+def _all_forces(w: Workbench, multipliers: Sequence[Expr]) -> Forces:
+    """Wrenches of loads and of constraints on links."""
+    forces = Forces(w.system.graph)
+    forces.wrenches |= w.forces.wrenches
+    for cut in w.constraints.cuts:
+        _pull(forces, cut, multipliers)
+    silent = [row.owner for row in w.constraints.rows if row.acts is None and not row.owner.startswith("loops.")]
+    if silent:
+        raise ModelError(
+            "the force in a joint is not known where constraints are equations: they do not say where they act",
+            got=", ".join(dict.fromkeys(silent)),
+            remedy="write them as loops, rolling wheels or contacts at frames",
+        )
+    for row, lam in zip(w.constraints.rows, multipliers, strict=True):
+        for frame, wrench in row.acts or ():
+            forces.act(frame, lam * wrench)
+    return forces
+
+
+def _pull(forces: Forces, cut: Cut, multipliers: Sequence[Expr]) -> None:
+    """What a cut joint does to both its frames."""
+    a, b = cut.a.pose, cut.b.pose
+    f, n = cut_wrench(cut, multipliers).turned(a.R)
+    forces.act(cut.b, Wrench(f, n).turned(b.R.T))
+    forces.act(cut.a, -Wrench(f, n + cross(b.P - a.P, f)).turned(a.R.T))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import Mechanism
-from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
+from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
 from torseur.dynamics.constraints.rows import Cut
 from torseur.dynamics.parameters.base_parameters import (
     KEPT_FIRST,

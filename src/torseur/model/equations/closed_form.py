@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from torseur.dynamics.analytical.readable_reduction import Simplify, as_it_is
-from torseur.dynamics.constrained_motion.allowed_motions import AllowedMotions
+from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
 from torseur.dynamics.workbench import Workbench
 from torseur.emit.bridges import from_sympy, to_sympy
 from torseur.emit.bridges.to_sympy import import_sympy

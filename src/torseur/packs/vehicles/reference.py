@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from torseur.describe.fields import Record
-from torseur.formats.yaml.reference import section
+from torseur.formats.yaml.schema import section
 from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import Bump, Patch, Step
 from torseur.packs.tyres import LAWS, TMeasyAxis

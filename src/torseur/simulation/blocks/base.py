@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from torseur.describe.canonical import canonical
 from torseur.describe.fields import Record, names_in
+from torseur.describe.plain_data import canonical
 from torseur.errors import TorseurError
 from torseur.graph import Expr
 from torseur.simulation.blocks.context import Context

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from torseur.describe.canonical import canonical
+from torseur.describe.plain_data import canonical
 from torseur.emit import NativeFunction, Store, Tier
 from torseur.emit.interface import Argument
 from torseur.simulation.blocks.input_rates import orders

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from torseur.describe.faults import guess
-from torseur.dynamics.constrained_motion.joint_forces import reaction_of
-from torseur.dynamics.constrained_motion.motion import Motion, corrected, moved_by
+from torseur.dynamics.constrained_motion.motion import Motion, corrected, moved_by, reaction_of
 from torseur.dynamics.constrained_motion.normal_forces import normal_rows, normals_read
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.sensitivities import motion_derivatives

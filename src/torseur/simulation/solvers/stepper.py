@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from torseur.describe.canonical import canonical
+from torseur.describe.plain_data import canonical
 from torseur.emit import NativeFunction
 from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance

@@ -9,8 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
 from torseur.formats.yaml.reader import STUDY_KEY
-from torseur.formats.yaml.reference import section
-from torseur.formats.yaml.schema import schema, tidied
+from torseur.formats.yaml.schema import schema, section, tidied
 from torseur.simulation.blocks import KINDS, Block, PythonBlock
 from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.study.reader import SHORT, VERSION

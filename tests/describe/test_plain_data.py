@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from torseur.describe import Effort, Formula, Mechanism
-from torseur.describe.canonical import canonical
 from torseur.describe.fields import Record
+from torseur.describe.plain_data import canonical
 from torseur.spatial.joints import KINDS
 
 ROD = {"joint": {"kind": "revolute", "coordinate": "a"}, "inertia": {"M": 1.0}}
