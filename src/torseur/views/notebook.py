@@ -16,9 +16,8 @@ from torseur.simulation.results.channels import Audit
 from torseur.simulation.results.result import Run
 from torseur.views.plots import plot
 from torseur.views.report.document import Block, Bullets, Figure, Language, Line, Paragraph, Text, Value
-from torseur.views.report.geometry_section import GeometryPart
 from torseur.views.report.html import blocks_html
-from torseur.views.report.mechanism_section import MechanismPart
+from torseur.views.report.mechanism_section import GeometryPart, MechanismPart
 from torseur.views.report.pictures import Plotted, localised
 from torseur.views.report.results_section import audit_blocks
 from torseur.views.report.words import Words

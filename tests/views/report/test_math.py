@@ -7,12 +7,12 @@ import pytest
 from torseur.describe.formulas import Formula
 from torseur.errors import ArgumentError
 from torseur.views.report.document import Language
-from torseur.views.report.equation_layout import broken, width
 from torseur.views.report.formula_math import Symbols, number_math
-from torseur.views.report.latex_math import to_latex_math
+from torseur.views.report.html import to_mathml
+from torseur.views.report.latex import to_latex_math
+from torseur.views.report.layout import broken, width
 from torseur.views.report.math import Dotted, Fenced, Fraction, Number, Row, Scripted, Sign, Word, parsed
-from torseur.views.report.mathml import to_mathml
-from torseur.views.report.typst_math import to_typst_math
+from torseur.views.report.typst import to_typst_math
 
 EN, FR = Language.ENGLISH, Language.FRENCH
 FORMULAS = [

@@ -18,8 +18,7 @@ from torseur.views.report.build import document_of
 from torseur.views.report.diagram import draw_diagram
 from torseur.views.report.document import Equation, Figure, Language, Section, Table
 from torseur.views.report.html import to_html
-from torseur.views.report.latex import to_latex_document
-from torseur.views.report.latex_math import to_latex_math
+from torseur.views.report.latex import to_latex_document, to_latex_math
 from torseur.views.report.wiring import MECHANISM, wiring
 from torseur.views.report.words import Words
 from torseur.views.scheme.svg import Polyline

@@ -31,11 +31,9 @@ from torseur.views.report.document import (
     Value,
 )
 from torseur.views.report.html import to_html
-from torseur.views.report.latex import to_latex_document
-from torseur.views.report.latex_text import escaped
+from torseur.views.report.latex import escaped, to_latex_document
 from torseur.views.report.math import Look, Word, parsed
-from torseur.views.report.typst import to_pdf, to_typst
-from torseur.views.report.typst_math import quoted
+from torseur.views.report.typst import quoted, to_pdf, to_typst
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
 HOSTILE = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from torseur.views.report.math import Math
 
@@ -31,9 +31,11 @@ __all__ = [
     "Section",
     "Strong",
     "Table",
+    "Term",
     "Text",
     "Unit",
     "Value",
+    "all_blocks",
     "figures",
 ]
 
@@ -43,6 +45,13 @@ class Language(Enum):
 
     ENGLISH = "en"
     FRENCH = "fr"
+
+
+class Term(NamedTuple):
+    """A word or sentence in both languages."""
+
+    en: str
+    fr: str
 
 
 # -- in a line ---------------------------------------------------------------------------------------------------------
@@ -187,10 +196,14 @@ class Document:
     notes: tuple[str, ...] = field(default=())
 
 
+def all_blocks(blocks: tuple[Block, ...] | tuple[Section, ...]) -> Iterator[Block]:
+    """Blocks and sections with what is in them, in order."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section):
+            yield from all_blocks(block.blocks)
+
+
 def figures(blocks: tuple[Block, ...] | tuple[Section, ...]) -> Iterator[Figure]:
     """All figures, in order."""
-    for block in blocks:
-        if isinstance(block, Figure):
-            yield block
-        elif isinstance(block, Section):
-            yield from figures(block.blocks)
+    return (block for block in all_blocks(blocks) if isinstance(block, Figure))

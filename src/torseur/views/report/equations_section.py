@@ -16,8 +16,8 @@ from torseur.model.equations.notation import latex_symbols
 from torseur.views.report import document
 from torseur.views.report.citations import Citations
 from torseur.views.report.document import Block, Code, Equation, EquationLine, Inline, Line, Section, Table, Text, Value
-from torseur.views.report.equation_layout import PAGE, broken, width
 from torseur.views.report.formula_math import number_math
+from torseur.views.report.layout import PAGE, broken, width
 from torseur.views.report.math import (
     Array,
     Fenced,

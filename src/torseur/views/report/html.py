@@ -1,38 +1,23 @@
-"""A report as one HTML file: equations in MathML, pictures inside, nothing from the network, and good to print."""
+"""A report as one HTML file: equations in MathML, pictures inside, nothing from the network, and good to print.
+
+Formulas keep to the part of MathML that browsers draw by themselves (MathML Core).
+"""
 
 from __future__ import annotations
 
 import base64
 from html import escape
 
-from torseur.views.report import mathml
-from torseur.views.report.document import (
-    Block,
-    Bullets,
-    Code,
-    Document,
-    Emphasis,
-    Equation,
-    Figure,
-    Formula,
-    Inline,
-    Language,
-    Line,
-    Listing,
-    Paragraph,
-    Section,
-    Strong,
-    Table,
-    Text,
-    Unit,
-    Value,
-)
-from torseur.views.report.math import Row, Sign
-from torseur.views.report.numbering import Numbering
-from torseur.views.report.typography import NO_BREAK, digits_of, plain, unit_parts
+from torseur.views.report import document as d
+from torseur.views.report import math as m
+from torseur.views.report.typography import NO_BREAK, Digits, plain
+from torseur.views.report.writer import MathWriter, Writer
 
-__all__ = ["blocks_html", "to_html"]
+__all__ = ["blocks_html", "to_html", "to_mathml"]
 
+_DOTS = {1: "˙", 2: "¨"}
+_APPLY = "<mo>&#x2061;</mo>"
+"""Between a function and its argument."""
 _STYLE = """
 :root { color-scheme: light; }
 body { max-width: 46rem; margin: 2.5rem auto 4rem; padding: 0 1.2rem; color: #1c1c1c; background: #fff;
@@ -78,23 +63,79 @@ nav a:hover { text-decoration: underline; }
 """
 
 
-def to_html(document: Document) -> str:
+def to_html(document: d.Document) -> str:
     """The whole file."""
-    return _Writer(document).text()
+    return _Html(document).text()
 
 
-def blocks_html(blocks: tuple[Block, ...], language: Language) -> str:
+def blocks_html(blocks: tuple[d.Block, ...], language: d.Language) -> str:
     """Some blocks alone, to stand in another page, such as a notebook."""
-    whole = Document((), (), language, (Section((), blocks),))
-    writer = _Writer(whole)
+    writer = _Html(d.Document((), (), language, (d.Section((), blocks),)))
     return f'<div class="torseur">{"".join(map(writer.block, blocks))}</div>'
 
 
-class _Writer:
-    def __init__(self, document: Document) -> None:
-        self.document, self.language = document, document.language
-        self.numbering = Numbering(document)
+def to_mathml(math: m.Math, language: d.Language) -> str:
+    """A whole formula, in a line."""
+    style = ' displaystyle="true"' if m.is_tall(math) else ""
+    return f"<math{style}>{_MathMl(language).math(math)}</math>"
 
+
+class _MathMl(MathWriter):
+    def word(self, text: str, look: m.Look) -> str:
+        words = escape(text)
+        if look is m.Look.TEXT:
+            return f"<mtext>{words.replace(' ', '&#xa0;')}</mtext>"
+        if look is m.Look.TYPEWRITER:
+            return f'<mtext class="typed">{words}</mtext>'
+        if look is m.Look.FUNCTION:
+            return f'<mi mathvariant="normal">{words}</mi>{_APPLY}'
+        if look is m.Look.BOLD:
+            return f'<mi mathvariant="normal" class="bold">{words}</mi>'
+        if look is m.Look.ITALIC and len(text) > 1:
+            return f'<mi class="slanted">{words}</mi>'
+        return f"<mi>{words}</mi>" if look is m.Look.ITALIC else f'<mi mathvariant="normal">{words}</mi>'
+
+    def number(self, digits: str) -> str:
+        return f"<mn>{escape(digits)}</mn>"
+
+    def sign(self, text: str) -> str:
+        return f"<mo>{escape(text)}</mo>"
+
+    def space(self, wide: bool) -> str:
+        return f'<mspace width="{"1em" if wide else "0.17em"}"></mspace>'
+
+    def row(self, items: list[str]) -> str:
+        return f"<mrow>{''.join(items)}</mrow>"
+
+    def fraction(self, above: str, below: str) -> str:
+        return f"<mfrac>{above}{below}</mfrac>"
+
+    def root(self, inside: str) -> str:
+        return f"<msqrt>{inside}</msqrt>"
+
+    def scripted(self, base: str, below: str | None, above: str | None) -> str:
+        if below is None:
+            return f"<msup>{base}{above}</msup>"
+        return f"<msub>{base}{below}</msub>" if above is None else f"<msubsup>{base}{below}{above}</msubsup>"
+
+    def dotted(self, base: str, dots: int) -> str:
+        # Not marked as an accent: Chromium draws accents on the letter itself.
+        return f'<mover>{base}<mo stretchy="false">{_DOTS[dots]}</mo></mover>'
+
+    def fenced(self, left: str, inside: str, right: str) -> str:
+        return f"<mrow>{_fence(left)}{inside}{_fence(right)}</mrow>"
+
+    def array(self, cells: list[list[str]], array: m.Array) -> str:
+        rows = "".join(f"<mtr>{''.join(f'<mtd>{cell}</mtd>' for cell in row)}</mtr>" for row in cells)
+        look = ' class="cases"' if array.is_cases else ""
+        return f"<mrow>{_fence(array.left)}<mtable{look}>{rows}</mtable>{_fence(array.right)}</mrow>"
+
+
+def _fence(text: str) -> str:
+    return f'<mo fence="true" lspace="0" rspace="0">{escape(text)}</mo>' if text else ""
+
+
+class _Html(Writer):
     def text(self) -> str:
         document = self.document
         title = plain(document.title, self.language)
@@ -117,96 +158,85 @@ class _Writer:
         )
         return f"<nav><ol>{items}</ol></nav>"
 
-    def section(self, section: Section, place: str) -> str:
+    def section(self, section: d.Section, place: str) -> str:
         depth = place.count(".")
         head = f'<h{depth + 2} id="s{place}">{place} {NO_BREAK}{self.line(section.title)}</h{depth + 2}>'
         pieces, k = [head], 0
         for block in section.blocks:
-            if isinstance(block, Section):
+            if isinstance(block, d.Section):
                 k += 1
                 pieces.append(self.section(block, f"{place}.{k}"))
             else:
                 pieces.append(self.block(block))
         return "\n".join(pieces)
 
-    def block(self, block: Block) -> str:
-        match block:
-            case Paragraph(line):
-                return f"<p>{self.line(line)}</p>"
-            case Bullets(items):
-                return f"<ul>{''.join(f'<li>{self.line(item)}</li>' for item in items)}</ul>"
-            case Table():
-                return self.table(block)
-            case Equation():
-                return self.equation(block)
-            case Listing(text):
-                return f"<pre>{escape(text)}</pre>"
-            case Figure():
-                return self.figure(block)
-            case Section():
-                raise AssertionError("sections are written by their section")
+    def paragraph(self, line: str) -> str:
+        return f"<p>{line}</p>"
 
-    def table(self, table: Table) -> str:
-        def cells(tag: str, row: tuple[Line, ...]) -> str:
+    def bullets(self, items: list[str]) -> str:
+        return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+    def listing(self, text: str) -> str:
+        return f"<pre>{escape(text)}</pre>"
+
+    def table(self, table: d.Table) -> str:
+        def cells(tag: str, row: tuple[d.Line, ...]) -> str:
             looks = [' class="numeric"' if k in table.numeric else "" for k in range(len(row))]
             return "".join(f"<{tag}{look}>{self.line(x)}</{tag}>" for look, x in zip(looks, row, strict=True))
 
         rows = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
-        caption = f"<b>{escape(self.numbering.of(table))}</b> {self.line(table.caption)}"
+        caption = f"<b>{escape(self.number_of(table))}</b> {self.line(table.caption)}"
         return (
             f'<div class="table"><p class="caption">{caption}</p>\n<table class="data">'
             f"<thead><tr>{cells('th', table.head)}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
         )
 
-    def equation(self, equation: Equation) -> str:
-        rows = []
+    def equation(self, equation: d.Equation) -> str:
+        rows, write = [], _MathMl(self.language).math
         for line in equation.lines:
-            left = "" if line.left is None else mathml.inner(line.left, self.language)
-            signed = Row((Sign("="), line.right)) if line.left is not None else line.right
+            left = "" if line.left is None else write(line.left)
+            signed = m.Row((m.Sign("="), line.right)) if line.left is not None else line.right
             indent = "" if line.left is not None else '<mspace width="1.8em"></mspace>'
-            right = mathml.inner(signed, self.language)
+            right = write(signed)
             rows.append(f"<mtr><mtd>{left}</mtd><mtd><mrow>{indent}{right}</mrow></mtd></mtr>")
         return (
             '<div class="equation"><math display="block"><mtable class="aligned" displaystyle="true">'
             f"{''.join(rows)}</mtable></math></div>"
         )
 
-    def figure(self, figure: Figure) -> str:
+    def figure(self, figure: d.Figure) -> str:
         data = figure.picture.svg()
         kind = "image/png" if data.startswith(b"\x89PNG") else "image/svg+xml"
         source = f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
         alt = escape(plain(figure.caption, self.language))
         return (
             f'<figure><img src="{source}" alt="{alt}" style="width:{100 * figure.picture.width:.0f}%">'
-            f"<figcaption><b>{escape(self.numbering.of(figure))}</b> {self.line(figure.caption)}</figcaption></figure>"
+            f"<figcaption><b>{escape(self.number_of(figure))}</b> {self.line(figure.caption)}</figcaption></figure>"
         )
 
     # -- in a line -----------------------------------------------------------------------------------------------------
-    def line(self, line: Line) -> str:
-        return "".join(map(self.inline, line))
+    def plain(self, text: str) -> str:
+        return _plain(text)
 
-    def inline(self, inline: Inline) -> str:
-        match inline:
-            case Text(text):
-                return _plain(text)
-            case Strong(text):
-                return f"<strong>{_plain(text)}</strong>"
-            case Emphasis(text):
-                return f"<em>{_plain(text)}</em>"
-            case Code(text):
-                return f"<code>{_plain(text)}</code>"
-            case Formula(math):
-                return mathml.to_mathml(math, self.language)
-            case Unit(text):
-                return "".join(escape(base) + (f"<sup>{n}</sup>" if n else "") for base, n in unit_parts(text))
-            case Value(number, digits):
-                found = digits_of(number, digits, self.language)
-                power = (
-                    ""
-                    if found.power is None
-                    else f"{NO_BREAK}×{NO_BREAK}10<sup>{str(found.power).replace('-', '−')}</sup>"
-                )
-                return f"{found.mantissa}{power}"
+    def strong(self, text: str) -> str:
+        return f"<strong>{_plain(text)}</strong>"
+
+    def emphasis(self, text: str) -> str:
+        return f"<em>{_plain(text)}</em>"
+
+    def code(self, text: str) -> str:
+        return f"<code>{_plain(text)}</code>"
+
+    def formula(self, math: m.Math) -> str:
+        return to_mathml(math, self.language)
+
+    def raised(self, base: str, exponent: str) -> str:
+        return escape(base) + (f"<sup>{exponent}</sup>" if exponent else "")
+
+    def value(self, digits: Digits) -> str:
+        if digits.power is None:
+            return digits.mantissa
+        return f"{digits.mantissa}{NO_BREAK}×{NO_BREAK}10<sup>{str(digits.power).replace('-', '−')}</sup>"
 
 
 def _plain(text: str) -> str:

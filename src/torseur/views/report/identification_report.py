@@ -15,6 +15,7 @@ from torseur.identification.essential import advice
 from torseur.identification.identification import Identification, Level, Prediction
 from torseur.version import __version__
 from torseur.views.identification import figures_of_identification
+from torseur.views.report.build import write_report
 from torseur.views.report.document import (
     Block,
     Bullets,
@@ -29,7 +30,6 @@ from torseur.views.report.document import (
     Unit,
     Value,
 )
-from torseur.views.report.files import write_report
 from torseur.views.report.pictures import Plotted, localised
 from torseur.views.report.words import Words
 

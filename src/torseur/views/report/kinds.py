@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torseur.views.report.term import Term
+from torseur.views.report.document import Term
 
 __all__ = ["KINDS"]
 

@@ -12,11 +12,10 @@ from torseur.describe.fields import Record
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, StandardInertia
 from torseur.views.report import document
-from torseur.views.report.data_lines import body_name, data_line, joined, unit_line, vector
 from torseur.views.report.document import Block, Code, Inline, Line, Table, Text, Value
 from torseur.views.report.formula_math import Symbols
 from torseur.views.report.math import Array, Look, Row, Sign, Word
-from torseur.views.report.words import Words
+from torseur.views.report.words import Words, body_name, data_line, joined, unit_line, vector
 
 __all__ = ["LoadsPart"]
 

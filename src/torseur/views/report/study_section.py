@@ -9,12 +9,11 @@ from torseur.describe import BaseKind, Mechanism
 from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.study.study import Study
 from torseur.views.report.citations import USES, Citations
-from torseur.views.report.data_lines import data_line, joined
 from torseur.views.report.diagram import MOST_BLOCKS, draw_diagram
 from torseur.views.report.document import Block, Code, Figure, Inline, Line, Paragraph, Section, Text, Value
 from torseur.views.report.formula_math import Symbols
 from torseur.views.report.wiring import MECHANISM, wiring
-from torseur.views.report.words import Words
+from torseur.views.report.words import Words, data_line, joined
 
 __all__ = ["MethodPart", "StudyPart"]
 

@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from torseur.views.report.term import Term
-from torseur.views.report.terms_of_identification import IDENTIFICATION
-from torseur.views.report.terms_of_runs import RUNS
+from torseur.views.report.document import Term
+from torseur.views.report.terms_of_runs import IDENTIFICATION, RUNS
 
 __all__ = ["TERMS"]
 
