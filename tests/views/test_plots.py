@@ -13,7 +13,9 @@ from torseur.errors import ArgumentError
 from torseur.simulation.results.channels import Audit, Channel, Event, Role
 from torseur.simulation.results.result import Run
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
-from torseur.views.plots.panels import MOST_LINES, lines_of, panels_by_unit
+from torseur.views.plots.panels import _apart, continuous_angles, lines_of, panels_by_unit
+from torseur.views.plots.paths import LEAST, _columns, _worth_seeing
+from torseur.views.plots.sharing import FLAT, MOST_LINES, PEAK, START, Curve, seen_range, shared_out
 from torseur.views.plots.style import COLOURS, PIECE, draw_line, new_figure
 from torseur.views.plots.words import name_label, text_label
 from torseur.views.run_poses import frame_poses
@@ -113,6 +115,66 @@ def test_many_lines_of_one_unit_are_shared_out():
         assert len({line.colour for line in panel.lines}) == len(panel.lines)
 
 
+@pytest.mark.parametrize(("small", "panels"), [(1.02 / FLAT, 1), (0.98 / FLAT, 2)])
+def test_a_line_that_would_look_flat_beside_a_larger_one_has_a_panel_of_its_own(small, panels):
+    assert len(shared_out([Curve("large", 0.0, 1.0), Curve("small", 0.0, small)])) == panels
+
+
+def test_lines_far_apart_are_not_drawn_flat_in_one_panel():
+    assert shared_out([Curve("ahead", 14.8, 15.0), Curve("aside", 0.0, 0.1)]) == [["ahead"], ["aside"]]
+    assert shared_out([Curve("ahead", 0.0, 15.0), Curve("still", 0.0, 0.0)]) == [["ahead", "still"]]
+
+
+def test_rounding_noise_has_no_panel_of_its_own():
+    assert shared_out([Curve("spin", 0.0, 100.0), Curve("roll", -1e-9, 1e-9)]) == [["spin", "roll"]]
+
+
+def test_lines_of_one_kind_stay_together_when_a_panel_is_divided():
+    labels = [f"{wheel} {kind}" for wheel in ("fl", "fr", "rl", "rr") for kind in ("alpha", "camber", "steer")]
+    parts = shared_out([Curve(label, 0.0, 1.0) for label in labels])
+    assert [{label.split()[-1] for label in part} for part in parts] == [{"alpha", "camber"}, {"steer"}]
+    assert sorted(label for part in parts for label in part) == sorted(labels)
+    many = shared_out([Curve(f"{k} load", 0.0, 1.0) for k in range(20)])
+    assert sorted(map(len, many)) == [4, 8, 8] or max(map(len, many)) <= MOST_LINES
+
+
+@pytest.mark.parametrize(("height", "is_written"), [(PEAK[0] * 1.1, True), (PEAK[0] * 0.9, False), (2e3, False)])
+def test_a_transient_of_the_start_is_written_beside_what_follows(height, is_written):
+    time = np.linspace(0.0, 10.0, 1001)
+    values = np.where(time < 0.5 * START * 10.0, height, 0.5 + 0.5 * np.sin(time * 5.0))
+    high = seen_range([(time, values)])[1]
+    assert (high < 1.001) is is_written
+    run = Run(None, time, {"f": Channel("f", "N", "", values)})
+    axes = plot(run, "f").axes[0]
+    assert any("at the start" in text.get_text() for text in axes.texts) is is_written
+    assert bool(axes.get_ylim()[1] < height) is is_written
+
+
+def test_a_peak_later_on_is_always_shown():
+    time = np.linspace(0.0, 10.0, 1001)
+    values = np.where(np.abs(time - 5.0) < 0.05, 100.0, np.sin(time))
+    assert seen_range([(time, values)])[1] == 100.0
+
+
+def test_labels_stay_beside_their_panel():
+    assert _apart(np.zeros(5), 0.1).min() == 0.0
+    assert _apart(np.ones(5), 0.1).max() == pytest.approx(1.0)
+    assert np.diff(_apart(np.array([0.0, 0.02, 0.04, 0.9, 1.0]), 0.2)).min() >= 0.2 - 1e-12
+
+
+def test_roll_pitch_and_yaw_go_on_smoothly_beyond_a_right_angle():
+    turning = np.linspace(0.0, 3.0 * np.pi, 200)  # about y
+    folded = np.arcsin(np.sin(turning))
+    flipped = np.where(np.cos(turning) < 0.0, np.pi, 0.0)
+    found = continuous_angles(np.stack([flipped, folded, -flipped], axis=1))
+    np.testing.assert_allclose(found, np.stack([0 * turning, turning, 0 * turning], axis=1), atol=1e-9)
+    channels = [Channel(f"end_{n}", "rad", "", y, Role.OUTPUT) for n, y in
+                (("roll", flipped), ("pitch", folded), ("yaw", -flipped))]  # fmt: skip
+    run = Run(None, turning, {c.name: c for c in channels})
+    drawn_lines = {line.label: line.values for line in lines_of(run, channels)}
+    np.testing.assert_allclose(drawn_lines["end pitch"], turning, atol=1e-9)
+
+
 def test_another_run_is_drawn_in_the_same_colours_with_a_key():
     figure = plot(crane_run(), "x1", beside=[Beside(crane_run(0.3), "later")])
     first, second = figure.axes[0].get_lines()
@@ -191,6 +253,17 @@ def test_a_planar_motion_is_drawn_in_its_plane_alone():
     flat = Run.from_arrays(CRANE, TIME, still, 0.0 * still)
     assert len(plot_paths(run, ["hook"]).axes) == 3
     assert [axes.get_title("left") for axes in plot_paths(flat, ["hook"]).axes] == ["seen from the side"]
+
+
+@pytest.mark.parametrize(("rise", "views"), [(1.05 * LEAST, 3), (0.95 * LEAST, 1)])
+def test_a_plane_in_which_a_path_would_be_a_line_is_not_drawn(rise, views):
+    assert len(_worth_seeing(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, rise]]))) == views
+
+
+def test_the_key_of_paths_is_no_wider_than_the_figure():
+    names = ["origin of the rear left wheel carrier"] * 4
+    assert _columns(names, 6.7) == 2
+    assert _columns(["tool"], 3.2) == 1
 
 
 def test_the_style_of_the_user_is_left_alone(tmp_path):

@@ -6,7 +6,9 @@ import pytest
 import torseur as ts
 from support.vehicles import car
 from torseur.errors import ArgumentError
+from torseur.views.overview import draw_overview
 from torseur.views.plots import figures_to_draw
+from torseur.views.plots.vehicle import key_panels
 from torseur.views.scene.animation import scene_of
 from torseur.views.scene.wheels_on_roads import ASPHALT, SLIPPERY
 
@@ -46,6 +48,12 @@ def test_the_figure_of_a_vehicle_shows_every_wheel_and_names_units(run, tmp_path
     np.testing.assert_allclose(loads.lines[0].get_ydata(), 1e-3 * run["front_left_Fz"])
     assert (tmp_path / "vehicle.png").stat().st_size
     assert next(iter(figures_to_draw(run))) == "vehicle"
+
+
+def test_the_overview_of_a_vehicle_shows_what_one_looks_at_first(run):
+    labels = [panel.label for panel in key_panels(run)]
+    assert labels[:2] == ["acceleration (m/s²)", "yaw rate (deg/s)"]
+    assert [ax.get_ylabel().replace("\n", " ") for ax in draw_overview(run).subfigs[1].axes] == labels[:3]
 
 
 def test_other_machines_have_no_such_figure():

@@ -12,7 +12,7 @@ import click
 
 from torseur.errors import TorseurError, TorseurWarning
 
-__all__ = ["flags_of", "our_warnings", "print_error"]
+__all__ = ["flags_of", "our_warnings", "print_error", "seconds"]
 
 _WORDS = {"parameters": "set"}
 """Keywords of Python that the command line calls otherwise."""
@@ -33,6 +33,15 @@ def our_warnings() -> Iterator[None]:
         warnings.simplefilter("default", TorseurWarning)  # each once
         warnings.showwarning = show
         yield
+
+
+def seconds(duration: float) -> str:
+    """How long something took, in two digits, or in whole seconds.
+
+    >>> seconds(0.0123), seconds(104.4)
+    ('0.012 s', '104 s')
+    """
+    return f"{max(duration, 0.0):.2g} s" if duration < 99.5 else f"{duration:.0f} s"
 
 
 def flags_of(command: click.Command) -> dict[str, str]:

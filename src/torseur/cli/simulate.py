@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torseur.cli.commands import ModelFile, base_option, extensions_option
+from torseur.cli.printing import seconds
 from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:
@@ -135,8 +136,8 @@ def simulate(
         click.echo("drawing ...", err=True)
     began = time.perf_counter()
     add_pictures(run, study, folder, wanted, written)
-    drawing = f", drawing {time.perf_counter() - began:.2g} s" if wanted.pictures else ""
-    click.echo(f"building {max(built, 0.0):.2g} s, running {float(run.info['wall_time']):.2g} s{drawing}")
+    drawing = f", drawing {seconds(time.perf_counter() - began)}" if wanted.pictures else ""
+    click.echo(f"building {seconds(built)}, running {seconds(float(run.info['wall_time']))}{drawing}")
     _print_indicators(run)
     _tell(written, folder)
     _end(run, written, ignore_audit)

@@ -11,6 +11,7 @@ from torseur.simulation.results.result import Run
 from torseur.views.plots.figures import overview_channels
 from torseur.views.plots.panels import Panel, draw_panel, lines_of, panels_by_unit
 from torseur.views.plots.style import INK, new_figure, styled, title_of
+from torseur.views.plots.vehicle import is_vehicle, key_panels
 from torseur.views.scene.snapshot import picture
 
 __all__ = ["draw_overview"]
@@ -52,7 +53,9 @@ def _verdict(run: Run) -> str:
 
 
 def _panels(run: Run) -> list[Panel]:
-    """Of coordinates, speeds, inputs and energies, one for a unit, the first few of each kind first."""
+    """Of a vehicle what one looks at first; else of coordinates, speeds, inputs and energies, one for a unit."""
+    if is_vehicle(run) and (keys := key_panels(run)):
+        return keys[:MOST_PANELS]
     found = panels_by_unit(lines_of(run, overview_channels(run)))
     first = {panel.label: panel for panel in reversed(found)}
     chosen = [panel for panel in found if first[panel.label] is panel]

@@ -9,17 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.simulation.results.channels import Channel
+from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.results.result import Run
+from torseur.views.plots.sharing import curve_of, seen_range, shared_out
 from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, folded, literal, new_figure, title_of
 from torseur.views.plots.words import axis_label, name_label
 
-__all__ = ["Line", "Panel", "draw_panel", "draw_panels", "lines_of", "panels_by_unit"]
+__all__ = [
+    "COINCIDING",
+    "Line",
+    "Panel",
+    "continuous_angles",
+    "draw_panel",
+    "draw_panels",
+    "frame_values",
+    "lines_of",
+    "panels_by_unit",
+]
 
 Array = NDArray[np.float64]
 
-MOST_LINES = 8
-"""In one panel; what has the same unit and does not fit goes into a second one."""
 MOST_EVENTS = 6
 """That are named on a figure; more are marked only."""
 LETTER = 0.0105
@@ -74,15 +83,43 @@ def lines_of(
             name = _label(run, channel, column, label)
             colour, dashes = COLOURS[count % len(COLOURS)], DASHES[0]
             found.append(
-                Line(name, channel.unit, run.time, _unwrapped(values, channel), colour, dashes, channel.meaning)
+                Line(name, channel.unit, run.time, _turned_on(run, values, channel), colour, dashes, channel.meaning)
             )
             for k, other in enumerate(others, 1):
                 there = other.channels.get(channel.name)
                 if there is not None and column in there.columns and there.unit == channel.unit:
                     style = DASHES[k % len(DASHES)]
-                    there_values = _unwrapped(there.columns[column], channel)
+                    there_values = _turned_on(other, there.columns[column], channel)
                     found.append(Line(name, channel.unit, other.time, there_values, colour, style, is_copy=True))
             count += 1
+    return found
+
+
+def _turned_on(run: Run, values: Array, channel: Channel) -> Array:
+    """Values as they are drawn: angles without jumps.
+
+    Of the roll, pitch and yaw of a frame those are taken that are next to the ones before: the same rotation is also
+    roll + pi, pi - pitch, yaw + pi, and beyond a pitch of pi/2 these go on smoothly.
+    """
+    stem, _, which = channel.name.rpartition("_")
+    names = [f"{stem}_{part}" for part in ("roll", "pitch", "yaw")]
+    if channel.role is not Role.OUTPUT or f"{stem}_{which}" not in names or not all(n in run.channels for n in names):
+        return _unwrapped(values, channel)
+    angles = np.stack([run[name] for name in names], axis=1)
+    if angles.ndim != 2 or channel.unit != "rad" or not np.isfinite(angles).all():
+        return _unwrapped(values, channel)
+    return continuous_angles(angles)[:, names.index(channel.name)]
+
+
+def continuous_angles(angles: Array) -> Array:
+    """Roll, pitch and yaw of each instant, by the nearest of the triples that stand for the same rotation."""
+    found = angles.copy()
+    turn = 2.0 * np.pi
+    for k in range(1, len(found)):
+        roll, pitch, yaw = angles[k]
+        both = np.array([(roll, pitch, yaw), (roll + np.pi, np.pi - pitch, yaw + np.pi)])
+        both += turn * np.round((found[k - 1] - both) / turn)
+        found[k] = both[np.argmin(np.abs(both - found[k - 1]).sum(axis=1))]
     return found
 
 
@@ -108,18 +145,25 @@ def _label(run: Run, channel: Channel, column: str, label: Callable[[Run, str], 
 
 
 def panels_by_unit(lines: Iterable[Line]) -> list[Panel]:
-    """Lines of one unit together, in the order in which units first appear; never too many in one panel."""
-    by_unit: dict[str, list[Line]] = {}
+    """Lines of one unit and a like size together, in the order in which they first appear."""
+    by_unit: dict[str, dict[str, list[Line]]] = {}
     for line in lines:
-        by_unit.setdefault(line.unit, []).append(line)
+        by_unit.setdefault(line.unit, {}).setdefault(line.label, []).append(line)
     panels = []
-    for unit, group in by_unit.items():
-        labels = list(dict.fromkeys(line.label for line in group))
-        parts = -(-len(labels) // MOST_LINES)
-        for some in np.array_split(np.array(labels, dtype=object), parts):
-            chosen = tuple(line for line in group if line.label in set(some))
-            panels.append(Panel(_told_apart(_recoloured(chosen)), axis_label(unit)))
+    for unit, by_label in by_unit.items():
+        curves = [curve_of(label, [(x.time, x.values) for x in some]) for label, some in by_label.items()]
+        for labels in shared_out(curves):
+            chosen = [line for label in labels for line in by_label[label]]
+            panels.append(Panel(_told_apart(_recoloured(chosen)), axis_label(unit, _what(unit, labels))))
     return panels
+
+
+def _what(unit: str, labels: Sequence[str]) -> str | None:
+    """What an axis without a unit shows: the one line, or what all lines end with."""
+    if unit not in ("", "1") or any("$" in label for label in labels):
+        return None
+    kinds = list(dict.fromkeys(label.split()[-1] for label in labels if label.strip()))
+    return labels[0] if len(labels) == 1 else " and ".join(kinds) if len(kinds) <= 2 < len(labels) else None
 
 
 def _recoloured(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -173,20 +217,31 @@ def draw_panel(ax: Any, panel: Panel, *, is_compared: bool = False) -> None:
         draw_line(ax, line.time, line.values, color=line.colour, linestyle=line.dashes, **broad)
     ax.set_ylabel(literal(folded(panel.label)))
     ax.margins(x=0.0, y=0.08)
-    _calm(ax, panel)
+    frame_values(ax, [(line.time, line.values) for line in panel.lines])
     _label_ends(ax, panel)
 
 
-def _calm(ax: Any, panel: Panel) -> None:
-    """No axis that magnifies rounding errors: a constant is drawn as one."""
-    values = np.concatenate([line.values[np.isfinite(line.values)] for line in panel.lines])
-    if not values.size:
-        return
-    low, high = float(values.min()), float(values.max())
+def frame_values(ax: Any, lines: Sequence[tuple[Array, Array]]) -> None:
+    """The limits of values: of a constant no magnified rounding errors; what a transient of the start reaches beyond
+    all that follows is written, not shown."""
+    low, high = seen_range(lines)
     size = max(abs(low), abs(high))
-    if high - low <= 1e-12 * size or size == 0.0:
+    if high - low <= 1e-12 * size:
         half = 0.1 * size or 1.0
         ax.set_ylim(low - half, high + half)
+        return
+    values = np.concatenate([y[np.isfinite(y)] for _, y in lines])
+    least, most = float(values.min()), float(values.max())
+    if least == low and most == high:
+        return
+    margin = 0.15 * (high - low)
+    ax.set_ylim(low - margin, high + margin)
+    beyond = [f"{x:.3g}" for x in (least, most) if not low <= x <= high]
+    y, va = (0.03, "bottom") if least < low and most <= high else (0.97, "top")
+    ax.annotate(
+        f"reaches {' and '.join(beyond)} at the start", (0.012, y), xycoords="axes fraction",
+        color="#808080", fontsize=6.5, va=va, ha="left",
+    )  # fmt: skip
 
 
 def _label_ends(ax: Any, panel: Panel) -> None:
@@ -213,9 +268,16 @@ def _end(line: Line) -> float:
 def _apart(wanted: Array, gap: float) -> Array:
     """Places near the wanted ones, at least a gap apart, in the same order: neighbours that collide share the move.
 
-    >>> _apart(np.array([0.5, 0.5]), 0.1)
-    array([0.45, 0.55])
+    They stay between 0 and 1 while there is room.
+
+    >>> _apart(np.array([0.5, 0.5]), 0.1), _apart(np.array([0.0, 0.0]), 0.1)
+    (array([0.45, 0.55]), array([0. , 0.1]))
     """
+
+    def within(middle: float, count: int) -> float:
+        half = (count - 1) * gap / 2
+        return min(max(middle, half), 1.0 - half) if 2 * half <= 1.0 else middle
+
     order = np.argsort(wanted, kind="stable")
     blocks: list[tuple[float, int]] = []  # middle and number of labels of each heap
     for y in wanted[order]:
@@ -223,6 +285,7 @@ def _apart(wanted: Array, gap: float) -> Array:
         while blocks and middle - (count - 1) * gap / 2 < blocks[-1][0] + (blocks[-1][1] - 1) * gap / 2 + gap:
             other, more = blocks.pop()
             middle, count = (middle * count + other * more) / (count + more), count + more
+            middle = within(middle, count)
         blocks.append((middle, count))
     spread = np.concatenate([middle + gap * (np.arange(count) - (count - 1) / 2) for middle, count in blocks])
     places = np.empty_like(wanted)

@@ -20,8 +20,12 @@ Array = NDArray[np.float64]
 
 VIEWS = ((0, 1, "seen from above"), (0, 2, "seen from the side"), (1, 2, "seen from behind"))
 MOST_FRAMES = 4
-NARROWEST = 0.5
+NARROWEST = 0.65
 """Of a view, as a share of the largest extent: its title has room."""
+LEAST = 0.02
+"""Of the largest extent of the paths: what moves less is a line at any scale that shows them all."""
+KEY, LETTER = 0.45, 0.075
+"""Room that a line and a letter take in a key, inches."""
 TALLEST = 5.4
 """Of the axes, inches."""
 
@@ -75,7 +79,7 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
             lines[: len(frames)],
             [_called(run, frame) for frame in frames],
             loc="outside lower center",
-            ncols=min(len(frames), 4),
+            ncols=_columns([_called(run, frame) for frame in frames], figure.get_figwidth()),
         )
         title_of(figure, f"{run.name.replace('_', ' ')}: paths")
     return figure
@@ -93,10 +97,16 @@ def _called(run: Run, frame: str) -> str:
     return f"origin of {frame}".replace("_", " ") if is_body else frame.replace("_", " ")
 
 
+def _columns(names: Sequence[str], width: float) -> int:
+    """Of the key, so many that it is no wider than the figure, inches."""
+    longest = max(map(len, names))
+    return max(1, min(len(names), 4, int(width / (KEY + LETTER * longest))))
+
+
 def _worth_seeing(points: Array) -> list[tuple[int, int, str]]:
-    """The planes in which something moves; one is always left."""
+    """The planes in which something moves that can be seen; one is always left."""
     extent = np.ptp(points, axis=0)
-    moves = extent > 1e-6 * max(extent.max(), 1e-12)
+    moves = extent > LEAST * max(extent.max(), 1e-12)
     if moves.sum() >= 2:
         return [view for view in VIEWS if moves[view[0]] and moves[view[1]]]
     return [next(view for view in VIEWS if moves[view[0]] or moves[view[1]] or not moves.any())]

@@ -18,11 +18,12 @@ from torseur.errors import ArgumentError
 from torseur.packs.tyres.load import TyreLoad
 from torseur.simulation.results.channels import Role
 from torseur.simulation.results.result import Run
+from torseur.views.plots.panels import COINCIDING, Line, Panel, frame_values
 from torseur.views.plots.style import COLOURS, DASHES, INK, draw_line, new_figure, styled, title_of
 from torseur.views.plots.words import axis_label
 from torseur.views.run_poses import frame_poses
 
-__all__ = ["OF_WHEELS", "is_vehicle", "plot_vehicle"]
+__all__ = ["OF_WHEELS", "is_vehicle", "key_panels", "plot_vehicle"]
 
 Array = NDArray[np.float64]
 
@@ -102,6 +103,23 @@ def _with(panel: _Panel, run: Run, beside: Sequence[Run]) -> _Panel:
             if line.label in colours:
                 lines.append(_Line("", line.x, line.y, colours[line.label], DASHES[k % len(DASHES)]))
     return _Panel(panel.label, tuple(lines), panel.across, panel.is_path, panel.by_wheel)
+
+
+def key_panels(run: Run) -> list[Panel]:
+    """What one looks at first of a vehicle: its speed, what it turns with, and how its wheels are loaded."""
+    first = ("acceleration (m/s²)", "yaw rate (deg/s)", "vertical load (kN)", "forward speed (m/s)")
+    found = {panel.label: panel for panel in _panels(run)}
+    return [
+        Panel(
+            tuple(
+                Line(x.label, "", x.x, x.y, x.colour, d)
+                for x, d in zip(found[label].lines, _dashes(found[label]), strict=True)
+            ),
+            label,
+        )
+        for label in first
+        if label in found and any(np.ptp(line.y) > LEAST * np.abs(line.y).max() for line in found[label].lines)
+    ]
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------------
@@ -231,9 +249,9 @@ def _words(name: str, prefix: str = "") -> str:
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
 def _draw(ax: Any, panel: _Panel) -> None:
-    for line in panel.lines:
+    for line, dashes in zip(panel.lines, _dashes(panel), strict=True):
         look = {"label": line.label} if line.label else {}
-        draw_line(ax, line.x, line.y, color=line.colour, linestyle=line.dashes, **look)
+        draw_line(ax, line.x, line.y, color=line.colour, linestyle=dashes, **look)
     ax.set(xlabel=panel.across, ylabel=panel.label)
     if panel.is_path:
         low, high = min(x.y.min() for x in panel.lines), max(x.y.max() for x in panel.lines)
@@ -245,6 +263,7 @@ def _draw(ax: Any, panel: _Panel) -> None:
             ax.set_ylim(middle - 1.1 * half, middle + 1.1 * half)
     else:
         ax.margins(x=0.0)
+        frame_values(ax, [(line.x, line.y) for line in panel.lines])
         low, high = ax.get_ylim()
         size = max(abs(low), abs(high))
         if high - low < LEAST * size:  # no axis that magnifies what hardly changes
@@ -252,6 +271,18 @@ def _draw(ax: Any, panel: _Panel) -> None:
     named = [line for line in panel.lines if line.label]
     if not panel.by_wheel and 1 < len(named) <= MOST_KEYS:
         ax.legend(ncols=2 if len(named) > 3 else 1, fontsize=7, handlelength=1.6, borderaxespad=0.2)
+
+
+def _dashes(panel: _Panel) -> list[Any]:
+    """A line that runs along an earlier one is dashed, so that both are seen."""
+    if panel.is_path or any(not line.label for line in panel.lines):  # runs are compared: dashes tell them apart
+        return [line.dashes for line in panel.lines]
+    span = float(np.ptp(np.concatenate([line.y for line in panel.lines])))
+    found = []
+    for k, line in enumerate(panel.lines):
+        along = sum(float(np.abs(line.y - other.y).max()) <= COINCIDING * span for other in panel.lines[:k])
+        found.append(DASHES[min(along, len(DASHES) - 1)] if along else line.dashes)
+    return found
 
 
 def _key(figure: Any, wheels: dict[str, tuple[str, Any]]) -> None:
