@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -305,6 +306,17 @@ def test_a_figure_that_fails_costs_neither_the_run_nor_the_other_figures(here, c
     assert capsys.readouterr().err.splitlines()[-1] == f"failed: {failures[0]}"
 
 
+def test_what_fails_beside_the_playback_is_told_too(here, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("viser")
+    from torseur.views.plots import figures
+
+    monkeypatch.setattr(figures, "plot_paths", full)
+    assert main(["simulate", "push.yaml", "-o", "a"]) == simulate.UNWRITTEN
+    assert {"playback.html", "figures/overview.png", "figures/audit.png"} <= names(here / "a")
+    assert [line.partition(":")[0] for line in summary(here / "a")["failures"]] == ["figures/paths.png"]
+
+
 def test_a_playback_that_fails_does_not_cost_the_run(here, monkeypatch):
     from torseur.views import scene
 
@@ -407,8 +419,7 @@ def test_compare_names_what_is_no_run(other, here, capsys):
 
 
 def test_on_a_terminal_the_bar_shows_time_and_pace(here, monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     study = ts.load_study("push.yaml")
     with simulate._progress(study) as report:
         report(0.25)

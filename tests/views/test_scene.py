@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from support.example_files import EXAMPLES
 from torseur.describe import Mechanism, SpringDamper
@@ -17,7 +18,7 @@ from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.results.result import Run
 from torseur.views.run_poses import frame_poses
 from torseur.views.scene import Arrow, snapshot
-from torseur.views.scene.animation import Camera, animation_of, camera_of, scene_of
+from torseur.views.scene.animation import Camera, animation_of, camera_of, quaternion_of, scene_of
 from torseur.views.scene.drawing import drawing_of, start_of
 from torseur.views.scene.page import page_with_curves
 from torseur.views.scene.snapshot import Canvas, picture
@@ -248,6 +249,28 @@ def test_up_is_away_from_gravity():
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
 CAMERA = Camera(np.array([0.0, -4.0, 0.0]), np.zeros(3), np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]), -1.0, 4.0)
+
+
+def test_a_line_covers_the_pixels_of_its_two_triangles():
+    rng = np.random.default_rng(5)
+    ends = rng.uniform((-2.0, -1.0, -1.5), (2.0, 3.0, 1.5), (40, 2, 3))
+    colours = rng.uniform(0.0, 0.9, (40, 3))
+    strips, triangles = Canvas(CAMERA, (80, 60), 1.0), Canvas(CAMERA, (80, 60), 1.0)
+    for line, colour in zip(ends, colours, strict=True):
+        strips.line(line, colour, 3.0)
+        (a, b), _ = triangles.on_screen(line)
+        along = (b - a)[:2] / np.hypot(*(b - a)[:2])
+        side = 3.0 * np.array([-along[1], along[0], 0.0])
+        for corners in ([a + side, b + side, b - side], [a + side, b - side, a - side]):
+            triangles._triangle(np.array(corners), np.broadcast_to(colour, (3, 3)))
+    assert np.abs(strips.pixels() - triangles.pixels()).max() < 1e-12
+
+
+def test_quaternions_are_those_of_the_rotations():
+    rotations = Rotation.random(200, random_state=3)
+    half_turns = np.stack([np.diag(x) for x in ([1.0, -1, -1], [-1, 1, -1], [-1, -1, 1])])
+    for R in (*rotations.as_matrix(), *half_turns):
+        np.testing.assert_allclose(Rotation.from_quat(np.roll(quaternion_of(R), -1)).as_matrix(), R, atol=1e-14)
 
 
 def test_what_is_nearer_hides_what_is_behind():

@@ -8,22 +8,24 @@ left there and this one does not make is removed; files that are not ours are le
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from torseur.cli.beside import Beside, process_beside
 from torseur.errors import ArgumentError, MissingExtra, TorseurError
 from torseur.simulation.results.result import ENDINGS, Run
 from torseur.simulation.study.study import Study
 
-__all__ = ["SUMMARY", "Wanted", "Written", "add_pictures", "open_result", "prepare", "save_results"]
+__all__ = ["SUMMARY", "Wanted", "Written", "add_pictures", "drawing_beside", "open_result", "prepare", "save_results"]
 
 SUMMARY = "summary.json"
 PLAYBACK = "playback.html"
@@ -108,17 +110,33 @@ def save_results(run: Run, study: Study, folder: Path, wanted: Wanted) -> Writte
     return written
 
 
-def add_pictures(run: Run, study: Study, folder: Path, wanted: Wanted, written: Written) -> None:
-    """Put figures, playback and reports beside a run that is saved; one that fails costs nothing but itself."""
+def drawing_beside(wanted: Wanted) -> AbstractContextManager[Beside | None]:
+    """A process for figures, if there is something else to draw meanwhile."""
+    return process_beside(_prepare_figures, _figures) if wanted.figures and wanted.playback else nullcontext()
+
+
+def add_pictures(
+    run: Run, study: Study, folder: Path, wanted: Wanted, written: Written, beside: Beside | None = None
+) -> None:
+    """Put figures, playback and reports beside a run that is saved; one that fails costs nothing but itself.
+
+    Args:
+        run, study, folder, wanted: what is drawn, and where.
+        written: what is there already; what is added goes into it.
+        beside: the process that draws the figures, see `drawing_beside`.
+    """
 
     def add() -> None:
         with _told(folder), _staged(folder) as stage:
-            if wanted.figures:
-                _try("figures", written, partial(_save_figures, run, stage, written, wanted.meshes))
+            is_handed_over = beside is not None and wanted.figures and beside.begin(run, stage, wanted.meshes)
+            if wanted.figures and not is_handed_over:
+                _add(written, _figures(run, stage, wanted.meshes))
             if wanted.playback:
                 _try("playback", written, partial(_save_playback, run, stage, wanted.meshes))
             for language in wanted.reports:
                 _try(f"report in {language}", written, partial(_save_report, run, study, stage, language))
+            if beside is not None and is_handed_over:
+                _try("figures", written, lambda: _add(written, beside.end()))
             _publish(run, stage, folder, written)
 
     if written.files and wanted.pictures:
@@ -175,6 +193,29 @@ def _save_indicators(run: Run, stage: Path) -> None:
         table = csv.DictWriter(stream, ["name", "value", "unit", "at", "said", "fails", "definition"])
         table.writeheader()
         table.writerows({**row, "fails": int(row["fails"])} for row in rows)
+
+
+def _prepare_figures() -> None:
+    """Import what draws, and draw something small: fonts and the reader of formulas take a while to begin with."""
+    from torseur.views.overview import draw_overview  # noqa: F401
+    from torseur.views.plots.style import new_figure, styled, write_png
+
+    with styled():
+        figure = new_figure(1.0)
+        figure.subplots().set_title(r"a $\dot{\theta}_1$")
+        write_png(figure, io.BytesIO())
+
+
+def _figures(run: Run, stage: Path, meshes: Path) -> Written:
+    """All of them, and what came of it."""
+    written = Written()
+    _try("figures", written, partial(_save_figures, run, stage, written, meshes))
+    return written
+
+
+def _add(written: Written, more: Written) -> None:
+    written.notes += more.notes
+    written.failures += more.failures
 
 
 def _save_figures(run: Run, stage: Path, written: Written, meshes: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -107,7 +108,7 @@ def simulate(
     do what its scenario asks with code 6.
     """
     from torseur.cli.assignments import pair
-    from torseur.cli.results import Wanted, add_pictures, prepare, save_results
+    from torseur.cli.results import Wanted, add_pictures, drawing_beside, prepare, save_results
     from torseur.cli.scenarios import with_scenario
     from torseur.simulation.study.reader import read_study
 
@@ -125,17 +126,18 @@ def simulate(
     folder = output or Path(f"{file.stem}_results")
     prepare(folder)
     outside = Outside(real_time, dict(pair(text, "--connect") for text in connect), allow_network)
-    began = time.perf_counter()
-    run = run_of(read, study, outside)
-    built = time.perf_counter() - began - float(run.info["wall_time"])
     drawn = study.figures and not no_figures, study.playback and not no_playback
     wanted = Wanted(endings, *drawn, read.folder, study.reports)
-    _report(run)
-    written = save_results(run, kept, folder, wanted)
-    if wanted.pictures:
-        click.echo("drawing ...", err=True)
-    began = time.perf_counter()
-    add_pictures(run, study, folder, wanted, written)
+    with drawing_beside(wanted) as beside:
+        began = time.perf_counter()
+        run = run_of(read, study, outside)
+        built = time.perf_counter() - began - float(run.info["wall_time"])
+        _report(run)
+        written = save_results(run, kept, folder, wanted)
+        if wanted.pictures:
+            click.echo("drawing ...", err=True)
+        began = time.perf_counter()
+        add_pictures(run, study, folder, wanted, written, beside)
     drawing = f", drawing {seconds(time.perf_counter() - began)}" if wanted.pictures else ""
     click.echo(f"building {seconds(built)}, running {seconds(float(run.info['wall_time']))}{drawing}")
     _print_indicators(run)
@@ -233,25 +235,18 @@ def _paced(simulation: Simulation, answering: Mapping[str, Connection]) -> Run:
 @contextmanager
 def _progress(study: Study) -> Iterator[Callable[[float], None]]:
     """A bar on the terminal: simulated time, and how much faster than real time it goes."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(None),
-        TextColumn("{task.fields[reached]}"),
-        TextColumn("{task.fields[pace]}"),
-        TimeRemainingColumn(),
-    ]
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(study.called, total=study.until - study.begin, reached="", pace="")
-        began = time.perf_counter()
+    if not sys.stderr.isatty():
+        yield lambda t: None
+        return
+    span, began = study.until - study.begin, time.perf_counter()
+    with click.progressbar(
+        length=1000, label=study.called, file=sys.stderr, item_show_func=lambda reached: reached or ""
+    ) as bar:
 
         def report(t: float) -> None:
             passed, took = t - study.begin, max(time.perf_counter() - began, 1e-9)
-            reached = f"{t:.4g} of {study.until:g} s"
-            bar.update(task, completed=passed, reached=reached, pace=f"{passed / took:.3g} x real time")
+            reached = f"{t:.4g} of {study.until:g} s, {passed / took:.3g} x real time"
+            bar.update(round(1000.0 * passed / span) - bar.pos, reached)
 
         yield report
 

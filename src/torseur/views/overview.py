@@ -65,6 +65,7 @@ def _panels(run: Run) -> list[Panel]:
 def _draw_pictures(part: Any, run: Run, folder: Path) -> None:
     times = run.time[0] + (run.time[-1] - run.time[0]) * np.array(INSTANTS)
     for ax, time in zip(part.subplots(1, len(INSTANTS)), times, strict=True):
-        ax.imshow(picture(run, at=float(time), size=PICTURE, folder=folder), interpolation="lanczos")
+        pixels = np.round(255.0 * picture(run, at=float(time), size=PICTURE, folder=folder)).astype(np.uint8)
+        ax.imshow(pixels, interpolation="hanning")
         ax.set_axis_off()
         ax.set_title(f"{time:.3g} s", loc="center", fontsize=8, color=INK)

@@ -214,18 +214,54 @@ class Canvas:
     def line(self, points: Array, colour: Array, width: float) -> None:
         """Draw straight lines along points (n, 3) in the world, `width` pixels wide whatever their distance."""
         screen, ahead = self.on_screen(points)
-        flat = np.broadcast_to(colour, (3, 3))
-        for k in np.flatnonzero(ahead[:-1] & ahead[1:]):
-            a, b = screen[k], screen[k + 1]
-            along = b[:2] - a[:2]
-            length = float(np.hypot(*along))
-            if length < 1e-9:
-                continue
-            side = 0.5 * FINE * width / length * np.array([-along[1], along[0], 0.0])
-            self._triangle(np.stack([a + side, b + side, b - side]), flat)
-            self._triangle(np.stack([a + side, b - side, a - side]), flat)
+        pieces = np.flatnonzero(ahead[:-1] & ahead[1:])
+        start, end = screen[pieces], screen[pieces + 1]
+        along = end[:, :2] - start[:, :2]
+        length = np.hypot(along[:, 0], along[:, 1])
+        long = length > 1e-9
+        if long.any():
+            along = along[long] / length[long, None]
+            self._strips(start[long], end[long], along, length[long], 0.5 * FINE * width, colour)
+
+    def _strips(self, start: Array, end: Array, along: Array, length: Array, half: float, colour: Array) -> None:
+        """Fill straight strips (n), of a half width, where they are nearer than what is there.
+
+        Of each, the candidates are as many pixels across, column by column or, where it is steep, row by row.
+        """
+        steep = np.abs(along[:, 1]) > np.abs(along[:, 0])
+        main, other = steep.astype(int), 1 - steep.astype(int)
+        size = np.where(steep, self.height, self.width)
+        rows = np.arange(len(start))
+        ends = np.stack([start[rows, main], end[rows, main]])
+        first = np.clip(np.floor(ends.min(axis=0) - half), 0, size).astype(int)
+        count = np.maximum(np.clip(np.ceil(ends.max(axis=0) + half), 0, size).astype(int) - first, 0)
+        which = np.repeat(rows, count)
+        if not len(which):
+            return
+        step = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + first[which]
+        slope = along[rows, other] / along[rows, main]
+        middle = start[which, other[which]] + slope[which] * (step + 0.5 - start[which, main[which]])
+        reach = int(np.ceil(1.5 * half)) + 1  # at 45 degrees a strip is 1.42 times as wide along an axis
+        across = np.floor(middle).astype(int)[:, None] + np.arange(-reach, reach + 1)
+        steps = np.broadcast_to(step[:, None], across.shape)
+        is_steep = steep[which][:, None]
+        x, y = np.where(is_steep, across, steps), np.where(is_steep, steps, across)
+        dx, dy = x + 0.5 - start[which, 0][:, None], y + 0.5 - start[which, 1][:, None]
+        ux, uy = along[which, 0][:, None], along[which, 1][:, None]
+        share = (dx * ux + dy * uy) / length[which][:, None]
+        inside = (np.abs(dy * ux - dx * uy) <= half) & (share >= 0.0) & (share <= 1.0)
+        inside &= (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
+        z = start[which, 2][:, None] + share * (end - start)[which, 2][:, None]
+        self._put(x[inside], y[inside], z[inside], colour)
+
+    def _put(self, x: NDArray[np.int64], y: NDArray[np.int64], nearness: Array, colour: Array) -> None:
+        """Colour pixels where they are nearer than what is there."""
+        drawn = nearness > self._nearness[y, x]
+        x, y = x[drawn], y[drawn]
+        np.maximum.at(self._nearness, (y, x), nearness[drawn])
+        self._colours[y, x] = colour
 
     def pixels(self) -> Array:
         """The picture (height, width, 3), from 0 to 1."""
-        fine = self._colours.reshape(self.height // FINE, FINE, self.width // FINE, FINE, 3)
-        return np.asarray(fine.mean(axis=(1, 3)))
+        parts = [self._colours[i::FINE, j::FINE] for i in range(FINE) for j in range(FINE)]
+        return np.asarray(sum(parts[1:], start=parts[0]) / len(parts))

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from torseur.errors import MissingExtra
 from torseur.views.plots.style import COLOURS as LINE_COLOURS
-from torseur.views.scene.animation import FIELD_OF_VIEW, Scene, camera_of
+from torseur.views.scene.animation import FIELD_OF_VIEW, Scene, camera_of, quaternion_of
 from torseur.views.scene.parts import ARROW, Array, Part
 from torseur.views.scene.solids import cylinder, pointing
 
@@ -94,7 +93,7 @@ class Stage:
             cell_color=(222, 224, 226),
             section_color=(190, 194, 198),
             fade_distance=6.0 * camera.reach,
-            wxyz=tuple(_turn_of(camera.basis.T)),
+            wxyz=tuple(quaternion_of(camera.basis.T)),
             position=tuple(place),
         )
 
@@ -155,7 +154,7 @@ class Stage:
             self._place(body, frame, animation.positions[body][picture], animation.turns[body][picture])
         for k, handle in enumerate(self._rods):
             start, end = animation.span(self.drawing.rods[k], picture)
-            self._place(f"rod {k}", handle, start, _turn_of(pointing(start, end)[:3, :3]))
+            self._place(f"rod {k}", handle, start, quaternion_of(pointing(start, end)[:3, :3]))
             length = max(float(np.linalg.norm(end - start)), 1e-9)
             if self._changed(f"length {k}", np.array([length])):
                 handle.scale = (1.0, 1.0, length)
@@ -184,7 +183,3 @@ def round_length(length: float) -> float:
     """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... above a length."""
     power = 10.0 ** math.floor(math.log10(length))
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= length * (1.0 - 1e-9))
-
-
-def _turn_of(R: Array) -> Array:
-    return np.asarray(Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]])
