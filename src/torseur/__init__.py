@@ -9,6 +9,7 @@ True
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -138,7 +139,13 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(home)
+    was_on = gc.isenabled()
+    gc.disable()  # classes and functions by the thousand, all to stay: looking for circles among them is in vain
+    try:
+        module = import_module(home)
+    finally:
+        if was_on:
+            gc.enable()
     value = module if home == f"{__name__}.{name}" else getattr(module, name)
     globals()[name] = value
     return value

@@ -356,7 +356,9 @@ def cache_key(key: str, *options: object) -> str:
 def sources_digest() -> str:
     """A fingerprint of our own code: other code, other entries."""
     digest = hashlib.sha256(_version().encode())
-    root = Path(__file__).parent.parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    root = str(Path(__file__).parent.parent)
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".py")]
+    for path in sorted(files):
+        with open(path, "rb", buffering=0) as file:
+            digest.update(path[len(root) :].encode() + b"\0" + file.read())
     return digest.hexdigest()
