@@ -1,7 +1,8 @@
 """Steps by error and implicit steps beside SciPy's DOP853 and CVODE, on the same right-hand side, and beside MuJoCo.
 
-SciPy calls our native rate, so that nothing but the integration differs; it is pure Python around it. CVODE comes with
-CasADi, which evaluates the same expressions by its own means. Errors are those at the end, against a run to 1e-12.
+SciPy and CVODE (by scikit-sundae) call our native rate, so that nothing but the integration differs. Where
+scikit-sundae is not installed, CVODE is that of CasADi, which evaluates the same expressions by its own means. Errors
+are those at the end, against a run to 1e-12.
 """
 
 from __future__ import annotations
@@ -65,27 +66,34 @@ def beside_peers(arm: Mechanism, until: float, budget: float) -> Rows:
     finals: dict[str, Array] = {}
     works: dict[str, Work] = {name: partial(_kept, finals, name, run) for name, run in runs.items()}
     works["records"] = dense.trajectory
-    works |= _scipy(runs["dop853"], until, finals) | _cvode(runs["dop853"], until, finals)
+    peers = _scipy(runs["dop853"], until, finals) | _cvode(runs["dop853"], until, finals)
+    works |= peers
     times = dict(zip(works, best_of_each(list(works.values()), budget), strict=True))
     for name, took in times.items():
-        if name != "records":
+        if name in runs or name in finals:
             error = float(np.abs(finals[name] - right).max())
             beside = "" if name in runs else f", {took / times['dop853']:.1f} times our dop853"
             yield name, f"{1e3 * took:8.2f} ms, error {error:.1e}{beside}"
     each = (times["records"] - times["dop853"]) / RECORDS
     yield "a record by dense output", f"{1e9 * each:.0f} ns, of dop853, {RECORDS} of them"
+    for name in peers:
+        if name not in finals:
+            theirs = (times[name] - times[name.removesuffix(WITH_RECORDS)]) / RECORDS
+            yield f"a record, {name.removesuffix(WITH_RECORDS)}", f"{1e9 * theirs:.0f} ns: {theirs / each:.0f} times"
+
+
+WITH_RECORDS = ", with records"
 
 
 def _kept(finals: dict[str, Array], name: str, run: Simulation) -> None:
     finals[name] = run.trajectory()[0].final
 
 
-def _scipy(run: Simulation, until: float, finals: dict[str, Array]) -> dict[str, Work]:
-    """DOP853 of SciPy around our native rate."""
-    if find_spec("scipy") is None:
-        return {}
-    from scipy.integrate import solve_ivp
+_Rate = Callable[[float, Array], Array]
 
+
+def _rate_of(run: Simulation) -> tuple[_Rate, Array]:
+    """Our native rate as other programs call it, and the state at the start."""
     problem, (x, held) = run.problem.derived(), run.start()
     native = compile(problem.rate, lanes=1)
     native = native.bind(held.p) if held.p.size else native
@@ -97,15 +105,52 @@ def _scipy(run: Simulation, until: float, finals: dict[str, Array]) -> dict[str,
         given = {"t": np.array(t), **blocks, **fixed}
         return np.concatenate(native(*(given[name] for name in names)))
 
-    def work() -> None:
-        found = solve_ivp(rate, (0.0, until), x, method="DOP853", rtol=RTOL, atol=ATOL, t_eval=[until])
-        finals[f"SciPy {version('scipy')} DOP853"] = found.y[:, -1]
+    return rate, x
 
-    return {f"SciPy {version('scipy')} DOP853": work}
+
+def _scipy(run: Simulation, until: float, finals: dict[str, Array]) -> dict[str, Work]:
+    """DOP853 of SciPy around our native rate, and the same with records."""
+    if find_spec("scipy") is None:
+        return {}
+    from scipy.integrate import solve_ivp
+
+    rate, x = _rate_of(run)
+    name = f"SciPy {version('scipy')} DOP853"
+
+    def work(times: Array) -> Array:
+        return np.asarray(solve_ivp(rate, (0.0, until), x, method="DOP853", rtol=RTOL, atol=ATOL, t_eval=times).y)
+
+    def last() -> None:
+        finals[name] = work(np.array([until]))[:, -1]
+
+    return {name: last, name + WITH_RECORDS: partial(work, np.linspace(0.0, until, RECORDS + 1))}
 
 
 def _cvode(run: Simulation, until: float, finals: dict[str, Array]) -> dict[str, Work]:
-    """CVODE as it comes with CasADi, by Adams' formulas, on the same expressions."""
+    """CVODE by Adams' formulas around our native rate."""
+    if find_spec("sksundae") is None:
+        return _cvode_of_casadi(run, until, finals)
+    from sksundae.cvode import CVODE
+
+    rate, x = _rate_of(run)
+    name = f"CVODE, scikit-sundae {version('scikit-sundae')}"
+
+    def fill(t: float, y: Array, yp: Array) -> None:
+        yp[:] = rate(t, y)
+
+    solver = CVODE(fill, method="Adams", rtol=RTOL, atol=ATOL, max_num_steps=10**7)
+
+    def work(times: Array) -> Array:
+        return np.asarray(solver.solve(times, x).y)
+
+    def last() -> None:
+        finals[name] = work(np.array([0.0, until]))[-1]
+
+    return {name: last, name + WITH_RECORDS: partial(work, np.linspace(0.0, until, RECORDS + 1))}
+
+
+def _cvode_of_casadi(run: Simulation, until: float, finals: dict[str, Array]) -> dict[str, Work]:
+    """The same as it comes with CasADi, on the same expressions."""
     if find_spec("casadi") is None:
         return {}
     import casadi

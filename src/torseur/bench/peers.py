@@ -28,7 +28,7 @@ from torseur.emit.jit import host
 from torseur.formats import load
 from torseur.model import Model, build
 
-__all__ = ["Effort", "agree", "machine", "measure"]
+__all__ = ["Effort", "agree", "beside_pinocchio", "machine", "measure"]
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def machine() -> Rows:
     """The processor, and the versions of everything that is compared."""
     yield "processor", f"{host().cpu}, {host().lanes.width} lanes, {os.cpu_count()} processors, one thread used"
     peers = []
-    for package in ("numpy", "llvmlite", "pin", "mujoco", "scipy", "casadi"):
+    for package in ("numpy", "llvmlite", "pin", "mujoco", "scipy", "scikit-sundae", "casadi"):
         try:
             peers.append(f"{package} {version(package)}")
         except PackageNotFoundError:
@@ -168,6 +168,15 @@ def _own(case: _Case, quantity: str, args: tuple[Array, ...], effort: Effort) ->
 def _line(peer: str, theirs: float, scalar: float, lanes: float) -> str:
     ratios = f"{theirs / scalar:.1f} times, in lanes {theirs / lanes:.1f} times"
     return f"{scalar * 1e9:7.0f} ns, in lanes {lanes * 1e9:7.1f} ns; {peer} {theirs * 1e9:.0f} ns: {ratios} faster"
+
+
+def beside_pinocchio(mine: float, theirs: float) -> str:
+    """Nanoseconds of Pinocchio, and how many times ours that is; nothing where there is no number.
+
+    >>> beside_pinocchio(20.0, 50.0)
+    '; Pinocchio     50 ns: 2.5 times faster'
+    """
+    return "" if theirs != theirs else f"; Pinocchio {theirs:6.0f} ns: {theirs / mine:.1f} times faster"
 
 
 def agree(what: str, ours: Array, theirs: Array) -> None:

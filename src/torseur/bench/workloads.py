@@ -58,8 +58,11 @@ def numbered_rx90() -> Mechanism:
     return arm.model_copy(update={"parameters": type(arm.parameters)(given)})
 
 
-def chain_arm(joints: int, seed: int = 0) -> Mechanism:
-    """A serial arm of revolute joints without a single right angle; all its parameters are numbers."""
+def chain_arm(joints: int, seed: int = 0, branches: int = 1) -> Mechanism:
+    """A serial arm of revolute joints without a single right angle; all its parameters are numbers.
+
+    With branches, each link carries so many others: a tree.
+    """
     rng = np.random.default_rng(seed)
     rows = rng.uniform([-3.0, 0.1, 0.1], [3.0, 0.5, 0.5], (joints, 3)).tolist()
     masses = rng.uniform(1.0, 3.0, joints).tolist()
@@ -69,15 +72,18 @@ def chain_arm(joints: int, seed: int = 0) -> Mechanism:
         {"mass": m, "centre": tuple(c), "tensor": dict(zip(("xx", "yy", "zz"), t, strict=True))}
         for m, c, t in zip(masses, centres, tensors, strict=True)
     ]
-    return _serial(f"chain{joints}", [dict(zip(("alpha", "d", "r"), row, strict=True)) for row in rows], inertias, [])
+    places = [dict(zip(("alpha", "d", "r"), row, strict=True)) for row in rows]
+    return _serial(f"{'chain' if branches == 1 else 'tree'}{joints}", places, inertias, [], branches)
 
 
-def _serial(name: str, rows: Sequence[_Fields], inertias: Sequence[_Fields], symbols: Sequence[str]) -> Mechanism:
+def _serial(
+    name: str, rows: Sequence[_Fields], inertias: Sequence[_Fields], symbols: Sequence[str], branches: int = 1
+) -> Mechanism:
     """Revolute joints one after the other, from rows of modified Denavit-Hartenberg parameters."""
-    bodies, parent = {}, "base"
+    bodies = {}
     for j, (row, inertia) in enumerate(zip(rows, inertias, strict=True), 1):
+        parent = "base" if j == 1 else f"link{(j - 2) // branches + 1}"
         bodies[f"link{j}"] = {"parent": parent, "place": {"mdh": row}, "joint": "revolute", "inertia": inertia}
-        parent = f"link{j}"
     return Mechanism.model_validate({"name": name, "parameters": {s: {} for s in symbols}, "bodies": bodies})
 
 
