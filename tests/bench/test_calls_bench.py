@@ -16,7 +16,6 @@ def test_the_report_has_every_section_and_a_line_for_every_case():
     report = measure(effort=effort)
     assert [len(section.rows) for section in report.sections[1:]] == [12, 12, 5]
     text = report.text()
-    chains = "forward_dynamics, tree of 5", "inverse_dynamics_derivatives, 3 joints"
     for line in (
         "processor",
         "jacobian",

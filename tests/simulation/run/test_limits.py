@@ -11,6 +11,8 @@ from support.formulas_of_time import time_breaks
 from torseur.describe import Mechanism
 from torseur.graph import Graph, Role, floor
 from torseur.simulation.integrate.outcome import End, Outcome
+from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.run.on_the_way import OnTheWay
 from torseur.simulation.study.checks import faults
 
 CART = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
@@ -43,11 +45,13 @@ def test_a_run_ends_where_loops_are_open_by_a_micrometre(off, ends):
     x[1] += 1e-6  # to what a gap does this lead?
     name, gap = simulation.records.largest_gap(0.0, x, held)
     x[1] += 1e-6 * (off / gap - 1.0)
+    log = HeldHistory()
+    monitor = OnTheWay(simulation, simulation.keeper(log), log).monitor
     if not ends:
-        simulation._monitor(0.0, x, held)
+        monitor(0.0, x, held)
         return
     with pytest.raises(End) as found:
-        simulation._monitor(0.0, x, held)
+        monitor(0.0, x, held)
     assert found.value.outcome is Outcome.OPEN
     assert name in str(found.value.why)
 

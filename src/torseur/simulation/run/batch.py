@@ -22,6 +22,7 @@ from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.each_run import each_run
+from torseur.simulation.run.ending import explained
 from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Moved, Simulation
 from torseur.simulation.run.timetable import Timetable
@@ -266,7 +267,7 @@ def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, star
     log = HeldHistory()
     log.note(float(time[0]), held)
     log.start = start_facts(start, simulation.study.start_from, simulation.names, states[0])
-    return simulation.result(simulation.explained(trajectory, log), log)
+    return simulation.result(explained(simulation, trajectory, log), log)
 
 
 def _one_by_one(

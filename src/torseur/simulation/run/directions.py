@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from torseur.describe.loads import PathLoad
+from torseur.simulation.run.prepared import Prepared
 from torseur.simulation.solvers.problem import Array
-
-if TYPE_CHECKING:
-    from torseur.simulation.run.simulation import Simulation
 
 __all__ = ["without_direction"]
 
@@ -18,7 +14,7 @@ MEET = 1e-9
 """Frames that are nearer to each other than this are at one place, m."""
 
 
-def without_direction(simulation: Simulation, t: float, state: Array) -> str:
+def without_direction(simulation: Prepared, t: float, state: Array) -> str:
     """In words, which loads act between frames that are at one place in a state; empty if none does."""
     q, model = state[simulation.problem.columns("q")], simulation.model
     paths = {n: x.between for n, x in model.mechanism.loads.items() if isinstance(x, PathLoad) and x.between}

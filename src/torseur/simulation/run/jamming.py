@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from torseur.simulation.integrate.outcome import Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.run.prepared import Prepared
 from torseur.simulation.solvers.problem import Array, Held
-
-if TYPE_CHECKING:
-    from torseur.simulation.run.simulation import Simulation
 
 __all__ = ["jammed"]
 
@@ -19,7 +15,7 @@ NEAR = 1e-6
 """det D below this is zero, where a run could not go on."""
 
 
-def jammed(simulation: Simulation, run: Trajectory, log: HeldHistory) -> list[str]:
+def jammed(simulation: Prepared, run: Trajectory, log: HeldHistory) -> list[str]:
     """The contacts at which a run jammed, there or just ahead; none where it ended for another reason.
 
     Args:

@@ -126,7 +126,7 @@ def starting_states(simulation: Simulation, variants: Variants) -> Array:
     x = np.zeros((variants.count, problem.size))
     asked = requested_values(moving, request(np.zeros(0)))  # only what varies has a row for each run
     x[:, moves] = np.concatenate([np.broadcast_to(a, (variants.count, a.shape[-1])) for a in asked], axis=-1)
-    x = simulation.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
+    x = simulation.starting.beginning.settled(x, Held(variants.u, np.zeros((variants.count, nm)), variants.p), closed)
     held = Held(variants.u, simulation.ranks.of_many(study.begin, x, variants.u, variants.p), variants.p)
     correct = simulation.plant.native("corrected", batches=True)
     if correct is not None and study.start_from != "given":
@@ -135,7 +135,7 @@ def starting_states(simulation: Simulation, variants: Variants) -> Array:
         for _ in range(2):
             x = np.concatenate(simulation.plant.evaluate(correct, study.begin, x, held), axis=1)
         x[:, places] = as_held
-    return simulation.beginning.begun(x, held)
+    return simulation.starting.beginning.begun(x, held)
 
 
 @contextmanager

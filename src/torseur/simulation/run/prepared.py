@@ -1,0 +1,190 @@
+"""A study that is ready to run: checked, with its method, its model, and the plant as native functions.
+
+What does not depend on where a run starts is here: ranks, records, times of records and of breaks, steps, tolerances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torseur.describe.faults import guess
+from torseur.emit import NativeFunction
+from torseur.errors import ModelError
+from torseur.model import build
+from torseur.model.checked import checked
+from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.plant.construction import PlantRequest, Settings
+from torseur.simulation.plant.native_plant import NativePlant
+from torseur.simulation.plant.ranks import PlantRanks
+from torseur.simulation.plant.records import Records
+from torseur.simulation.plant.switches import Friction, FrictionModel, StopModel, Stops
+from torseur.simulation.plant.time_formulas import TIME_FUNCTIONS
+from torseur.simulation.run.time_breaks import TimeBreaks, merged
+from torseur.simulation.run.timetable import Changes
+from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.solvers.methods import method_of
+from torseur.simulation.solvers.problem import Array, Held, Solvable
+from torseur.simulation.start.driven import MovingInputs
+from torseur.simulation.study.checks import check_study, state_switches
+from torseur.simulation.study.study import Study
+from torseur.simulation.switching.modes import Keeper
+from torseur.simulation.switching.slip_modes import SlipModes
+
+__all__ = ["Prepared", "flat"]
+
+FEWEST_STEPS = 50
+"""Of a run with steps by error: where the motion is known beforehand, nothing else keeps them from being too long for
+the integrals of the audit."""
+
+
+class Prepared:
+    """A study, checked, with all that its runs share.
+
+    Args:
+        study: what to simulate.
+        folder: where files of its blocks are looked for.
+        audit: whether balances are integrated along.
+    """
+
+    def __init__(self, study: Study, folder: Path | None = None, *, audit: bool = True) -> None:
+        check_study(study)
+        self.study = study
+        self.method = method_of(study.solver.method, study.solver.numbers)
+        self.model = build(study.model, parameters=dict(study.parameters))
+        for values in (study.parameters, *({**study.parameters, **change.set} for change in study.changes)):
+            if values:
+                checked(study.model, values)
+        self.moving = MovingInputs(self.model)
+        settings = Settings(
+            Friction(FrictionModel(study.friction.model), study.friction.width),
+            Stops(StopModel(study.stops.model), study.stops.restitution),
+            audit,
+            self.method.is_implicit,
+            independent=study.independent or None,
+            watch=self.method.method.control is not None,
+        )
+        given = {**study.inputs, **study.blocks}
+        self.plant = NativePlant(PlantRequest(self.model.checked_mechanism, given, settings, study.outputs, folder))
+        self._check_events()
+
+    def _check_events(self) -> None:
+        events, found = self.plant.facts.events, list[ModelError]()
+        for k, change in enumerate(self.study.changes):
+            if change.event is not None and change.event not in events:
+                expected, remedy = guess(change.event, events)
+                text, where = f"no event '{change.event}'", ("changes", k, "event")
+                found.append(ModelError(text, where=where, expected=expected, remedy=remedy))
+        if found:
+            raise ModelError.of(found)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What a run of this study may miss, in words."""
+        is_steered = self.method.method.control is not None and self.study.solver.longest is None
+        return state_switches(self.study) if is_steered else []
+
+    @property
+    def problem(self) -> Solvable:
+        """What a solver integrates."""
+        return self.plant.problem
+
+    @cached_property
+    def records(self) -> Records:
+        return Records(self.plant)
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+    def at_ranks(self, native: NativeFunction | None, t: float, x: Array, held: Held) -> Any:
+        """A function of the plant after the ranks of the rows that are active now are set."""
+        self.ranks(t, x, held)
+        return self.plant.evaluate(native, t, x, held)
+
+    @cached_property
+    def ranks(self) -> PlantRanks:
+        """Sets the ranks of constraint rows among the held numbers."""
+        return PlantRanks(self.plant, self.model)
+
+    @cached_property
+    def input_values(self) -> Array:
+        """What inputs are held at where nothing drives them: their constants, or what the description says."""
+        known = dict(zip(self.model.mechanism.inputs, self.model.input_values, strict=True))
+        return np.array([*(known | self.plant.constants).values()])
+
+    @property
+    def changes(self) -> Changes:
+        """Of parameters on the way."""
+        return Changes(self.study, self.model.free_parameters, self.plant.facts.events)
+
+    @property
+    def names(self) -> list[str]:
+        """Of coordinates and speeds, in order."""
+        return [x.name for x in (*self.model.coordinates, *self.model.speeds)]
+
+    @property
+    def state_names(self) -> list[str]:
+        """The same, and of the states of blocks and the integrals of the audit."""
+        facts = self.plant.facts
+        return [*self.names, *(told.name for told in (*facts.states, *facts.flows))]
+
+    def rate_at(self, t: float, x: Array, held: Held) -> Array:
+        """dx/dt."""
+        return flat(self.plant.evaluate(self.plant.native("rate"), t, x, held))
+
+    def keeper(self, log: HeldHistory) -> Keeper:
+        """Decides what switches do in one run."""
+        return Keeper(self.plant, self.at_ranks, log, SlipModes(self.plant, self.at_ranks))
+
+    @cached_property
+    def changes_rows(self) -> bool:
+        """Whether parameters of loops and constraints change on the way."""
+        return not self.model.row_parameters.isdisjoint(name for change in self.study.changes for name in change.set)
+
+    # -- times and steps -----------------------------------------------------------------------------------------------
+    @cached_property
+    def _time_breaks(self) -> TimeBreaks:
+        found = {name: self.plant.native(name) for name in TIME_FUNCTIONS}
+        return TimeBreaks({name: f for name, f in found.items() if f is not None}, self.plant.facts.knots)
+
+    def breaks(self, declared: Sequence[float], p: Array) -> list[float]:
+        """Instants at which steps end: those that signals declare, and those at which formulas of time switch."""
+        begin, end = self.study.begin, self.study.until
+        return merged(declared, self._time_breaks.instants(begin, end, p), begin, end)
+
+    @property
+    def step(self) -> float | None:
+        """The step of methods that need one: a thousandth of a second, or the time between records if that is less."""
+        if self.study.solver.step is not None or self.method.method.control is not None:
+            return self.study.solver.step
+        return min(1e-3, self.study.interval)
+
+    @property
+    def longest(self) -> float:
+        """The longest step; a given one is as long as it is."""
+        if self.study.solver.longest is not None or self.method.method.control is None:
+            return self.study.solver.longest or np.inf
+        return (self.study.until - self.study.begin) / FEWEST_STEPS
+
+    @property
+    def tolerance(self) -> Tolerance:
+        return Tolerance(self.study.solver.rtol, self.study.solver.atol)
+
+    @cached_property
+    def grid(self) -> Array:
+        """The times that are recorded."""
+        study = self.study
+        n = max(1, round((study.until - study.begin) / study.interval))
+        if abs(n * study.interval - (study.until - study.begin)) <= 1e-9 * study.interval * n:
+            grid: Array = study.begin + study.interval * np.arange(n + 1.0)
+            grid[-1] = study.until
+            return grid
+        grid = np.arange(study.begin, study.until, study.interval)
+        return np.append(grid[grid < study.until], study.until).astype(float)
+
+
+def flat(found: Any) -> Array:
+    """All results of a function, one after the other."""
+    return np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])
