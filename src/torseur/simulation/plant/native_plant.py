@@ -29,6 +29,7 @@ from torseur.simulation.plant.facts import (
     SwitchFacts,
 )
 from torseur.simulation.plant.plant import Plant
+from torseur.simulation.plant.solved import solved
 from torseur.simulation.plant.time_formulas import TIME_FUNCTIONS
 from torseur.simulation.results.channels import Role
 from torseur.simulation.solvers.problem import Array, Held, KeptProblem, Solvable
@@ -59,7 +60,7 @@ class NativePlant:
 
     @cached_property
     def _plant(self) -> Plant:
-        return Plant(constructed(self.request))
+        return Plant(solved(constructed(self.request)))
 
     @cached_property
     def sample_functions(self) -> tuple[Callable[..., Any] | None, ...]:

@@ -1,4 +1,4 @@
-"""The second stage of a plant: its motion solved, and the functions a run needs, as expressions.
+"""The third stage of a plant: the functions a run needs, as expressions.
 
 Everything is in one graph: signals and blocks take the place of inputs and of their rates, controllers add forces,
 switches decide which constraints hold, and integrals of powers and impulses run along for the audit. These are built
@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from torseur.describe.faults import guess
-from torseur.dynamics.constrained_motion.motion import Motion, corrected, moved_by, reaction_of
-from torseur.dynamics.constrained_motion.normal_forces import normal_rows, normals_read
+from torseur.dynamics.constrained_motion.motion import corrected
+from torseur.dynamics.constrained_motion.normal_forces import normals_read
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.sensitivities import motion_derivatives
 from torseur.dynamics.tree.coordinates import displaced, rates
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
-from torseur.graph import Expr, Function, Jacobian, Role, jacobian, maximum, substitute
+from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute
 from torseur.simulation.blocks.input_rates import orders, symbols_in
-from torseur.simulation.blocks.parts import Asked, Parts
+from torseur.simulation.blocks.parts import Parts
 from torseur.simulation.plant.balances import Balances, balances_of
-from torseur.simulation.plant.construction import Construction
 from torseur.simulation.plant.recorded import Recorded
+from torseur.simulation.plant.solved import Solved, what_was_unknown
 from torseur.simulation.plant.time_formulas import TimeFormulas
 from torseur.simulation.solvers.problem import ORDER, Implicit, Problem
 
@@ -36,60 +35,15 @@ class Plant:
     """A mechanism and the blocks around it, as expressions of t, q, v, z, u, m and p.
 
     Args:
-        built: what is to be moved.
+        solved: its motion.
     """
 
-    def __init__(self, built: Construction) -> None:
-        self.built, self.mechanism, self.settings = built, built.request.mechanism, built.request.settings
-        self.bench, self.system, self.switches = built.bench, built.bench.system, built.switches
-        w, parts = self.bench, built.parts
-        self._forces = [parts.forces.get(x.name, self.system.graph.zero) for x in self.mechanism.v]
-        self._known = {**parts.symbols, **parts.inputs, **parts.rates}
-        found = moved_by(w, self._forces, self._known)
-        lam = constraint_solver(w).multipliers(found.vdot, found.f) if built.lam else []
-        self._found, self._normals = found, found.normals
-        self.vdot, self.lam = self.in_states(found.vdot), self.in_states(lam)
-        self._late = self._solved_for()
-        self.parts: Parts = parts.replaced(self._late)
-
-    def _solved_for(self) -> dict[Expr, Expr]:
-        """Symbols of what the construction did not know -> what they are."""
-        w, built = self.bench, self.built
-        late: dict[Expr, Expr] = dict(zip(w.block("vdot"), self.vdot, strict=True))
-        late |= dict(zip(built.lam, self.lam, strict=True))
-        late |= {N: maximum(self.lam[row], 0.0) for N, row in normal_rows(w).items()}
-        late |= {N: self.in_states([value])[0] for N, value in w.compliant_loads.items()}
-        if built.shares:
-            late |= dict(zip(built.judged, self.in_states(self._nearest(self._found)), strict=True))
-        late |= dict(zip(built.pushes, self._forces if built.pushes else [], strict=True))
-        for name, block in built.parts.reactions.items():
-            wrench = self.in_states(reaction_of(w, name, list(w.block("vdot")), built.lam))
-            late |= dict(zip(block, substitute(wrench, late), strict=True))
-        return late | self._read_multipliers(built.parts.multipliers)
-
-    def _nearest(self, found: Motion) -> list[Expr]:
-        """The multipliers nearest to the held ones d: d + the shortest of what A' d leaves."""
-        w, g = self.bench, self.system.graph
-        columns = zip(*w.constraints.A, strict=True)
-        held = [sum((a * d for a, d in zip(column, self.built.shares, strict=True)), g.zero) for column in columns]
-        rest = constraint_solver(w).multipliers(found.vdot, [f + x for f, x in zip(found.f, held, strict=True)])
-        return [d + x for d, x in zip(self.built.shares, rest, strict=True)]
-
-    def in_states(self, exprs: Sequence[Expr]) -> list[Expr]:
-        """Expressions of the workbench in terms of t, q, v, z, u, m, p."""
-        return substitute(list(exprs), self._known) if exprs else []
-
-    def _read_multipliers(self, asked: Mapping[str, Asked]) -> dict[Expr, Expr]:
-        """Symbols of multipliers -> what they are; a name that is no row's is told."""
-        rows = [f"lambda_{row.name}" for row in self.bench.constraints.rows]
-        faults, values = [], dict(zip(rows, self.lam, strict=True))
-        for name in (name for name in asked if rows.count(name) != 1):
-            expected, remedy = guess(name, rows)
-            what = f"there is no multiplier '{name}'" if name not in rows else f"several rows are called '{name}'"
-            faults.append(ModelError(what, where=asked[name].where, expected=expected, remedy=remedy))
-        if faults:
-            raise ModelError.of(faults)
-        return {one.symbol: values[name] for name, one in asked.items()}
+    def __init__(self, solved: Solved) -> None:
+        self.solved, self.built, self.mechanism = solved, solved.built, solved.built.request.mechanism
+        self.settings, self.bench, self.system = self.built.request.settings, solved.bench, solved.bench.system
+        self.switches, self.in_states = self.built.switches, solved.in_states
+        self._late = what_was_unknown(solved)
+        self.parts: Parts = self.built.parts.replaced(self._late)
 
     def settled(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench, accelerations and multipliers included, in terms of t, q, v, z, u, m, p."""
@@ -120,7 +74,7 @@ class Plant:
             found["impact"] = self._impact
         if self.bench.constraints.rows:
             found |= {"rows": self._rows, "gaps": recorded.gaps}
-        if self._normals is not None:
+        if self.solved.motion.normals is not None:
             found["jamming"] = self._jamming
         if len(self.system.u):
             found["inputs"] = recorded.inputs
@@ -172,7 +126,11 @@ class Plant:
     @cached_property
     def _integrated(self) -> tuple[Problem, Balances | None]:
         """The motion first: what is built later changes nothing of it."""
-        moving = {"dq": self.in_states(rates(self.system)), "dv": self.vdot, "dz": [s.rate for s in self.parts.states]}
+        moving = {
+            "dq": self.in_states(rates(self.system)),
+            "dv": self.solved.vdot,
+            "dz": [s.rate for s in self.parts.states],
+        }
         correct, jumps = self._corrected(), self._jumps()
         implicit = self._implicit() if self.settings.implicit else None
         found = self._balance() if self.settings.audit else None
@@ -236,7 +194,13 @@ class Plant:
     def _instant(self) -> Function:
         """A, b and multipliers of the rows, those that are switched off as zeros, M, and f with M vdot = f + A' lam."""
         rows = self.bench.constraints
-        outputs = {"A": _flat(rows.A), "b": rows.b, "lam": self.lam, "M": _flat(self.bench.matrix), "f": self._found.f}
+        outputs = {
+            "A": _flat(rows.A),
+            "b": rows.b,
+            "lam": self.solved.lam,
+            "M": _flat(self.bench.matrix),
+            "f": self.solved.motion.f,
+        }
         return self.function("instant", {n: self.in_states(x) for n, x in outputs.items()})
 
     def _impact(self) -> Function:
@@ -263,23 +227,23 @@ class Plant:
     @cached_property
     def normals_read(self) -> dict[str, int]:
         """The contacts and rolling wheels whose normal forces forces depend on -> the place of the row."""
-        if self._normals is None:
+        if self.solved.motion.normals is None:
             return {}
-        owners = [self.bench.constraints.rows[k].owner.split(".", 1)[1] for k in self._normals.rows]
-        return dict(zip(owners, self._normals.rows, strict=True))
+        owners = [self.bench.constraints.rows[k].owner.split(".", 1)[1] for k in self.solved.motion.normals.rows]
+        return dict(zip(owners, self.solved.motion.normals.rows, strict=True))
 
     @cached_property
     def always_read(self) -> set[str]:
         """Those of them that are read even where nothing slips."""
-        w, f = self.bench, [t - b for t, b in zip(self._forces, self.bench.inverse(self.bench.rest), strict=True)]
+        w, f = self.bench, [t - b for t, b in zip(self.solved.forces, self.bench.inverse(self.bench.rest), strict=True)]
         sticking = dict.fromkeys((slip.mode for slip in self.switches.slips), 0.0)
-        places = normals_read(w, substitute(substitute(f, sticking), self._known))
+        places = normals_read(w, substitute(substitute(f, sticking), self.solved.known))
         return {self.mechanism.pushing[k] for k in places}
 
     def _jamming(self) -> Function:
         """D (k, k) of the normal forces that are read; see `torseur.dynamics.constrained_motion.normal_forces`."""
-        assert self._normals is not None
-        return self.function("jamming", {"D": self.in_states([x for row in self._normals.D for x in row])})
+        assert self.solved.motion.normals is not None
+        return self.function("jamming", {"D": self.in_states([x for row in self.solved.motion.normals.D for x in row])})
 
     def _samples(self) -> Function:
         """All values that samples read."""
@@ -289,7 +253,7 @@ class Plant:
         """r = inverse dynamics - forces - A' lambda, with its exact derivatives."""
         w, s, zero = self.bench, self.system, self.system.graph.zero
         vdot, rows, n = list(w.block("vdot")), w.constraints, self.bench.tree.nv
-        r = [tau - f for tau, f in zip(w.inverse(vdot), self._forces, strict=True)]
+        r = [tau - f for tau, f in zip(w.inverse(vdot), self.solved.forces, strict=True)]
         for A, lam in zip(rows.A, self.built.lam, strict=True):
             r = [x - a * lam for x, a in zip(r, A, strict=True)]
         h = [x if p is None else p for x, p in zip(rows.r, self._positions(), strict=True)]
@@ -317,13 +281,13 @@ class Plant:
 
     @cached_property
     def _pushes_of_normals(self) -> dict[Expr, Expr]:
-        pushes = {} if self._normals is None else self._normals.pushes
+        pushes = {} if self.solved.motion.normals is None else self.solved.motion.normals.pushes
         return dict(zip(pushes, self.in_states(list(pushes.values())), strict=True))
 
     def _with_normals(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Forces with the normal forces of the instant in them, solved for."""
         known = self.in_states(exprs)
-        return known if self._normals is None else substitute(known, self._pushes_of_normals)
+        return known if self.solved.motion.normals is None else substitute(known, self._pushes_of_normals)
 
     def _stiffness(self, along: Callable[[Sequence[Expr]], Table], r: Sequence[Expr]) -> tuple[Table, Table]:
         """dr/dq along the speeds and dr/dv: the motion's by recursion, what is added to it differentiated.
@@ -332,10 +296,10 @@ class Plant:
         """
         w, v = self.bench, list(self.system.v)
         follows = any(x.data[0] in ("q", "v") for x in symbols_in(self.built.parts.inputs.values()))
-        if follows or self._normals is not None:
+        if follows or self.solved.motion.normals is not None:
             return along(r), jacobian(list(r), v).dense()
         by_q, by_v = ([self.in_states(row) for row in table] for table in motion_derivatives(w))
-        pulls = [-f for f in self._forces]
+        pulls = [-f for f in self.solved.forces]
         for A, lam in zip(w.constraints.A, self.built.lam, strict=True):
             pulls = [x - a * lam for x, a in zip(pulls, A, strict=True)]
         pulls = self.in_states(pulls)

@@ -54,7 +54,7 @@ class Recorded:
             yield _Item(Quantity(name, output.unit or "", output.description or "", Role.OUTPUT), value)
 
     def _multipliers(self) -> Iterator[_Item]:
-        for row, lam in zip(self.plant.bench.constraints.rows, self.plant.lam, strict=True):
+        for row, lam in zip(self.plant.bench.constraints.rows, self.plant.solved.lam, strict=True):
             told = Quantity(f"lambda_{row.name}", row.unit, f"multiplier of {row.owner}", Role.MULTIPLIER)
             yield _Item(told, lam)
 
@@ -66,7 +66,7 @@ class Recorded:
             meaning = f"friction of constraints.{slip.name}"
             for k, force in zip(rows, plant.settled(slip.force()), strict=True):
                 told = Quantity(f"friction_{constraints.rows[k].name}", "N", meaning, Role.MULTIPLIER)
-                yield _Item(told, force + plant.lam[k])
+                yield _Item(told, force + plant.solved.lam[k])
 
     def _energies(self) -> Iterator[_Item]:
         w = self.plant.bench
@@ -80,7 +80,7 @@ class Recorded:
         plant, rows = self.plant, self.plant.bench.constraints
         accounts = plant.balances.accounts if plant.balances is not None else ()
         outputs = {
-            "vdot": plant.vdot,
+            "vdot": plant.solved.vdot,
             "inputs": self._inputs,
             "items": [item.value for item in self._items],
             "momenta": plant.settled(plant.balances.momenta) if plant.balances is not None else [],
@@ -94,7 +94,11 @@ class Recorded:
 
     def instant(self) -> Function:
         """``vdot``, ``inputs`` and the ``items``, at one instant."""
-        outputs = {"vdot": self.plant.vdot, "inputs": self._inputs, "items": [item.value for item in self._items]}
+        outputs = {
+            "vdot": self.plant.solved.vdot,
+            "inputs": self._inputs,
+            "items": [item.value for item in self._items],
+        }
         return self.plant.function("record", outputs)
 
     @cached_property
