@@ -9,7 +9,7 @@ import torseur as ts
 from support.example_files import FILES
 from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism, SpringDamper
-from torseur.simulation.plant import balances
+from torseur.simulation.plant import balances, solved
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.results.audit import (
     Balance,
