@@ -9,7 +9,7 @@ import pytest
 
 from support.evaluated import Evaluated, assert_same
 from support.sweeps import mostly_slow
-from torseur.bench.build import stack
+from torseur.bench.first_use import stack
 from torseur.describe import Mechanism
 from torseur.dynamics.constrained_motion.range_space import ComponentwiseSolver, RangeSpaceSolver, basis
 from torseur.dynamics.constrained_motion.solver import constraint_solver

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur import examples
-from torseur.bench.build import first_motion
+from torseur.bench.first_use import first_motion
 from torseur.bench.peers import machine
 from torseur.bench.timing import Report, Rows, Section
 from torseur.graph import Function

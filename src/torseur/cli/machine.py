@@ -34,7 +34,7 @@ def bench(
 
     everything = not (native or simulate or build or calls or vehicles or campaign)
     if build:
-        from torseur.bench import build as first
+        from torseur.bench import first_use as first
 
         click.echo(first.measure(tell, models).text())
     if vehicles:

@@ -10,7 +10,7 @@ import pytest
 import torseur as ts
 from support.overconstrained_linkages import LINKAGES, bennett, cranks, described
 from support.sweeps import mostly_slow
-from torseur.bench.build import plate as plate_of
+from torseur.bench.first_use import plate as plate_of
 from torseur.dynamics.quantities import function_of
 from torseur.emit import integrate, source
 from torseur.errors import NumericalError

@@ -1,26 +1,30 @@
-"""From the states of a run to what is kept of it: records, audit, how it ended."""
+"""From the states of a run to what is kept of it: why it ended, what was recorded, which balances hold.
+
+Two causes are looked for by name: forces between two frames act along the line from one to the other, and where the
+frames meet there is none; and normal forces, with forces that depend on them, may have no solution or several.
+"""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from torseur.describe.loads import PathLoad
 from torseur.errors import NumericalError
 from torseur.simulation.integrate.outcome import Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.plant.facts import BalanceFacts
 from torseur.simulation.plant.records import Rows
-from torseur.simulation.plant.row_audit import audit_of_rows
-from torseur.simulation.results.audit import Margins
+from torseur.simulation.results.audit import Balance, Gap, Margins, audit_of, energy_balance
 from torseur.simulation.results.channels import Audit, Event
 from torseur.simulation.results.indicators import measures_of
 from torseur.simulation.results.result import Run
-from torseur.simulation.run.directions import without_direction
-from torseur.simulation.run.jamming import jammed
 from torseur.simulation.run.prepared import Prepared
+from torseur.simulation.solvers.problem import Array, Held
 from torseur.version import __version__
 
 __all__ = ["explained", "result_of"]
@@ -101,3 +105,96 @@ def _info(of: Prepared, trajectory: Trajectory) -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
+
+
+# -- why it ended ------------------------------------------------------------------------------------------------------
+MEET = 1e-9
+"""Frames that are nearer to each other than this are at one place, m."""
+
+
+def without_direction(simulation: Prepared, t: float, state: Array) -> str:
+    """In words, which loads act between frames that are at one place in a state; empty if none does."""
+    q, model = state[simulation.problem.columns("q")], simulation.model
+    paths = {n: x.between for n, x in model.mechanism.loads.items() if isinstance(x, PathLoad) and x.between}
+    if not paths or not np.isfinite(q).all():
+        return ""
+
+    def place(frame: str) -> Array:
+        return np.asarray(model.pose(q, frame, t=t))[:3, 3]
+
+    names = [f"loads.{n}" for n, (a, b) in paths.items() if np.linalg.norm(place(a) - place(b)) < MEET]
+    text = ": the frames of {} are at one place, where a force between them has no direction; let them start apart"
+    return text.format(", ".join(names)) if names else ""
+
+
+NEAR = 1e-6
+"""det D below this is zero, where a run could not go on."""
+
+
+def jammed(simulation: Prepared, run: Trajectory, log: HeldHistory) -> list[str]:
+    """The contacts at which a run jammed, there or just ahead; none where it ended for another reason.
+
+    Args:
+        simulation: whose run.
+        run: that ended early.
+        log: what was held.
+    """
+    m, p = log.at(np.array([run.end]))
+    held, names = Held(log.u, m[0], p[0]), list(simulation.plant.facts.normals)
+    k, D = len(names), simulation.plant.native("jamming")
+    if D is None:
+        return []
+
+    def at(t: float, x: Array) -> Array:
+        return np.asarray(simulation.plant.evaluate(D, t, x, held), dtype=float).reshape(k, k)
+
+    if not np.isfinite(run.final).all():
+        return []
+    here = at(run.end, run.final)
+    if not np.isfinite(here).all():
+        return names
+    rate = simulation.rate_at(run.end, run.final, held)
+    ahead = [1e-9, simulation.step or 0.0, simulation.study.interval]
+    for there in (here, *(at(run.end + h, run.final + h * rate) for h in ahead if np.isfinite(rate).all())):
+        if np.isfinite(there).all() and np.linalg.det(there) <= NEAR:
+            weights = np.abs(np.linalg.svd(there)[2][-1])
+            return [name for name, weight in zip(names, weights, strict=True) if weight > 0.1 * weights.max()]
+    return []
+
+
+# -- balances ----------------------------------------------------------------------------------------------------------
+def audit_of_rows(
+    times: Array,
+    rows: Rows,
+    balances: BalanceFacts,
+    impacts: Sequence[tuple[float, float, float]],
+    margins: Margins,
+) -> Audit:
+    """Energy of each part that touches no other, momenta, impacts, gaps; arguments as in `audit_of`."""
+    gaps = [Gap("loops and constraints", "m", rows.gap)] if rows.gap is not None else []
+    gaps += [Gap("contacts and stops", "m", rows.depth)] if rows.depth is not None else []
+    energies = list(_energies(rows, balances))
+    # Weight and what carries it cancel in momenta: the energy, at a metre a second, tells how large they are.
+    size = max(balance.rounded_from for balance in energies)
+    return audit_of(times, [*energies, *_momenta(rows, size)], gaps, impacts, margins)
+
+
+def _energies(rows: Rows, balances: BalanceFacts) -> Iterator[Balance]:
+    for k, account in enumerate(balances.accounts):
+        given = {name: rows.works[name] for name in account.works}
+        given |= {name: jump[:, k] for name, jump in rows.jumps.items()}
+        name = f"energy of {account.name}" if account.name else "energy"
+        yield energy_balance(name, rows.kinetic[k], rows.potential[:, k], given)
+
+
+def _momenta(rows: Rows, size: float) -> Iterator[Balance]:
+    if rows.momenta is None or rows.impulses is None:
+        return
+    skipped = rows.potential.shape[1]
+    for name, unit, part in (("linear", "N s", slice(0, 3)), ("angular", "N m s", slice(3, 6))):
+        has = rows.momenta[:, part]
+        if has.size:
+            pushed = {what: jump[:, skipped:][:, part] for what, jump in rows.jumps.items()}
+            pushed["forces"] = rows.impulses[:, part]
+            present = float(np.max(np.linalg.norm(has, axis=1), initial=0.0))
+            yield Balance(f"{name} momentum", unit, has, pushed, present, size=size)
