@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from torseur.describe import Mechanism
 from torseur.dynamics.constraints.contact_friction import ContactLaw, add_friction, slipping
-from torseur.dynamics.constraints.rows import Constraints, Row
+from torseur.dynamics.constraints.rows import Constraints, Row, Switched
 from torseur.dynamics.constraints.solvers import ConstraintSolver, NullSpaceSolver, ProjectionSolver, is_written_out
 from torseur.dynamics.loads.forces import Forces, FrictionLaw, add_compliance, compliant_loads, coulomb, forces_of
 from torseur.dynamics.tree.articulated_body import articulated_solve
@@ -75,14 +75,14 @@ class Switching:
     Attributes:
         friction: the law of dry friction.
         contact_friction: the law of friction in contacts.
-        switches: owner of a constraint -> an expression that is 1 while it holds and 0 while not.
+        switches: owner of rows, or one of its rows -> an expression that is 1 while it holds and 0 while not.
         rows: beside those of the description; `friction` may add to them while forces are built.
         ranks: of the components of the rows, then of their holonomic rows; a block of its own where none are given.
     """
 
     friction: FrictionLaw = coulomb
     contact_friction: ContactLaw = slipping
-    switches: dict[str, Expr] = field(default_factory=dict)
+    switches: dict[Switched, Expr] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     ranks: Sequence[Expr] | None = None
 

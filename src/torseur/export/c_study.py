@@ -15,7 +15,8 @@ from torseur import __version__
 from torseur.emit import to_c, to_c_header
 from torseur.export.function_files import cmake_text, numbers_of_c, prologue_of
 from torseur.export.functions import Array, Element, Files, in_comment, one_line, table
-from torseur.export.study_parts import Component, StudyParts, SwitchPlaces
+from torseur.export.study_parts import StudyParts
+from torseur.export.switch_tables import SwitchTables
 from torseur.graph import Function, Role
 
 __all__ = ["library_files", "runtime_text"]
@@ -60,8 +61,9 @@ def sizes(parts: StudyParts) -> dict[str, int]:
         found["RECORD"] = parts.stepping[0].size
     found |= {"FIRST": 0, "NDRY": 0, "NSIDED": 0, "NSLIP": 0, "NSWITCHES": 0}
     if switches is not None:
-        found |= {"FIRST": switches.first, "NDRY": len(switches.dry), "NSIDED": len(switches.closed)}
-        found |= {"NSLIP": len(switches.slips), "NSWITCHES": switches.count, "NROWS": len(switches.row_kinds)}
+        facts = switches.facts
+        found |= {"FIRST": facts.first, "NDRY": len(facts.dry), "NSIDED": len(facts.sided)}
+        found |= {"NSLIP": len(facts.slips), "NSWITCHES": facts.count, "NROWS": len(switches.row_kinds)}
         found["NCOMPONENTS"] = len(switches.components)
     for key in ("NG", "NM", "NP", "NU", "NSWITCHES", "NGROUPS"):
         found[f"{key}1"] = max(1, found[key])
@@ -169,19 +171,19 @@ def _source(parts: StudyParts) -> str:
     return "\n\n".join(piece.strip("\n") for piece in pieces) + "\n"
 
 
-def _switching(switches: SwitchPlaces | None) -> list[str]:
+def _switching(switches: SwitchTables | None) -> list[str]:
     if switches is None:
         return ["no_switching.c"]
     found = ["switching.c"]
-    if switches.closed:
+    if switches.facts.sided:
         found.append("impacts.c")
-        if switches.slips:
+        if switches.facts.slips:
             found.append("impact_friction.c")
     return found
 
 
 def _ints(name: str, values: Iterable[int]) -> str:
-    texts = [str(k) for k in values] or ["0"]
+    texts = [str(int(k)) for k in values] or ["0"]
     return f"static const int {name}[{len(texts)}] = {{{', '.join(texts)}}};"
 
 
@@ -219,19 +221,21 @@ def _tables(parts: StudyParts) -> list[str]:
     return lines
 
 
-def _switch_tables(s: SwitchPlaces) -> list[str]:
-    lines = [_ints("mode_places", s.modes)]
-    lines += [_ints("dry_places", s.dry)] if s.dry else []
-    lines += [_ints("closed_places", s.closed), _ints("hit_places", s.hit)] if s.closed else []
-    if s.slips:
-        lines.append(_ints("slip_places", [x.mode for x in s.slips]))
-        lines.append(_ints("slip_axes", [k for x in s.slips for k in (*x.axes, -1)[:2]]))
-        lines.append(_ints("slip_closed", [-1 if x.closed is None else x.closed for x in s.slips]))
-    if s.slips and s.closed:
-        lines.append(_ints("slip_normal_rows", [x.normal_row for x in s.slips]))
-        lines.append(_ints("slip_along_rows", [k for x in s.slips for k in (*x.along_rows, -1)[:2]]))
-        lines += [_ints("row_kinds", s.row_kinds), _ints("row_sided", s.row_sided)]
-    components: tuple[Component, ...] = s.components
+def _switch_tables(switches: SwitchTables) -> list[str]:
+    facts, slips, components = switches.facts, switches.facts.slips, switches.components
+    lines = [_ints("mode_places", facts.modes)]
+    lines += [_ints("dry_places", [d.mode for d in facts.dry])] if facts.dry else []
+    if facts.sided:
+        lines += [_ints("closed_places", [s.closed for s in facts.sided])]
+        lines += [_ints("hit_places", [s.hit for s in facts.sided])]
+    if slips:
+        lines.append(_ints("slip_places", [x.mode for x in slips]))
+        lines.append(_ints("slip_axes", [k for x in slips for k in (*x.axes, -1)[:2]]))
+        lines.append(_ints("slip_closed", [-1 if x.closed is None else x.closed for x in slips]))
+    if slips and facts.sided:
+        lines.append(_ints("slip_normal_rows", [x.normal for x in slips]))
+        lines.append(_ints("slip_along_rows", [k for x in slips for k in (*x.along, -1)[:2]]))
+        lines += [_ints("row_kinds", switches.row_kinds), _ints("row_sided", switches.row_sided)]
     lines.append(_ints("atom_starts", np.cumsum([0, *(len(c.atoms) for c in components)]).tolist()))
     lines.append(_ints("atom_kinds", [a.kind for c in components for a in c.atoms]))
     lines.append(_ints("atom_numbers", [a.number for c in components for a in c.atoms]))

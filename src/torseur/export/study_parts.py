@@ -6,7 +6,7 @@ cannot do is refused here, all of it at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from torseur.describe.faults import guess
 from torseur.dynamics.tree.kinematics import Kinematics
-from torseur.errors import ModelError, TorseurError
+from torseur.errors import ModelError
 from torseur.export.functions import Element, identifier
+from torseur.export.switch_tables import SwitchTables, switch_tables
 from torseur.graph import Function, evaluate
 from torseur.simulation.blocks.sampled import External
 from torseur.simulation.plant.plant import Plant
-from torseur.simulation.plant.switches import Switches
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.timetable import Timetable
 from torseur.simulation.solvers.methods import METHODS
@@ -30,23 +30,14 @@ from torseur.simulation.solvers.sheet import Layout
 from torseur.simulation.solvers.stepper import dense_output
 from torseur.simulation.study.study import Study
 
-__all__ = ["Atom", "ChangeOfParameters", "Component", "Group", "SlipPlaces", "StudyParts", "SwitchPlaces", "renamed"]
+__all__ = ["ChangeOfParameters", "Group", "StudyParts", "renamed"]
 
 Array = NDArray[np.float64]
-
-MOST_ATOMS = 10
-"""Switches of one component of constraint rows: all their combinations are looked at."""
 
 MOST_SIDED = 24
 
 RESERVED = ("main", "fmi")
 """Names of files that are written beside those of the study."""
-
-MET = 1e-6
-"""Rows that are off by less, m, rad or their rates, are met where ranks are judged."""
-
-UNKNOWN = 2.0
-"""In place of whether rows are redundant: there is no state that meets them all."""
 
 
 @dataclass(frozen=True)
@@ -68,66 +59,6 @@ class ChangeOfParameters:
     event: int | None
     values: tuple[tuple[int, float], ...]
     stop: bool
-
-
-@dataclass(frozen=True)
-class SlipPlaces:
-    """Friction of a contact: places in m of its mode, its directions and its contact, and its rows."""
-
-    mode: int
-    axes: tuple[int, ...]
-    closed: int | None
-    normal_row: int
-    along_rows: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Atom:
-    """What turns rows on and off: 0 dry friction that sticks, 1 a contact that is closed, 2 one that sticks."""
-
-    kind: int
-    number: int
-
-
-@dataclass(frozen=True)
-class Component:
-    """Coupled rows: what switches them, and for each combination the three ranks and whether rows are redundant."""
-
-    atoms: tuple[Atom, ...]
-    places: tuple[int, int, int]
-    table: tuple[tuple[float, float, float, float], ...]
-
-
-@dataclass(frozen=True)
-class SwitchPlaces:
-    """Switches by their places in m.
-
-    Attributes:
-        first: the event of the first switch.
-        dry: modes of dry friction.
-        closed, hit: of contacts and stops.
-        slips: friction of contacts.
-        components: of the constraint rows.
-        row_kinds: 0 loose in an impact, 1 the row of a gap, 2 holds.
-        row_sided: the contact a row belongs to, or -1.
-    """
-
-    first: int
-    dry: tuple[int, ...]
-    closed: tuple[int, ...]
-    hit: tuple[int, ...]
-    slips: tuple[SlipPlaces, ...]
-    components: tuple[Component, ...]
-    row_kinds: tuple[int, ...]
-    row_sided: tuple[int, ...]
-
-    @property
-    def count(self) -> int:
-        return len(self.dry) + len(self.closed) + len(self.slips)
-
-    @property
-    def modes(self) -> tuple[int, ...]:
-        return (*self.dry, *self.closed, *(s.mode for s in self.slips))
 
 
 def renamed(function: Function, name: str) -> Function:
@@ -331,134 +262,8 @@ class StudyParts:
 
     # -- switches ------------------------------------------------------------------------------------------------------
     @cached_property
-    def switches(self) -> SwitchPlaces | None:
-        if not self.plant.switches:
-            return None
-        switches: Switches = self.plant.switches
-        names = [held.name for held in self.plant.parts.held]
-        rows = self.plant.bench.constraints
-        along = switches.along_ground(rows)
-        slips = tuple(
-            SlipPlaces(
-                names.index(f"{s.name}_slips"),
-                tuple(names.index(f"{s.name}_slip_{row.part}") for row in s.contact.rows),
-                names.index(c) if (c := f"{s.name}_closed") in names else None,
-                normal,
-                tuple(mine),
-            )
-            for s, (normal, mine) in zip(switches.slips, along, strict=True)
-        )
-        first = len(self.events) - len(switches.dry) - len(switches.sided) - len(slips) - len(switches.reports)
-        kinds, sided = self._rows()
-        return SwitchPlaces(
-            first,
-            tuple(names.index(f"{d.name}_slides") for d in switches.dry),
-            tuple(names.index(f"{s.name}_closed") for s in switches.sided),
-            tuple(names.index(f"{s.name}_hit") for s in switches.sided),
-            slips,
-            tuple(self._components()),
-            kinds,
-            sided,
-        )
-
-    def _rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        switches, rows = self.plant.switches, self.plant.bench.constraints
-        dry, sided = switches.places(rows)
-        loose = {*dry, *(k for _, mine in switches.along_ground(rows) for k in mine)}
-        owners = {s.owner: k for k, s in enumerate(switches.sided)}
-        kinds = [0 if k in loose else 1 if k in sided else 2 for k in range(len(rows.rows))]
-        return tuple(kinds), tuple(owners.get(row.owner, -1) for row in rows.rows)
-
-    def _atom_of(self, row: int) -> Atom | None:
-        switches, rows = self.plant.switches, self.plant.bench.constraints
-        dry, _ = switches.places(rows)
-        if row in dry:
-            return Atom(0, dry.index(row))
-        for k, (_, mine) in enumerate(switches.along_ground(rows)):
-            if row in mine:
-                return Atom(2, k)
-        owners = [s.owner for s in switches.sided]
-        owner = rows.rows[row].owner
-        return Atom(1, owners.index(owner)) if owner in owners else None
-
-    def _components(self) -> Iterator[Component]:
-        names = [held.name for held in self.plant.parts.held]
-        ranks = [names.index(name) for name in self.plant.built.rank_names]
-        components = self.plant.bench.constraints.components
-        n = len(components)
-        for c, (rows, _) in enumerate(components):
-            atoms = {row: self._atom_of(row) for row in rows}
-            own = tuple(sorted({a for a in atoms.values() if a is not None}, key=lambda a: (a.kind, a.number)))
-            places = (ranks[c], ranks[n + c], ranks[2 * n + c])
-            if len(own) > MOST_ATOMS:
-                raise ModelError(
-                    "too many switches act on coupled motions for a program",
-                    where=self.study.called,
-                    expected=f"at most {MOST_ATOMS} that share speeds",
-                    got=", ".join(sorted({self.plant.bench.constraints.rows[r].owner for r in rows})),
-                    remedy="use smooth friction, or ignore stops",
-                )
-            yield Component(own, places, tuple(self._patterns(own, atoms, places)))
-
-    def _patterns(
-        self, own: Sequence[Atom], atoms: Mapping[int, Atom | None], places: tuple[int, int, int]
-    ) -> Iterator[tuple[float, float, float, float]]:
-        """The ranks for all combinations of switches, one after the other as bits count."""
-        for pattern in range(2 ** len(own)):
-            on = {atom for k, atom in enumerate(own) if pattern >> k & 1}
-            if any(atom not in on and atom in own for atom in self._closing(on)):  # what sticks is closed
-                yield (0.0, 0.0, 0.0, UNKNOWN)
-                continue
-            every = on | self._closing(on)
-            m = self._with(every)
-            active = sum(atom is None or atom in on for atom in atoms.values())
-            t, x, held = self.study.begin, self._met(m, every), Held(self.u, m, self.p)
-            try:
-                self.simulation.ranks(t, x, held)
-                is_met = self.simulation.records.largest_gap(t, x, held)[1] <= MET
-            except TorseurError:
-                is_met = False
-            if not is_met:  # no state that has all of these
-                yield (0.0, 0.0, 0.0, UNKNOWN)
-                continue
-            yield (float(m[places[0]]), float(m[places[1]]), float(m[places[2]]), float(m[places[0]] < active))
-
-    def _closing(self, on: set[Atom]) -> set[Atom]:
-        """The contacts of all that sticks."""
-        switches = self.plant.switches
-        sided = [s.name for s in switches.sided]
-        names = [switches.slips[atom.number].name for atom in on if atom.kind == 2]
-        return {Atom(1, sided.index(name)) for name in names if name in sided}
-
-    def _met(self, m: Array, on: set[Atom]) -> Array:
-        """A state in which the active rows are met, from the start; the start itself where that is not found."""
-        constraints, x, trial = self.plant.bench.constraints, self.x, m.copy()
-        correct = self.simulation.plant.native("corrected")
-        if correct is None:
-            return x
-        names = [held.name for held in self.plant.parts.held]
-        ranks, n = [names.index(name) for name in self.plant.built.rank_names], len(constraints.components)
-        for c, (rows, _) in enumerate(constraints.components):
-            active = [row for row in rows if (atom := self._atom_of(row)) is None or atom in on]
-            trial[ranks[c]] = len(active)
-            trial[ranks[n + c]] = sum(constraints.rows[row].position is not None for row in active)
-            trial[ranks[2 * n + c]] = 0.0
-        for _ in range(30):
-            found = self.simulation.plant.evaluate(correct, self.study.begin, x, Held(self.u, trial, self.p))
-            x = np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])
-        return x if np.isfinite(x).all() else self.x
-
-    def _with(self, on: set[Atom]) -> Array:
-        """Held numbers with some switches on and all others off."""
-        switches, m = self.plant.switches, self.m.copy()
-        names = [held.name for held in self.plant.parts.held]
-        for k, d in enumerate(switches.dry):
-            m[names.index(f"{d.name}_slides")] = 0.0 if Atom(0, k) in on else 1.0
-        for k, s in enumerate(switches.sided):
-            m[names.index(f"{s.name}_closed")] = float(Atom(1, k) in on)
-        for k, slip in enumerate(switches.slips):
-            m[names.index(f"{slip.name}_slips")] = 0.0 if Atom(2, k) in on else 1.0
-        return m
+    def switches(self) -> SwitchTables | None:
+        return switch_tables(self.simulation, self.plant, self.x, Held(self.u, self.m, self.p))
 
 
 # -- what cannot leave -------------------------------------------------------------------------------------------------

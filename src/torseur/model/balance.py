@@ -223,7 +223,7 @@ class Point:
             return {}
         found = {}
         for row, push in zip(rows, self.lam, strict=True):
-            form = table[row.owner.split(".", 1)[1]].form if row.owner.startswith("constraints.") else None
+            form = table[row.asked_by.name].form if row.asked_by.table == "constraints" else None
             one_sided = isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts and row.part == "height")
             if one_sided and push < -self.search.settings.tolerance * self.size:
                 found[row.owner] = float(push)

@@ -11,7 +11,7 @@ from torseur.describe.faults import Location
 from torseur.errors import MissingValue, ModelError, NumericalError, TorseurError
 from torseur.model.mobility import Mobility
 from torseur.model.model import build
-from torseur.model.rows import ConstraintRow, owners_in_words
+from torseur.model.rows import owners_in_words
 
 __all__ = ["MobilityReport", "mobility_report"]
 
@@ -63,13 +63,13 @@ def _entries(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
 def _faults(found: Mobility) -> Iterator[Fault]:
     if found.contradictory:
         yield Fault(
-            _path(found.contradictory[0]),
+            found.contradictory[0].asked_by,
             f"constraints that contradict each other: no speeds meet {owners_in_words(found.contradictory)}",
             remedy="remove one of them, or let them ask for the same",
         )
     if found.is_singular:
         yield Fault(
-            _path(found.redundant[0]) if found.redundant else (),
+            found.redundant[0].asked_by if found.redundant else (),
             "it starts in a singular position: its motion is not determined there",
             got="; ".join(found.lines()),
             remedy="start a little beside it",
@@ -82,7 +82,3 @@ def _faults(found: Mobility) -> Iterator[Fault]:
             remedy="give the bodies an inertia, or prescribe the coordinate",
             severity=Severity.WARNING,
         )
-
-
-def _path(row: ConstraintRow) -> Location:
-    return tuple(row.owner.split(".", 1))

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
 from torseur.describe.plain_data import canonical
+from torseur.dynamics.constraints.rows import Owner
 from torseur.dynamics.parameters.dependence import Identifiable, identifiable
 from torseur.dynamics.quantities import Options, options_of
 from torseur.dynamics.tree.kinematics import Axes, Task
@@ -351,9 +352,9 @@ class Model:
     @property
     def normal_rows(self) -> dict[str, int]:
         """Contact or rolling wheel -> the place of the row whose multiplier is its normal force."""
-        owners = [row.owner for row in self.constraint_rows]
-        names = [n for n in self.mechanism.pushing if f"constraints.{n}" in owners]
-        return {n: owners.index(f"constraints.{n}") for n in names}
+        first = {row.asked_by: k for k, row in reversed(list(enumerate(self.constraint_rows)))}
+        owners = {n: Owner("constraints", n) for n in self.mechanism.pushing}
+        return {n: first[owner] for n, owner in owners.items() if owner in first}
 
     def normals_of(self, multipliers: ArrayLike) -> NDArray[np.float64]:
         """The normal forces (contacts and rolling wheels, ...) among multipliers (rows, ...)."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from torseur.dynamics.constraints.closing import NumericRows, newton
 from torseur.dynamics.constraints.rank import ClosedStates, most_ranks
+from torseur.dynamics.constraints.rows import Owner
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph.function import reachable
@@ -34,7 +35,7 @@ class ConstraintRow:
 
     Attributes:
         name: pin_x, front_wheel_sideways, ...
-        owner: the entry of the description that asks for it: loops.pin, constraints.front_wheel.
+        asked_by: the entry of the description that asks for it.
         part: which of its rows this is; empty if there is but one.
         unit: of its multiplier; empty where it has none of its own.
         holonomic: whether it has a position row, not only a velocity row.
@@ -42,11 +43,16 @@ class ConstraintRow:
     """
 
     name: str
-    owner: str
+    asked_by: Owner
     part: str
     unit: str
     holonomic: bool
     inputs: tuple[str, ...] = ()
+
+    @property
+    def owner(self) -> str:
+        """What asks for it, written loops.pin, constraints.front_wheel."""
+        return str(self.asked_by)
 
     @property
     def is_angle(self) -> bool:
@@ -119,7 +125,7 @@ def numeric_rows(model: Model, keywords: dict[str, Any]) -> NumericRows:
     )
 
 
-def undetermined(states: ClosedStates, owners: Sequence[str], read: Mapping[str, int]) -> ModelError | None:
+def undetermined(states: ClosedStates, owners: Sequence[Owner], read: Mapping[str, int]) -> ModelError | None:
     """What is wrong with forces that depend on a normal force which redundant constraints leave undetermined.
 
     Args:
@@ -131,7 +137,7 @@ def undetermined(states: ClosedStates, owners: Sequence[str], read: Mapping[str,
     for name, row in read.items():
         shared = states.shares(row)
         if shared:
-            others = ", ".join(dict.fromkeys(owners[k] for k in shared))
+            others = ", ".join(dict.fromkeys(str(owners[k]) for k in shared))
             faults.append(
                 ModelError(
                     f"the normal force of '{name}' is not determined: rigid constraints share it in many ways",
@@ -197,6 +203,6 @@ class Ranks:
         return states.all_ranks(self._names), self._undetermined(states)
 
     def _undetermined(self, states: ClosedStates) -> ModelError | None:
-        owners = [row.owner for row in self.model.constraint_rows]
+        owners = [row.asked_by for row in self.model.constraint_rows]
         read = {n: k for n, k in self.model.normal_rows.items() if n in self.model.mechanism.normals_read}
         return undetermined(states, owners, read)

@@ -333,7 +333,7 @@ def _all_forces(w: Workbench, multipliers: Sequence[Expr]) -> Forces:
     forces.wrenches |= w.forces.wrenches
     for cut in w.constraints.cuts:
         _pull(forces, cut, multipliers)
-    silent = [row.owner for row in w.constraints.rows if row.acts is None and not row.owner.startswith("loops.")]
+    silent = [str(row.owner) for row in w.constraints.rows if row.acts is None and row.owner.table != "loops"]
     if silent:
         raise ModelError(
             "the force in a joint is not known where constraints are equations: they do not say where they act",

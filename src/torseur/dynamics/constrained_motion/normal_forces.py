@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from torseur.dynamics.constrained_motion.solver import constraint_solver
+from torseur.dynamics.constraints.rows import Owner
 from torseur.dynamics.matrices import Matrix, dot, transposed
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
@@ -97,13 +98,9 @@ def normals_read(w: Workbench, exprs: Sequence[Expr]) -> list[int]:
 
 def normal_rows(w: Workbench) -> dict[Expr, int]:
     """Symbol of a normal force -> the place of its row."""
-    owners = [row.owner for row in w.constraints.rows]
-    names = w.system.mechanism.pushing
-    found = {}
-    for name, N in zip(names, w.system.normals, strict=True):
-        if f"constraints.{name}" in owners:
-            found[N] = owners.index(f"constraints.{name}")
-    return found
+    first = {row.owner: k for k, row in reversed(list(enumerate(w.constraints.rows)))}
+    pushing = zip(w.system.normals, (Owner("constraints", name) for name in w.system.mechanism.pushing), strict=True)
+    return {N: first[owner] for N, owner in pushing if owner in first}
 
 
 def solved_normals(w: Workbench, f: Sequence[Expr]) -> Normals | None:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from torseur.describe import Loop
 from torseur.describe.constraints import Contact, Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
@@ -36,7 +36,17 @@ from torseur.spatial.motion import Wrench
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["Constraints", "Cut", "Row", "sides_of"]
+__all__ = ["Constraints", "Cut", "Owner", "Row", "Switched", "sides_of"]
+
+
+class Owner(NamedTuple):
+    """Who asks for rows: an entry of a table of the description, written ``constraints.ground``."""
+
+    table: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.name}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class Row:
     wrenches of a unit multiplier on frames, in their axes; empty where it acts along joints only, None if not known.
     """
 
-    owner: str
+    owner: Owner
     part: str
     rate: Expr
     position: Expr | None
@@ -58,8 +68,11 @@ class Row:
     @property
     def name(self) -> str:
         """pin_x, steered, ..."""
-        last = self.owner.split(".", 1)[1]
-        return f"{last}_{self.part}" if self.part else last
+        return f"{self.owner.name}_{self.part}" if self.part else self.owner.name
+
+
+Switched = Owner | tuple[Owner, str]
+"""All rows of an owner, or one of them by its part."""
 
 
 @dataclass(frozen=True)
@@ -78,18 +91,18 @@ class Constraints:
 
     Args:
         tree: the links.
-        switches: for constraints that come and go, by owner ('constraints.ground') or by row ('constraints.ground.x'),
-            an expression that is 1 or 0. The rows of a contact along the ground are there where they have one.
+        switches: for constraints that come and go, by owner or by owner and part of the row, an expression that is 1
+            or 0. The rows of a contact along the ground are there where they have one.
         more: rows beside those of the description, such as those of friction that sticks.
     """
 
-    def __init__(self, tree: Tree, switches: Mapping[str, Expr] | None = None, more: Sequence[Row] = ()) -> None:
+    def __init__(self, tree: Tree, switches: Mapping[Switched, Expr] | None = None, more: Sequence[Row] = ()) -> None:
         self.tree, self.system = tree, tree.system
         self._switches = dict(switches or {})
         self.kinematics = Kinematics(tree)
         self.rows: list[Row] = []
         self.cuts: list[Cut] = []
-        self.uprightness: dict[str, Expr] = {}
+        self.uprightness: dict[Owner, Expr] = {}
         """Of each wheel that rolls, by owner: the sine of the angle of axle and normal, 0 where it lies flat."""
         g, system = self.system.graph, self.system
         self.seeds = dict(zip(system.q, rates(system), strict=True)) | {system.t: g.one} | system.input_rates
@@ -97,7 +110,7 @@ class Constraints:
         for name, loop in system.mechanism.loops.items():
             self._close(name, loop)
         for name, constraint in system.mechanism.constraints.items():
-            owner, form = f"constraints.{name}", constraint.form
+            owner, form = Owner("constraints", name), constraint.form
             for row in _ROWS[type(form)](self, owner, form) if type(form) in _ROWS else self._equation(owner, form):
                 self._keep(row)
         self.rows += more
@@ -162,7 +175,7 @@ class Constraints:
     # -- how rows are made ---------------------------------------------------------------------------------------------
     def tangential(self, name: str) -> list[Row]:
         """The rows of a contact or rolling wheel along the ground; none along which nothing moves."""
-        owner, form = f"constraints.{name}", self.system.mechanism.constraints[name].form
+        owner, form = Owner("constraints", name), self.system.mechanism.constraints[name].form
         rows = self._along_ground(owner, form) if isinstance(form, Contact) else self._rolling(owner, form)
         return [row for row in rows if row.position is None and not row.rate.is_number]
 
@@ -170,7 +183,7 @@ class Constraints:
         """The place of a row; None if it always holds. One that never can is an error."""
         level = row.rate if row.position is None else row.position
         if not level.is_number:
-            switch = self._switches.get(f"{row.owner}.{row.part}", self._switches.get(row.owner))
+            switch = self._switches.get((row.owner, row.part), self._switches.get(row.owner))
             self.rows.append(replace(row, switch=switch))
             return len(self.rows) - 1
         if abs(float(level)) > 1e-9:
@@ -186,22 +199,22 @@ class Constraints:
     def _rate(self, position: Expr) -> Expr:
         return tangents([position], self.seeds)[0]
 
-    def _holonomic(self, owner: str, part: str, position: Expr, unit: str, acts: Acts | None = None) -> Row:
+    def _holonomic(self, owner: Owner, part: str, position: Expr, unit: str, acts: Acts | None = None) -> Row:
         return Row(owner, part, self._rate(position), position, unit, acts=acts)
 
     def _close(self, name: str, loop: Loop) -> None:
-        owner = f"loops.{name}"
+        owner = Owner("loops", name)
         settings = [] if loop.pitch is None else [self.system.scalar(loop.pitch)]
         a, b = (self.kinematics.frame(end) for end in loop.between)
         closings = loop.algebra.closure(relative_pose(self.tree, a, b), settings)
         places = [self._keep(self._holonomic(owner, c.part, c.value, "N m" if c.is_torque else "N")) for c in closings]
         self.cuts.append(Cut(name, a, b, tuple(closings), tuple(places)))
 
-    def _rolling(self, owner: str, form: Rolling) -> Iterator[Row]:
+    def _rolling(self, owner: Owner, form: Rolling) -> Iterator[Row]:
         """The point of contact has no velocity, and touches: see `WheelOnRoad`. A tread with a stiffness is a load."""
         if form.stiffness is not None:
             return
-        wheel = wheel_on_road(self.system, self.kinematics, owner.split(".", 1)[1], form)
+        wheel = wheel_on_road(self.system, self.kinematics, owner.name, form)
         self.uprightness[owner] = wheel.upright
 
         def acts(direction: Vector) -> Acts:
@@ -214,7 +227,7 @@ class Constraints:
             yield Row(owner, "ahead", dot(wheel.ahead, wheel.material), None, "N", acts=acts(wheel.ahead))
         yield Row(owner, "sideways", dot(wheel.side, wheel.material), None, "N", acts=acts(wheel.side))
 
-    def _contact(self, owner: str, form: Contact) -> Iterator[Row]:
+    def _contact(self, owner: Owner, form: Contact) -> Iterator[Row]:
         if form.gap is not None:
             yield self._holonomic(owner, "", self.system.scalar(form.gap), "N")
         else:
@@ -222,9 +235,9 @@ class Constraints:
             pose, g = relative(ground, body)[0], self.system.graph
             acts = acts_on(body, ground, pose, Vector.unit(g, 2), Vector.zero(g))
             yield self._holonomic(owner, "", pose.P[2], "N", acts)
-            yield from (row for row in self._along_ground(owner, form) if f"{owner}.{row.part}" in self._switches)
+            yield from (row for row in self._along_ground(owner, form) if (owner, row.part) in self._switches)
 
-    def _along_ground(self, owner: str, form: Contact) -> Iterator[Row]:
+    def _along_ground(self, owner: Owner, form: Contact) -> Iterator[Row]:
         """The velocity of a contact along x and y of the ground."""
         body, ground = self.kinematics.frame(form.frame or ""), self.kinematics.frame(form.ground)
         (pose, (V, _)), g = relative(ground, body), self.system.graph
@@ -232,28 +245,28 @@ class Constraints:
             acts = acts_on(body, ground, pose, Vector.unit(g, k), Vector.zero(g))
             yield Row(owner, part, V[k], None, "N", acts=acts)
 
-    def _no_side_slip(self, owner: str, form: NoSideSlip) -> Iterator[Row]:
+    def _no_side_slip(self, owner: Owner, form: NoSideSlip) -> Iterator[Row]:
         direction, frame = self.system.unit(self.system.vector(form.direction)), self.kinematics.frame(form.frame)
         acts = ((frame, Wrench(direction, Vector.zero(self.system.graph))),)
         yield Row(owner, "", dot(direction, frame.V), None, "N", acts=acts)
 
-    def _speeds(self, owner: str, form: SpeedRow) -> Iterator[Row]:
+    def _speeds(self, owner: Owner, form: SpeedRow) -> Iterator[Row]:
         row = -self.system.scalar(form.equals)
         for name, coefficient in form.coefficients.items():
             row = row + self.system.scalar(coefficient) * self.system.scope[name]
         yield Row(owner, "", row, None, "")
 
-    def _follows(self, owner: str, form: Coupling | Prescribed) -> Iterator[Row]:
+    def _follows(self, owner: Owner, form: Coupling | Prescribed) -> Iterator[Row]:
         value = self.system.scope[form.coordinate] - self.system.scalar(form.equals)
         unit = {"m": "N", "rad": "N m"}
         variable = next(x for x in self.system.mechanism.q if x.name == form.coordinate)
         yield self._holonomic(owner, "", value, unit.get(variable.unit, ""), ())
 
-    def _equation(self, owner: str, form: Scalar) -> Iterator[Row]:
+    def _equation(self, owner: Owner, form: Scalar) -> Iterator[Row]:
         yield self._holonomic(owner, "", self.system.scalar(form), "")
 
 
-_ROWS: dict[type, Callable[[Constraints, str, Any], Iterator[Row]]] = {
+_ROWS: dict[type, Callable[[Constraints, Owner, Any], Iterator[Row]]] = {
     Rolling: Constraints._rolling,
     Contact: Constraints._contact,
     NoSideSlip: Constraints._no_side_slip,

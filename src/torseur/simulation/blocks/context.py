@@ -274,6 +274,10 @@ class Context:
         first = self.constant(offset, "the offset of the samples", least=0.0)
         self._samples.append((held, Sample((), values, every, first, function, self.where)))
 
+    @property
+    def event_count(self) -> int:
+        return len(self._events)
+
     def event(self, name: str, value: Expr) -> None:
         """Something to locate: a change of sign of an expression."""
         if name in self._events:

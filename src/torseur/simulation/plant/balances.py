@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from torseur.describe import BASE, BaseKind
+from torseur.dynamics.constraints.rows import Owner
 from torseur.dynamics.loads import energy
 from torseur.dynamics.loads.energy import Part, power_of
 from torseur.dynamics.loads.forces import LoadOnTree
@@ -222,9 +223,8 @@ def _friction(w: Workbench, islands: Sequence[Island], island: Island) -> list[F
     """What contacts take by friction."""
     found, zero = [], w.system.graph.zero
     for name, power in w.contact_powers.items():
-        rows = [
-            A for row, A in zip(w.constraints.rows, w.constraints.A, strict=True) if row.owner == f"constraints.{name}"
-        ]
+        owner = Owner("constraints", name)
+        rows = [A for row, A in zip(w.constraints.rows, w.constraints.A, strict=True) if row.owner == owner]
         holds = {i for A in rows for i, a in enumerate(A) if a is not zero}
         if holds & island.part.speeds or (not holds and island is islands[0]):
             found.append(Flow(f"work_{name}", "J", f"work of friction in {name}", power))
@@ -245,7 +245,7 @@ def _constraints(w: Workbench, multipliers: Sequence[Expr], islands: Sequence[Is
     for row, A, c, lam in zip(rows.rows, rows.A, rows.c, multipliers, strict=True):
         holds = {i for i, a in enumerate(A) if a is not zero}
         if c is not zero and (holds & island.part.speeds or (not holds and island is islands[0])):
-            name = row.owner.split(".", 1)[1]
+            name = row.owner.name
             driven[name] = driven.get(name, zero) - lam * c
     return [Flow(f"work_{name}", "J", f"work it takes to drive {name}", p) for name, p in driven.items()]
 

@@ -91,6 +91,7 @@ class Construction:
         shares: the held multipliers, where there are any.
         judged: symbols of the multipliers that switches are judged by.
         pushes: symbols of the forces of blocks, where these have any.
+        first_switch: the place of the first event of a switch.
         flat: event -> the constraint of the wheel that falls flat then.
     """
 
@@ -104,6 +105,7 @@ class Construction:
     shares: list[Expr]
     judged: list[Expr]
     pushes: list[Expr]
+    first_switch: int
     flat: dict[str, str]
 
 
@@ -127,12 +129,15 @@ def constructed(request: PlantRequest) -> Construction:
     share_names = tuple(f"share_{row.name}" for row in rows) if switches and len(rows) > 1 else ()
     shares = [context.held(name, 0.0, is_mode=True) for name in share_names]
     judged = list(bench.rows_block("judged")) if shares else lam
+    first = context.event_count
     for name, value in switches.event_functions(bench.constraints, judged).items():
         context.event(name, value)
     flat = _watch_wheels(context) if settings.watch else {}
     pushes = list(bench.block("block_force")) if context.has_forces else []
     parts = context.parts()
-    return Construction(request, bench, switches, parts, rank_names, share_names, lam, shares, judged, pushes, flat)
+    return Construction(
+        request, bench, switches, parts, rank_names, share_names, lam, shares, judged, pushes, first, flat
+    )
 
 
 def _install_ranks(context: Context) -> tuple[str, ...]:
@@ -169,7 +174,7 @@ def _watch_wheels(context: Context) -> dict[str, str]:
     found = {}
     for owner, s in context.bench.constraints.uprightness.items():
         if not s.is_number:
-            name = f"{owner.split('.', 1)[1]}_flat"
+            name = f"{owner.name}_flat"
             context.event(name, s - FLAT)
-            found[name] = owner
+            found[name] = str(owner)
     return found

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from torseur.dynamics.constraints.rows import Owner
 from torseur.emit.interface import Argument
 from torseur.errors import Location
 from torseur.simulation.results.channels import Role
@@ -20,11 +21,13 @@ from torseur.simulation.solvers.problem import ProblemShape
 __all__ = [
     "AccountFacts",
     "BalanceFacts",
+    "DryFacts",
     "HeldFacts",
     "PlantFacts",
     "Quantity",
     "RowFacts",
     "SampleFacts",
+    "SidedFacts",
     "SlipFacts",
     "SwitchFacts",
 ]
@@ -59,18 +62,41 @@ class SampleFacts:
 
 
 @dataclass(frozen=True)
+class DryFacts:
+    """Dry friction of a load, by name: the place of its mode in m, and of its row."""
+
+    name: str
+    mode: int
+    row: int
+
+
+@dataclass(frozen=True)
+class SidedFacts:
+    """A contact or stop, by name: the places of its modes in m (closed, being hit), and of the row that pushes."""
+
+    name: str
+    closed: int
+    hit: int
+    row: int
+
+
+@dataclass(frozen=True)
 class SlipFacts:
-    """Friction of a contact: its name, the parts of its rows along the ground, the places of its rows.
+    """Friction of a contact.
 
     Attributes:
         name: of the contact.
-        parts: of the rows along the ground, in order.
+        mode: the place in m of its mode.
+        axes: the places in m of its direction, one for each row along the ground.
+        closed: the place in m of the mode of its contact; None for one that is always closed.
         normal: the place of the row of its normal force.
         along: the places of its rows along the ground.
     """
 
     name: str
-    parts: tuple[str, ...]
+    mode: int
+    axes: tuple[int, ...]
+    closed: int | None
     normal: int
     along: tuple[int, ...]
 
@@ -80,23 +106,31 @@ class SwitchFacts:
     """The switches of a plant; see `torseur.simulation.plant.switches`.
 
     Attributes:
-        dry: loads with dry friction, by name.
-        sided: contacts and stops, by name.
-        dry_rows, sided_rows: the places of their rows.
+        first: the place of the first event of a switch; those of `dry`, `sided` and `slips` follow in this order.
+        dry: loads with dry friction.
+        sided: contacts and stops.
         slips: friction of contacts.
         reports: stops that are only reported, by name.
     """
 
-    dry: tuple[str, ...] = ()
-    sided: tuple[str, ...] = ()
-    dry_rows: tuple[int, ...] = ()
-    sided_rows: tuple[int, ...] = ()
+    first: int = 0
+    dry: tuple[DryFacts, ...] = ()
+    sided: tuple[SidedFacts, ...] = ()
     slips: tuple[SlipFacts, ...] = ()
     reports: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether there is anything that events decide."""
-        return bool(self.dry or self.sided or self.slips)
+        return self.count > 0
+
+    @property
+    def count(self) -> int:
+        return len(self.dry) + len(self.sided) + len(self.slips)
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """Their places in m, in the order of their events."""
+        return (*(d.mode for d in self.dry), *(s.closed for s in self.sided), *(s.mode for s in self.slips))
 
 
 @dataclass(frozen=True)
@@ -104,7 +138,7 @@ class RowFacts:
     """A constraint row: its name, who asks for it, the unit of its multiplier, whether it has a position."""
 
     name: str
-    owner: str
+    owner: Owner
     unit: str
     holonomic: bool
 

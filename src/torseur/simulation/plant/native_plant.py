@@ -25,8 +25,6 @@ from torseur.simulation.plant.facts import (
     Quantity,
     RowFacts,
     SampleFacts,
-    SlipFacts,
-    SwitchFacts,
 )
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.plant.solved import solved
@@ -136,29 +134,12 @@ def _facts_of(plant: Plant) -> PlantFacts:
         rows=tuple(RowFacts(row.name, row.owner, row.unit, row.position is not None) for row in rows.rows),
         components=tuple((tuple(some), tuple(speeds)) for some, speeds in rows.components),
         lengths=tuple(x.unit == "m/s" for x in mechanism.v),
-        switches=_switch_facts(plant),
+        switches=plant.switch_facts,
         flat=plant.built.flat,
         normals=plant.normals_read,
         always_read=frozenset(plant.always_read),
         balances=None if plant.balances is None else _balance_facts(plant.balances),
         items=plant.recorded.items,
-    )
-
-
-def _switch_facts(plant: Plant) -> SwitchFacts:
-    switches, constraints = plant.switches, plant.bench.constraints
-    dry, sided = switches.places(constraints)
-    along = zip(switches.slips, switches.along_ground(constraints), strict=True)
-    return SwitchFacts(
-        tuple(d.name for d in switches.dry),
-        tuple(s.name for s in switches.sided),
-        tuple(dry),
-        tuple(sided),
-        tuple(
-            SlipFacts(slip.name, tuple(row.part for row in slip.contact.rows), normal, tuple(rows))
-            for slip, (normal, rows) in along
-        ),
-        tuple(switches.reports),
     )
 
 

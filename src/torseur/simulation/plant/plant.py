@@ -21,6 +21,7 @@ from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute
 from torseur.simulation.blocks.input_rates import orders, symbols_in
 from torseur.simulation.blocks.parts import Parts
 from torseur.simulation.plant.balances import Balances, balances_of
+from torseur.simulation.plant.facts import SwitchFacts
 from torseur.simulation.plant.recorded import Recorded
 from torseur.simulation.plant.solved import Solved, what_was_unknown
 from torseur.simulation.plant.time_formulas import TimeFormulas
@@ -108,6 +109,11 @@ class Plant:
     def function(self, name: str, outputs: Mapping[str, Sequence[Expr]], w: GraphBlock | None = None) -> Function:
         blocks = self.blocks if w is None else sorted([*self.blocks, w], key=lambda b: ORDER.index(b.name))
         return Function(name, blocks, {n: list(x) for n, x in outputs.items() if len(x)})
+
+    @cached_property
+    def switch_facts(self) -> SwitchFacts:
+        """The switches by their places."""
+        return self.switches.facts(self.bench.constraints, self.parts.symbols, self.built.first_switch)
 
     @property
     def _z(self) -> list[Expr]:
@@ -229,7 +235,7 @@ class Plant:
         """The contacts and rolling wheels whose normal forces forces depend on -> the place of the row."""
         if self.solved.motion.normals is None:
             return {}
-        owners = [self.bench.constraints.rows[k].owner.split(".", 1)[1] for k in self.solved.motion.normals.rows]
+        owners = [self.bench.constraints.rows[k].owner.name for k in self.solved.motion.normals.rows]
         return dict(zip(owners, self.solved.motion.normals.rows, strict=True))
 
     @cached_property

@@ -28,9 +28,12 @@ class PlantRanks:
         self.plant, self.facts, self.model = plant, plant.facts, model
         facts, names, slips = plant.facts, plant.facts.held_names, plant.facts.switches.slips
         self._places = [names.index(name) for name in facts.ranks]
-        others = {*facts.ranks, *facts.shares, *(f"{slip.name}_slip_{part}" for slip in slips for part in slip.parts)}
-        self._modes = [k for k, x in enumerate(facts.held) if x.is_mode and x.name not in others]
-        self._slips = {slip.name: names.index(f"{slip.name}_slips") for slip in slips}
+        directions = {place for slip in slips for place in slip.axes}
+        others = {*facts.ranks, *facts.shares}
+        self._modes = [
+            k for k, x in enumerate(facts.held) if x.is_mode and x.name not in others and k not in directions
+        ]
+        self._slips = {slip.name: slip.mode for slip in slips}
         parameters = model.free_parameters
         self._parameters = [k for k, n in enumerate(parameters) if n in model.row_parameters]
         self._known: dict[bytes, tuple[Array, ModelError | None]] = {}

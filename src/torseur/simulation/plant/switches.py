@@ -25,7 +25,7 @@ After impacts, and after inputs, samples or parameters jump, modes are chosen an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -33,11 +33,12 @@ from torseur.describe.bodies import Coordinate
 from torseur.describe.constraints import Contact, Rolling
 from torseur.describe.fields import Scalar
 from torseur.dynamics.constraints.contact_friction import Rubbing, length_of, rubbing_of
-from torseur.dynamics.constraints.rows import Constraints, Row
+from torseur.dynamics.constraints.rows import Constraints, Owner, Row
 from torseur.dynamics.tree.coordinates import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
 from torseur.simulation.blocks.context import Context
+from torseur.simulation.plant.facts import DryFacts, SidedFacts, SlipFacts, SwitchFacts
 from torseur.simulation.plant.slips import Slip, accelerations, slip_of
 
 __all__ = ["HOLDS", "Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
@@ -96,7 +97,7 @@ class OneSided:
     name: str
     mode: Expr
     hit: Expr
-    owner: str
+    owner: Owner
     restitution: Expr
 
 
@@ -126,7 +127,7 @@ class Switches:
         if self.friction.model in laws:
             switching.friction = laws[self.friction.model]
         for name, constraint in bench.system.mechanism.constraints.items():
-            form, owner = constraint.form, f"constraints.{name}"
+            form, owner = constraint.form, Owner("constraints", name)
             if isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts):
                 restitution = form.restitution if isinstance(form, Contact) else 0.0
                 switching.switches[owner] = self._one_sided(name, owner, restitution)
@@ -137,7 +138,7 @@ class Switches:
         bench = self.context.bench
         switching, one = bench.switching, bench.system.graph.one
         for contact in rubbing_of(bench.tree):
-            owner = f"constraints.{contact.name}"
+            owner = Owner("constraints", contact.name)
             closed = switching.switches.get(owner, one)
             if self.friction.model is FrictionModel.STICK and contact.rows:
                 slip = slip_of(self.context, contact, closed)
@@ -146,7 +147,7 @@ class Switches:
             else:
                 sticks = bench.system.graph.zero
             if self.friction.model is FrictionModel.STICK or contact.rolls:
-                switching.switches |= {f"{owner}.{row.part}": sticks for row in contact.rows}
+                switching.switches |= {(owner, row.part): sticks for row in contact.rows}
         switching.contact_friction = self._rubbed
 
     def _rubbed(self, contact: Rubbing) -> Sequence[Expr] | None:
@@ -157,13 +158,13 @@ class Switches:
         if slip is not None:
             return slip.force()
         speed, bench = length_of(contact.slip), self.context.bench
-        closed = bench.switching.switches.get(f"constraints.{contact.name}", bench.system.graph.one)
+        closed = bench.switching.switches.get(Owner("constraints", contact.name), bench.system.graph.one)
         level = closed * contact.mu * contact.N / select(speed > 0.0, speed, 1.0)
         if self.friction.model is FrictionModel.SMOOTH:
             level = level * tanh(speed / self._width)
         return [-(level * s) for s in contact.slip]
 
-    def _one_sided(self, name: str, owner: str, restitution: Scalar) -> Expr:
+    def _one_sided(self, name: str, owner: Owner, restitution: Scalar) -> Expr:
         context = self.context
         mode = context.held(f"{name}_closed", 0.0, is_mode=True)
         hit = context.held(f"{name}_hit", 0.0, is_mode=True)
@@ -184,7 +185,7 @@ class Switches:
                 if self.stops.model is StopModel.REPORT:
                     self.reports[label] = gap
                     continue
-                owner = f"stops.{label}"
+                owner = Owner("stops", label)
                 mode = self._one_sided(label, owner, self.stops.restitution)
                 bench.switching.rows.append(Row(owner, "", sense * speeds[name], gap, "", mode))
 
@@ -202,7 +203,7 @@ class Switches:
         known = next((d for d in self.dry if d.name == load), None)
         if known is None:
             mode = self.context.held(f"{load}_slides", 0.0, is_mode=True)
-            row = Row(f"loads.{load}", "friction", rate, None, "", select(equal(mode, 0.0), 1.0, 0.0))
+            row = Row(Owner("loads", load), "friction", rate, None, "", select(equal(mode, 0.0), 1.0, 0.0))
             known = Dry(load, mode, level, rate, row)
             self.dry.append(known)
             self.context.bench.switching.rows.append(row)
@@ -222,9 +223,31 @@ class Switches:
         """For each slip the place of the row of its normal force, and of its rows along the ground."""
         found = []
         for slip in self.slips:
-            mine = [k for k, row in enumerate(constraints.rows) if row.owner == f"constraints.{slip.name}"]
+            mine = [k for k, row in enumerate(constraints.rows) if row.owner == Owner("constraints", slip.name)]
             found.append((mine[0], [k for k in mine if constraints.rows[k].position is None]))
         return found
+
+    def facts(self, constraints: Constraints, places: Mapping[Expr, Expr], first: int) -> SwitchFacts:
+        """Everything by its place.
+
+        Args:
+            constraints: the rows.
+            places: the symbol of a held number -> its entry in m.
+            first: the place of the first event of `event_functions`.
+        """
+        at = {symbol: entry.data[1] for symbol, entry in places.items()}
+        dry, sided = self.places(constraints)
+        along = zip(self.slips, self.along_ground(constraints), strict=True)
+        return SwitchFacts(
+            first,
+            tuple(DryFacts(d.name, at[d.mode], row) for d, row in zip(self.dry, dry, strict=True)),
+            tuple(SidedFacts(s.name, at[s.mode], at[s.hit], row) for s, row in zip(self.sided, sided, strict=True)),
+            tuple(
+                SlipFacts(s.name, at[s.mode], tuple(at[e] for e in s.direction), at.get(s.closed), normal, tuple(rows))
+                for s, (normal, rows) in along
+            ),
+            tuple(self.reports),
+        )
 
     def event_functions(self, constraints: Constraints, multipliers: Sequence[Expr]) -> dict[str, Expr]:
         """One for each switch, in the order of `dry`, `sided` and `slips`; then the stops that are reported."""

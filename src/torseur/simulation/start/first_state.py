@@ -13,6 +13,7 @@ import numpy as np
 from torseur.describe.checks.scope import Scope
 from torseur.describe.constraints import Constraint, Contact, Rolling
 from torseur.describe.evaluation import with_slipping_wheels, without_constraints
+from torseur.dynamics.constraints.rows import Owner
 from torseur.errors import Location, NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing
@@ -339,13 +340,15 @@ def _with_contacts(model: Model, study: Study, closed: Collection[str]) -> Model
 
 def _contacts(model: Model, request: StartRequest, q: Array, v: Array) -> dict[str, tuple[float, float]]:
     """Gap and its rate of each constraint that may open."""
-    table = {f"constraints.{n}": n for n, c in model.mechanism.constraints.items() if _opens(c)}
+    table = {Owner("constraints", n): n for n, c in model.mechanism.constraints.items() if _opens(c)}
     if not table:
         return {}
     rates = np.asarray(model.function("constraint_rates")(q, v, **request.keywords))
     pairs = [(row, rate) for row, rate in zip(model.constraint_rows, rates, strict=True) if row.holonomic]
     h = np.asarray(model.function("closure")(q, **request.keywords))
-    return {table[row.owner]: (gap, rate) for (row, rate), gap in zip(pairs, h, strict=True) if row.owner in table}
+    return {
+        table[row.asked_by]: (gap, rate) for (row, rate), gap in zip(pairs, h, strict=True) if row.asked_by in table
+    }
 
 
 def _touching(model: Model, request: StartRequest, q: Array, v: Array) -> list[str]:

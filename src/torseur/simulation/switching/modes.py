@@ -93,25 +93,16 @@ class Keeper:
         self.events: list[Event] = []
         self._slid: dict[int, float] = {}  # when each friction began to slide last
         self._modes: Array = np.zeros(0)  # before the first event of an instant
-        names, switches = plant.facts.held_names, plant.facts.switches
-        self._dry = [names.index(f"{name}_slides") for name in switches.dry]
-        self._closed = [names.index(f"{name}_closed") for name in switches.sided]
-        self._hit = [names.index(f"{name}_hit") for name in switches.sided]
-        labels = (*self._labels_dry, *self._labels_sided, *(f"{s.name}_friction" for s in switches.slips))
-        self._first = next((k for k, name in enumerate(plant.facts.events) if name in labels), 0)
+        switches = plant.facts.switches
+        self._dry = [d.mode for d in switches.dry]
+        self._closed = [s.closed for s in switches.sided]
+        self._hit = [s.hit for s in switches.sided]
+        self._first = switches.first
 
     @property
     def sided(self) -> range:
         """The events of switches, which are positive while modes are right."""
-        return range(self._first, self._first + len(self._dry) + len(self._closed) + len(self.slips.modes))
-
-    @property
-    def _labels_dry(self) -> list[str]:
-        return [f"{name}_friction" for name in self.facts.switches.dry]
-
-    @property
-    def _labels_sided(self) -> list[str]:
-        return list(self.facts.switches.sided)
+        return range(self._first, self._first + self.facts.switches.count)
 
     def memory(self) -> Memory:
         told = [[e.time, e.name, e.what] for e in self.events]
@@ -132,7 +123,7 @@ class Keeper:
     def begin(self, t: float, x: Array, held: Held) -> Array:
         """Choose all modes at the start; the speeds that go with them."""
         _, sided = self._look(t, x, held)
-        gaps = {s: state.gap for s, state in zip(self._labels_sided, sided, strict=True)}
+        gaps = {s: state.gap for s, state in zip((s.name for s in self.facts.switches.sided), sided, strict=True)}
         deep = [f"{name} by {-gap:.3g}" for name, gap in gaps.items() if gap < -1e-6]
         if deep:
             raise ModelError(
@@ -267,7 +258,7 @@ class Keeper:
         self.events.append(Event(t, name, what.value))
 
     def _friction(self, k: int, meeting: EventSeen) -> Response:
-        held, place, name = meeting.held, self._dry[k], self.facts.switches.dry[k]
+        held, place, name = meeting.held, self._dry[k], self.facts.switches.dry[k].name
         before = held.m[place]
         dry, _ = self._look(meeting.time, meeting.state, held)
         if before == 0.0 and self._shared(meeting.time, meeting.state, held):
@@ -303,15 +294,16 @@ class Keeper:
     def _tell_changes(self, t: float, before: Array, held: Held, skip: int = -1) -> None:
         """Tell what changed beside a mode."""
         switches = self.facts.switches
-        for place, name in zip(self._dry, switches.dry, strict=True):
-            if held.m[place] != before[place] and place != skip:
-                self._tell(t, name, Say.SLIDES if held.m[place] else Say.STICKS)
-        for place, name in zip(self._closed, switches.sided, strict=True):
-            if held.m[place] != before[place] and place != skip:
-                self._tell(t, name, Say.OPENS)
-        for k, (place, slip) in enumerate(zip(self.slips.modes, switches.slips, strict=True)):
-            if held.m[place] != before[place] and place != skip and self.slips.is_closed(k, held):
-                self._tell(t, slip.name, Say.SLIPS if held.m[place] else Say.STICKS)
+        changed = {place for place in switches.modes if held.m[place] != before[place] and place != skip}
+        for dry in switches.dry:
+            if dry.mode in changed:
+                self._tell(t, dry.name, Say.SLIDES if held.m[dry.mode] else Say.STICKS)
+        for sided in switches.sided:
+            if sided.closed in changed:
+                self._tell(t, sided.name, Say.OPENS)
+        for k, slip in enumerate(switches.slips):
+            if slip.mode in changed and self.slips.is_closed(k, held):
+                self._tell(t, slip.name, Say.SLIPS if held.m[slip.mode] else Say.STICKS)
 
     def _contact(self, k: int, meeting: EventSeen) -> Response:
         t, held, x = meeting.time, meeting.held, meeting.state
@@ -428,6 +420,6 @@ class Keeper:
             stays = k in reached and rebound == 0.0
             held.m[self._closed[k]] = float(stays)
             if closed[k] and not stays:
-                self._tell(t, self.facts.switches.sided[k], Say.OPENS)
+                self._tell(t, self.facts.switches.sided[k].name, Say.OPENS)
             elif not closed[k] and k in reached:
-                self._tell(t, self.facts.switches.sided[k], Say.CLOSES if stays else Say.REBOUNDS)
+                self._tell(t, self.facts.switches.sided[k].name, Say.CLOSES if stays else Say.REBOUNDS)

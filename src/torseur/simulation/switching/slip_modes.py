@@ -61,14 +61,13 @@ class SlipModes:
         self.decide, self.instant, self.strike = (plant.native(name) for name in ("decisions", "instant", "impact"))
         names, switches = plant.facts.held_names, plant.facts.switches
         self.slips = switches.slips
-        self.modes = [names.index(f"{s.name}_slips") for s in self.slips]
-        self.axes = [[names.index(f"{s.name}_slip_{part}") for part in s.parts] for s in self.slips]
-        self.closed = [names.index(c) if (c := f"{s.name}_closed") in names else None for s in self.slips]
+        self.modes = [s.mode for s in self.slips]
+        self.axes = [list(s.axes) for s in self.slips]
         self.shares = [names.index(name) for name in plant.facts.shares]
         half = len(plant.facts.ranks) // 2
         self._ranks = [names.index(name) for name in plant.facts.ranks[:half]]
         self._first = 4 * len(switches.dry) + 4 * len(switches.sided)
-        self.dry_rows, self.sided_rows = switches.dry_rows, switches.sided_rows
+        self.dry_rows, self.sided_rows = [d.row for d in switches.dry], [s.row for s in switches.sided]
         self.rows = [(slip.normal, slip.along) for slip in self.slips]
 
     def look(self, t: float, x: Array, held: Held) -> list[Slipping]:
@@ -78,7 +77,7 @@ class SlipModes:
         return [Slipping(row[0:2], row[2:4], row[4:6], float(row[6]), float(row[7])) for row in found]
 
     def is_closed(self, k: int, held: Held) -> bool:
-        place = self.closed[k]
+        place = self.slips[k].closed
         return place is None or held.m[place] > 0.5
 
     def sticks(self, k: int, held: Held) -> bool:

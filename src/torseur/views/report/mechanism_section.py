@@ -283,7 +283,7 @@ class MobilityPart:
             yield w.paragraph("mobility.nonholonomic", more=Value(more), coordinates=Value(found.free_coordinates))
         for key, rows in (("redundant", found.redundant), ("contradictory", found.contradictory)):
             if rows and not (key == "redundant" and found.is_singular):
-                owners = dict.fromkeys(row.owner.partition(".")[2] or row.owner for row in rows)
+                owners = dict.fromkeys(row.asked_by.name for row in rows)
                 yield w.paragraph(f"mobility.{key}", names=w.listed([Code(name) for name in owners]))
         if found.is_singular:
             yield w.paragraph("mobility.singular")
