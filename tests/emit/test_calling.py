@@ -1,5 +1,7 @@
 """Loops around compiled functions, and lanes that compute what single states do."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,37 @@ def test_a_loop_rounds_as_python_does():
     NativeLoop(summed).prepared(64, x, native)()
     NativeLoop(summed).prepared(64, x, steered, native=False)()
     assert native.tobytes() == steered.tobytes()
+
+
+STRIDE = 2
+"""A number of this module, which is a constant of the loop below."""
+
+
+def counted(n: int, y: Out) -> None:
+    for _k in range(n):
+        _add(y)
+
+
+def _add(y: Out) -> None:
+    y[0] += STRIDE
+
+
+def test_code_on_disk_is_that_of_the_loop_its_helpers_and_its_numbers(monkeypatch):
+    """Its text is not read to find it again, so what decides it must be known without."""
+
+    def counts() -> float:
+        y = np.zeros(1)
+        NativeLoop(counted).prepared(5, y)()
+        return float(y[0])
+
+    assert counts() == 10.0
+    with monkeypatch.context() as changed:
+        changed.setattr(sys.modules[__name__], "STRIDE", 3)
+        assert counts() == 15.0
+    with monkeypatch.context() as changed:
+        changed.setattr(sys.modules[__name__], "_add", _changes)
+        assert counts() == 1.0
+    assert counts() == 10.0
 
 
 def few(x: In, f: Call) -> None:

@@ -24,7 +24,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any, TypeAlias
 
@@ -37,7 +37,7 @@ from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.native import NativeFunction
 from torseur.emit.routines import Translator
 from torseur.errors import CompileError
-from torseur.graph.routine import Out, Routine
+from torseur.graph.routine import Out
 from torseur.graph.routine_syntax import Kind, kinds_of, tree_of
 
 __all__ = ["Call", "NativeLoop", "Rows"]
@@ -241,13 +241,29 @@ class NativeLoop:
 
     @cached_property
     def _library(self) -> Library:
-        texts = _Text(self.body).all()
-        key = hashlib.sha256(repr([Routine(t.body, ()).digest for t in texts.values()]).encode()).hexdigest()
+        key = hashlib.sha256(repr(_identity(self.body)).encode()).hexdigest()
         with _lock:
             if key not in _libraries:
                 name = cache.cache_key(f"loop:{key}")
-                _libraries[key] = cache.used(name, lambda _, code: link(code, ("run",)), lambda: _made(texts))
+                made = partial(_made_of, self.body)
+                _libraries[key] = cache.used(name, lambda _, code: link(code, ("run",)), made)
             return _libraries[key]
+
+
+def _identity(body: Callable[..., None]) -> list[object]:
+    """What decides the code of a loop: bytecode, kinds of arguments, numbers of its module, and what it calls.
+
+    Its text is read only where there is no code yet: that takes longer than to find the code.
+    """
+    code = body.__code__
+    known = {name: body.__globals__[name] for name in code.co_names if name in body.__globals__}
+    numbers = {name: x for name, x in known.items() if type(x) in (int, float)}
+    helpers = [_identity(f) for f in known.values() if callable(f) and hasattr(f, "__code__")]
+    return [code.co_code, code.co_consts, code.co_names, code.co_varnames, body.__annotations__, numbers, helpers]
+
+
+def _made_of(body: Callable[..., None]) -> tuple[dict[str, Any], bytes]:
+    return _made(_Text(body).all())
 
 
 def _pointer(a: Any) -> int:
