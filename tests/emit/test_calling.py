@@ -65,6 +65,7 @@ def test_code_on_disk_is_that_of_the_loop_its_helpers_and_its_numbers(monkeypatc
         changed.setattr(sys.modules[__name__], "STRIDE", 3)
         assert counts() == 15.0
     with monkeypatch.context() as changed:
+        changed.setattr(_changes, "__name__", "_add")
         changed.setattr(sys.modules[__name__], "_add", _changes)
         assert counts() == 1.0
     assert counts() == 10.0

@@ -41,7 +41,7 @@ STEP = 1e-3
 SHORT = 0.2
 """The end of short runs by error, s."""
 
-TOLD = 4.0
+TOLD = 2.0
 """What falls without friction is chaotic: until here, s, errors at the end are those of the steps."""
 
 _GROUP = 0.05

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +53,27 @@ def _described(mechanism: Mechanism) -> dict[str, Coordinate]:
 
 def numbers(model: Model, scalars: Sequence[Scalar], p: Array | None = None) -> Array:
     """Numbers and formulas of a description (..., n) at values of the parameters (..., np), by default the model's."""
+    if all(isinstance(x, (int, float)) for x in scalars):
+        batch = () if p is None else np.shape(p)[:-1]
+        return np.array(np.broadcast_to(np.array(scalars, dtype=float), (*batch, len(scalars))))
+    known = _formulas.setdefault(model, {})
+    if tuple(scalars) not in known:
+        known[tuple(scalars)] = _derived(model, scalars)
+    function, needed = known[tuple(scalars)]
+    return evaluate(function, model.values_beside((), needed) if p is None else p)[0]
+
+
+_formulas: WeakKeyDictionary[Model, dict[tuple[Scalar, ...], tuple[Function, list[str]]]] = WeakKeyDictionary()
+"""Of each model, what was asked for before: starts are asked for again by every run."""
+
+
+def _derived(model: Model, scalars: Sequence[Scalar]) -> tuple[Function, list[str]]:
+    """(parameters) -> numbers, and the parameters they need."""
     system = System(model.mechanism)
     found = [system.scalar(x) for x in scalars]
-    if p is None:
-        needed = {node.id for node in reachable(found)}
-        p = model.values_beside((), [n for n, x in zip(system.p.names, system.p, strict=True) if x.id in needed])
-    return evaluate(Function("numbers", [system.p], {"numbers": found}), p)[0]
+    needed = {node.id for node in reachable(found)}
+    names = [n for n, x in zip(system.p.names, system.p, strict=True) if x.id in needed]
+    return Function("numbers", [system.p], {"numbers": found}), names
 
 
 def start_of(model: Model) -> Array:
