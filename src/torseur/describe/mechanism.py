@@ -67,6 +67,7 @@ class Variable:
         meaning: in words.
         start: its value at the start, or where the search for one begins.
         held: whether the description names that value as the start; otherwise it may move while loops close.
+        rate_of: of a speed, the coordinate it is the rate of, if there is one.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Variable:
     meaning: str
     start: Scalar
     held: bool = False
+    rate_of: str | None = None
 
     @property
     def unit(self) -> str:
@@ -123,6 +125,11 @@ class Mechanism(Record):
     def v(self) -> tuple[Variable, ...]:
         """The speeds, in order."""
         return tuple(self._variables(speeds=True))
+
+    @property
+    def rates(self) -> dict[str, str]:
+        """Coordinates with a speed of their own -> that speed."""
+        return {x.rate_of: x.name for x in self.v if x.rate_of is not None}
 
     def names_in(self, value: Any) -> frozenset[str]:
         """Every name that formulas inside a value use, those that named quantities stand for included."""
@@ -241,7 +248,7 @@ def _named(
         is_rate = len(infos) == len(names) and not info.suffix.startswith(("v", "w"))
         name = f"d{names[k]}" if is_rate else info.suffix if owner == BASE else f"{owner}_{info.suffix}"
         start, held = _first(0.0, known.start_speed, known.guess_speed) if is_rate else (0.0, False)
-        yield Variable(name, owner, info.quantity, info.meaning, start, held)
+        yield Variable(name, owner, info.quantity, info.meaning, start, held, names[k] if is_rate else None)
 
 
 def _first(neutral: Scalar, start: Scalar | None, guess: Scalar | None) -> tuple[Scalar, bool]:

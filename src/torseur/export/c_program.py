@@ -96,13 +96,13 @@ def _ends(rod: Rod) -> tuple[Point, Point]:
 def _columns(parts: StudyParts) -> list[tuple[str, str]]:
     """Names of columns and where they are: x and y by place."""
     model, n = parts.simulation.model, parts.problem
-    nq, nv = len(model.coordinates), len(model.speeds)
+    nq, nv, rate_of = len(model.coordinates), len(model.speeds), model.mechanism.rates
     speeds, rates = [x.name for x in model.speeds], [e.name for e in parts.accelerations]
     motion = [(x.name, f"s.x[{k}]") for k, x in enumerate(model.coordinates)]
-    if all(f"d{name}" in speeds for name, _ in motion) and nq == nv:
+    if all(name in rate_of for name, _ in motion) and nq == nv:
         found = []
         for name, place in motion:
-            k = speeds.index(f"d{name}")
+            k = speeds.index(rate_of[name])
             found += [(name, place), (speeds[k], f"s.x[{nq + k}]"), (rates[k], f"y[{k}]")]
     else:
         found = motion + [(name, f"s.x[{nq + k}]") for k, name in enumerate(speeds)]

@@ -99,9 +99,8 @@ def moved(model: Model, q: Array, v: Array) -> Array:
 
 def rates_of(mechanism: Mechanism) -> dict[int, int]:
     """Place in v -> the coordinate it is the rate of, where there is one."""
-    coordinates = [x.name for x in mechanism.q]
-    pairs = ((k, x.name.removeprefix("d")) for k, x in enumerate(mechanism.v))
-    return {k: coordinates.index(name) for k, name in pairs if name in coordinates}
+    places = {x.name: k for k, x in enumerate(mechanism.q)}
+    return {k: places[x.rate_of] for k, x in enumerate(mechanism.v) if x.rate_of is not None}
 
 
 def random_coordinates(model: Model, rng: np.random.Generator, stops: tuple[Array, Array]) -> Array:

@@ -220,7 +220,7 @@ def _tied(scope: Scope) -> tuple[set[str], set[str]]:
     for constraint in mechanism.constraints.values():
         frames += _frames_of(constraint)
         if constraint.speeds is not None:
-            names |= {speed.removeprefix("d") for speed in constraint.speeds.coefficients}
+            names |= {scope.speeds[n].rate_of or n for n in constraint.speeds.coefficients if n in scope.speeds}
         names |= mechanism.names_in(constraint.zero)
         names |= mechanism.names_in(constraint.coupling.equals) if constraint.coupling is not None else frozenset()
     return {scope.frames[frame] for frame in frames if frame in scope.frames}, names

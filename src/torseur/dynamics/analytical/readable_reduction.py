@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
 from torseur.dynamics.constrained_motion.independent_speeds import (
     Independent,
-    actuated_coordinates,
+    actuated_speeds,
     independent_speeds,
     prescribed_speeds,
 )
@@ -186,8 +186,8 @@ def steady_speeds(w: Workbench) -> Workbench:
     A, nv = states.rows(_STATES), w.tree.nv
     A = A[:, _independent_rows(states.scaled(A), range(A.shape[1]))]
     places = [k for k in independent_speeds(w).places if k is not None]
-    actuated = {f"d{name}" for name in actuated_coordinates(w)}
-    fixed = [k for k in places if w.system.v.names[k] in actuated]
+    actuated = actuated_speeds(w)
+    fixed = [k for k in places if k in actuated]
     free = [k for k in range(nv) if k not in fixed]
     if _evenness(A, places) > _STEADY or comb(len(free), A.shape[1]) > _MOST_CHOICES:
         return w

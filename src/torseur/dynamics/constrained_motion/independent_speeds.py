@@ -21,7 +21,14 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, jacobian, ops
 from torseur.graph.function import reachable
 
-__all__ = ["Independent", "actuated_coordinates", "independent_speeds", "prescribed_speeds", "speed_named"]
+__all__ = [
+    "Independent",
+    "actuated_coordinates",
+    "actuated_speeds",
+    "independent_speeds",
+    "prescribed_speeds",
+    "speed_named",
+]
 
 _COMFORTABLE = 1e-2
 """Dependent speeds are sought first among those that the rows fix at least this well."""
@@ -53,9 +60,9 @@ def independent_speeds(w: Workbench) -> Independent:
 def speed_named(w: Workbench, name: str) -> int:
     """The place in v of a speed, or of the rate of a coordinate."""
     names = list(w.system.v.names)
-    for candidate in (name, f"d{name}"):
-        if candidate in names:
-            return names.index(candidate)
+    speed = w.system.mechanism.rates.get(name, name)
+    if speed in names:
+        return names.index(speed)
     near = difflib.get_close_matches(name, names, 1)
     raise ArgumentError(
         f"no speed '{name}'",
@@ -143,10 +150,17 @@ def actuated_coordinates(w: Workbench) -> list[str]:
     return []
 
 
+def actuated_speeds(w: Workbench) -> set[int]:
+    """Places in v of the rates of actuated coordinates."""
+    names = set(actuated_coordinates(w))
+    return {k for k, x in enumerate(w.system.mechanism.v) if x.rate_of in names}
+
+
 def prescribed_speeds(w: Workbench) -> set[int]:
     """Places in v of the speeds of prescribed coordinates, and of speeds that a row gives by themselves."""
     forms = [constraint.form for constraint in w.system.mechanism.constraints.values()]
-    names = {f"d{form.coordinate}" for form in forms if isinstance(form, Prescribed)}
+    rates = w.system.mechanism.rates
+    names = {rates.get(form.coordinate, "") for form in forms if isinstance(form, Prescribed)}
     names |= {
         n for form in forms if isinstance(form, SpeedRow) and len(form.coefficients) == 1 for n in form.coefficients
     }
@@ -162,10 +176,8 @@ def _chosen(w: Workbench, sampled: SampledRows) -> list[int]:
             remedy="start values of coordinates nearer to a closed position, or name the independent speeds",
             option="independent",
         )
-    names, n = w.system.v.names, w.tree.nv
-    actuated = {f"d{name}" for name in actuated_coordinates(w)}
-    given = prescribed_speeds(w)
-    wanted = sorted(range(n), key=lambda k: (k not in given, names[k] in actuated, -k))
+    n, actuated, given = w.tree.nv, actuated_speeds(w), prescribed_speeds(w)
+    wanted = sorted(range(n), key=lambda k: (k not in given, k in actuated, -k))
     dependent: list[int] = []
     for least in (_COMFORTABLE, SINGULAR):
         for k in wanted:

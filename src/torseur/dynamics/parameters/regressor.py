@@ -131,9 +131,7 @@ def _on_speed(tree: Tree, load: Load) -> int | None:
     """The speed whose friction a load is, if it is one on a coordinate with a speed of its own."""
     if not isinstance(load, (SpringDamper, Motor)) or load.coordinate is None:
         return None
-    names = [x.name for x in tree.system.mechanism.v]
-    rate = f"d{load.coordinate}"
-    return names.index(rate) if rate in names else None
+    return next((k for k, x in enumerate(tree.system.mechanism.v) if x.rate_of == load.coordinate), None)
 
 
 def _friction(tree: Tree) -> list[StandardParameter]:

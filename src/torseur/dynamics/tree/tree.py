@@ -252,10 +252,10 @@ class Tree:
 
     def speed_of(self, coordinate: str) -> int:
         """The place in v of the rate of a coordinate that has one of its own."""
-        names = [x.name for x in self.system.mechanism.v]
-        if f"d{coordinate}" not in names:
+        place = next((k for k, x in enumerate(self.system.mechanism.v) if x.rate_of == coordinate), None)
+        if place is None:
             raise ModelError(f"coordinate '{coordinate}' has no speed of its own", expected="a one-motion joint")
-        return names.index(f"d{coordinate}")
+        return place
 
     def _rotors(self) -> Iterator[Rotor]:
         system = self.system

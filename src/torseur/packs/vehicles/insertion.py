@@ -12,6 +12,7 @@ from torseur.describe.bodies import BASE, Body
 from torseur.describe.faults import guess
 from torseur.describe.fields import FrozenDict, Scalar
 from torseur.describe.formulas import Formula, normal_of
+from torseur.describe.mechanism import Variable
 from torseur.errors import ModelError
 
 __all__ = ["Inserted", "inserted"]
@@ -107,17 +108,16 @@ def _names(part: Mechanism, prefix: str, onto: str) -> _Names:
     bodies = {name: f"{prefix}_{name}" for name in part.bodies} | {BASE: onto}
     frames = {name: f"{prefix}_{name}" for name in part.frames if name not in (*part.bodies, BASE, "world")}
     coordinates = {x.name: f"{prefix}_{x.name}" for x in part.q}
-    speeds = {x.name: _speed(x.name, coordinates, prefix) for x in part.v}
+    speeds = {x.name: _speed(x, coordinates, prefix) for x in part.v}
     constraints = {name: f"{prefix}_{name}" for name in part.constraints}
     symbols = {name: f"{prefix}_{name}" for name in (*part.parameters, *part.quantities, *part.inputs)}
     symbols |= coordinates | speeds | {normal_of(n): normal_of(new) for n, new in constraints.items()}
     return _Names(bodies, frames, coordinates, speeds, constraints, symbols)
 
 
-def _speed(name: str, coordinates: Mapping[str, str], prefix: str) -> str:
+def _speed(speed: Variable, coordinates: Mapping[str, str], prefix: str) -> str:
     """The rate of a coordinate is called after it."""
-    is_rate = name.startswith("d") and name[1:] in coordinates
-    return f"d{coordinates[name[1:]]}" if is_rate else f"{prefix}_{name}"
+    return f"{prefix}_{speed.name}" if speed.rate_of is None else f"d{coordinates[speed.rate_of]}"
 
 
 def _own_names(body: Body, new: _Names) -> Body:

@@ -157,9 +157,9 @@ def _start_values(model: Model, request: StartRequest) -> tuple[StartValues, Sta
 def _place(model: Model, name: str) -> Location:
     """Where the description says how a coordinate or speed starts."""
     scope = Scope(model.mechanism)
-    is_speed = name not in scope.coordinates
-    path = scope.variable_path(scope.coordinates[name.removeprefix("d") if is_speed else name])
-    return (*path, "start_speed" if is_speed else "start")
+    speed = scope.speeds.get(name)
+    path = scope.variable_path(scope.coordinates[speed.rate_of if speed and speed.rate_of else name])
+    return (*path, "start_speed" if speed else "start")
 
 
 def _named(*found: StartValues) -> dict[str, float]:

@@ -81,7 +81,7 @@ class Symbols:
     @classmethod
     def of(cls, mechanism: Mechanism) -> Symbols:
         coordinates = {x.name for x in mechanism.q}
-        rates = {x.name: x.name[1:] for x in mechanism.v if x.name[1:] in coordinates and x.name.startswith("d")}
+        rates = {x.name: x.rate_of for x in mechanism.v if x.rate_of is not None}
         found = {name: dotted(coordinate, 1) for name, coordinate in rates.items()}
         found |= {f"d{name}": dotted(coordinate, 2) for name, coordinate in rates.items()}
         for x in mechanism.v:

@@ -134,7 +134,7 @@ class GeometryPart:
         if m.q:
             heads = ("head.coordinate", "head.unit", "head.body", "head.meaning", "head.start", "head.range")
             yield w.table("caption.coordinates", heads, [self._coordinate(x) for x in m.q])
-        own = [x for x in m.v if x.name not in {f"d{c.name}" for c in m.q}]
+        own = [x for x in m.v if x.rate_of is None]
         if own:
             rows = [(*self._named(x), (w.phrase(x.meaning),)) for x in own]
             yield w.table("caption.speeds", ("head.speed", "head.unit", "head.body", "head.meaning"), rows)
