@@ -44,3 +44,15 @@ def test_the_process_ends_with_the_block():
         process = beside.end()
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def _shared(x: int) -> int:
+    with process_beside(list, os.getpid) as beside:
+        assert beside.begin()
+        return x + (beside.end() != os.getpid())
+
+
+def test_a_process_beside_may_have_another():
+    with process_beside(list, _shared) as beside:
+        assert beside.begin(2)
+        assert beside.end() == 3

@@ -317,6 +317,14 @@ def test_what_fails_beside_the_playback_is_told_too(here, capsys, monkeypatch):
     assert [line.partition(":")[0] for line in summary(here / "a")["failures"]] == ["figures/paths.png"]
 
 
+@pytest.mark.parametrize("names_", [["overview"], ["overview", *"abcdefg"], ["vehicle", "overview"]])
+def test_figures_are_shared_so_that_each_half_has_as_much_to_do(names_):
+    first, second = results._halves(names_)
+    assert sorted(first + second) == sorted(names_)
+    weights = [sum(3 if name == "overview" else 1 for name in half) for half in (first, second)]
+    assert abs(weights[0] - weights[1]) <= 3
+
+
 def test_a_playback_that_fails_does_not_cost_the_run(here, monkeypatch):
     from torseur.views import scene
 

@@ -56,9 +56,8 @@ def process_beside(prepare: Callable[[], object], work: Callable[..., Any]) -> I
         yield None
         return
     ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(
-        target=_serve, args=(ours, theirs, prepare, work), daemon=True
-    )
+    given = ours, theirs, prepare, work
+    process = multiprocessing.get_context("fork").Process(target=_serve, args=given)
     with warnings.catch_warnings():  # of threads: those of linear algebra, which take no part in what is done there
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()

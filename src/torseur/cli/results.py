@@ -31,6 +31,7 @@ SUMMARY = "summary.json"
 PLAYBACK = "playback.html"
 INDICATORS = "indicators.csv"
 FIGURES = "figures"
+OVERVIEW = "overview"
 REPORT = "report_"
 """What the folder of a report is called, before its language."""
 _REPORT_FILE = re.compile(REPORT + r"(en|fr)/(report\.(html|tex)|figures/\w+\.pdf)")
@@ -112,7 +113,7 @@ def save_results(run: Run, study: Study, folder: Path, wanted: Wanted) -> Writte
 
 def drawing_beside(wanted: Wanted) -> AbstractContextManager[Beside | None]:
     """A process for figures, if there is something else to draw meanwhile."""
-    return process_beside(_prepare_figures, _figures) if wanted.figures and wanted.playback else nullcontext()
+    return process_beside(_prepare_figures, _figures_by_two) if wanted.figures and wanted.playback else nullcontext()
 
 
 def add_pictures(
@@ -206,11 +207,33 @@ def _prepare_figures() -> None:
         write_png(figure, io.BytesIO())
 
 
-def _figures(run: Run, stage: Path, meshes: Path) -> Written:
-    """All of them, and what came of it."""
+def _figures(run: Run, stage: Path, meshes: Path, chosen: Sequence[str] | None = None) -> Written:
+    """All of them, or those of some names, and what came of it."""
     written = Written()
-    _try("figures", written, partial(_save_figures, run, stage, written, meshes))
+    _try("figures", written, partial(_save_figures, run, stage, written, meshes, chosen))
     return written
+
+
+def _figures_by_two(run: Run, stage: Path, meshes: Path) -> Written:
+    """The same with the help of another process, which begins with all that this one has imported."""
+    first, second = _halves(list(_figures_of(run, meshes)))
+    with process_beside(list, _figures) as helper:
+        is_shared = helper is not None and helper.begin(run, stage, meshes, second)
+        written = _figures(run, stage, meshes, first if is_shared else None)
+        if helper is not None and is_shared:
+            _try("figures", written, lambda: _add(written, helper.end()))
+    return written
+
+
+def _halves(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Two lists that take about as long: the overview is worth three others."""
+    lists: tuple[list[str], list[str]] = [], []
+    weights = [0, 0]
+    for name in names:
+        k = weights.index(min(weights))
+        lists[k].append(name)
+        weights[k] += 3 if name == OVERVIEW else 1
+    return lists
 
 
 def _add(written: Written, more: Written) -> None:
@@ -218,15 +241,19 @@ def _add(written: Written, more: Written) -> None:
     written.failures += more.failures
 
 
-def _save_figures(run: Run, stage: Path, written: Written, meshes: Path) -> None:
+def _figures_of(run: Run, meshes: Path) -> dict[str, Callable[[], Any]]:
     from torseur.views.overview import draw_overview
     from torseur.views.plots import figures_to_draw
 
-    (stage / FIGURES).mkdir()
-    drawn: dict[str, Callable[[], Any]] = {"overview": partial(draw_overview, run, meshes), **figures_to_draw(run)}
-    for name, draw in drawn.items():
-        file = stage / FIGURES / f"{name}.png"
-        _try(f"{FIGURES}/{file.name}", written, partial(_save_figure, draw, file))
+    return {OVERVIEW: partial(draw_overview, run, meshes), **figures_to_draw(run)}
+
+
+def _save_figures(run: Run, stage: Path, written: Written, meshes: Path, chosen: Sequence[str] | None) -> None:
+    (stage / FIGURES).mkdir(exist_ok=True)
+    for name, draw in _figures_of(run, meshes).items():
+        if chosen is None or name in chosen:
+            file = stage / FIGURES / f"{name}.png"
+            _try(f"{FIGURES}/{file.name}", written, partial(_save_figure, draw, file))
 
 
 def _save_figure(draw: Callable[[], Any], file: Path) -> None:
