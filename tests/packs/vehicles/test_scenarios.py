@@ -139,6 +139,15 @@ def test_what_is_geared_to_the_wheels_turns_with_them(folder):
     assert applied(geared, "turn_at_constant_speed", speed=6.0).start["drotor"] == pytest.approx(80.0)
 
 
+def test_wheels_that_are_pressed_in_begin_to_roll_with_the_radius_of_their_static_load(folder):
+    """Without slip: R less a third of the deflection; the free radius would brake the car at the start."""
+    soft = {"wheel": {"stiffness": 150000}}
+    start = applied(car(folder, name="soft", axles={"front": soft, "rear": soft}), "double_turn").start
+    for wheel, arm in (("front_left", 1.4), ("rear_right", 1.2)):
+        depth = (1400.0 * arm / 2.6 / 2 + 20.0) * 9.81 / 150000
+        assert start[f"dspin_{wheel}"] == pytest.approx(start["vx"] / (0.3 - depth / 3.0), rel=1e-9)
+
+
 @pytest.mark.parametrize("ackermann", [0.0, 0.7])
 def test_wheels_behind_a_soft_column_turn_by_ackermann_too(folder, ackermann):
     column = {"ratio": 16, "inertia": 0.05, "stiffness": 200}

@@ -19,6 +19,7 @@ from torseur.describe.constraints import Coupling, Rolling
 from torseur.describe.fields import Scalar, names_in
 from torseur.describe.inertia import ten_parameters
 from torseur.describe.loads import Effort, SpringDamper
+from torseur.dynamics.loads.wheels import wheel_on_road
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
@@ -35,6 +36,8 @@ TURNING = frozenset({"revolute", "spherical", "universal", "cylindrical", "plana
 """Kinds of joints that may turn about the vertical."""
 UPRIGHT = 0.7
 """A joint turns about the vertical if the cosine of its axis with it is larger."""
+DEEPEST = 0.2
+"""How far a tread may be pressed in at rest, as a share of its radius."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Wheel:
         spin: the speed of its rotation; none if it does not spin.
         sign: 1 if that is positive rolling forward, -1 if not.
         radius, width: m; a width that is not drawn is 0.
+        rolling: the radius with which it rolls under its static load, m; a compliant tread is pressed in.
         place: of its centre, m.
         unit: the body of the unit that carries it, base or a trailer.
         is_steered: whether a coordinate that steers turns it.
@@ -59,6 +63,7 @@ class Wheel:
     spin: str | None
     sign: float
     radius: float
+    rolling: float
     width: float
     place: tuple[float, float, float]
     unit: str
@@ -160,11 +165,21 @@ class Layout:
             None if coordinate is None else f"d{coordinate}",
             1.0 if left > 0.0 else -1.0,
             self.scalar(rolling.radius),
+            self._rolling_radius(tyre.wheel, rolling),
             max(widths, default=0.0),
             (x, y, z),
             self.unit_of(body),
             any(v.owner in self._chain(body) for v in self.mechanism.q if v.name in self.steers),
         )
+
+    def _rolling_radius(self, name: str, rolling: Rolling) -> float:
+        """Of the wheel as it is described over level ground at the height zero; the free one where it is not on it."""
+        radius = self.scalar(rolling.radius)
+        if rolling.stiffness is None:
+            return radius
+        wheel = wheel_on_road(self._system, self._frames, name, rolling.model_copy(update={"road": None}))
+        found, depth = self.number(wheel.radius), -self.number(wheel.gap)
+        return found if 0.0 < depth < DEEPEST * radius else radius
 
     @property
     def own_wheels(self) -> tuple[Wheel, ...]:
@@ -281,7 +296,7 @@ class Layout:
 
     def rolling(self, speed: float) -> dict[str, float]:
         """Speeds of wheels that roll straight ahead, and of all that couplings turn with them."""
-        rates = {w.spin: w.sign * speed / w.radius for w in self.wheels if w.spin is not None}
+        rates = {w.spin: w.sign * speed / w.rolling for w in self.wheels if w.spin is not None}
         couplings = [c.coupling for c in self.mechanism.constraints.values() if c.coupling is not None]
         for _ in couplings:
             for coupling in couplings:
