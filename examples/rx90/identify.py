@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import torseur as ts
+from torseur.identification.described import save_identification
 from torseur.identification.excitation import Excitation, Limits
-from torseur.identification.saving import save_identification
 
 arm = ts.build(ts.load(Path(__file__).with_name("rx90.yaml")))
 names = [x.name for x in arm.coordinates]

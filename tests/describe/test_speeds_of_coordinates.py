@@ -1,7 +1,7 @@
 """Which speeds are the rates of coordinates, and what they are called."""
 
 from torseur.describe import Mechanism
-from torseur.model.coordinates import rates_of
+from torseur.model.rows import rates_of
 
 MIXED = Mechanism(
     name="mixed",

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from torseur.export.units import base_unit
+from torseur.export.fmu import base_unit
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 import torseur as ts
 from torseur.errors import ArgumentError
 from torseur.identification.identification import identify
-from torseur.identification.measurements import Measurements, read_measurements
-from torseur.identification.units import alike, unit_of
+from torseur.identification.measurements import Measurements, alike, read_measurements, unit_of
 
 STEP = 0.002
 TIME = np.arange(0.0, 16.0, STEP)

@@ -12,7 +12,7 @@ import pytest
 import torseur as ts
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.model import Model, Stability
-from torseur.model.coordinates import moved
+from torseur.model.rows import moved
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -9,12 +9,11 @@ from torseur.dynamics.tree.system import System
 from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Quantity
 from torseur.spatial.joints.kind import along
 from torseur.spatial.pose import Step, StepKind, product
-from torseur.views.freedoms import freedoms_of
 from torseur.views.scene.drawing import drawing_of
 from torseur.views.scheme import draw_scheme
-from torseur.views.scheme.projection import best_view
+from torseur.views.scheme.routes import best_view
 from torseur.views.skeleton import skeleton_of
-from torseur.views.values import values_for
+from torseur.views.values import freedoms_of, values_for
 
 X, Y, Z = 0, 1, 2
 

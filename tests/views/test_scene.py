@@ -19,8 +19,8 @@ from torseur.simulation.results.result import Run
 from torseur.views.run_poses import frame_poses
 from torseur.views.scene import Arrow, snapshot
 from torseur.views.scene.animation import Camera, animation_of, camera_of, quaternion_of, scene_of
+from torseur.views.scene.browser import page_with_curves
 from torseur.views.scene.drawing import drawing_of, start_of
-from torseur.views.scene.page import page_with_curves
 from torseur.views.scene.snapshot import Canvas, picture
 from torseur.views.scene.solids import arrow, ball, box, cone, cylinder, joined, pointing, tyre
 from torseur.views.scene.viser_stage import round_length

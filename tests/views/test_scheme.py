@@ -35,8 +35,7 @@ from torseur.formats import load
 from torseur.model import build
 from torseur.spatial.joints import KINDS
 from torseur.views.scheme import Picture, draw_scheme
-from torseur.views.scheme.projection import best_view, laid_out
-from torseur.views.scheme.routes import routed
+from torseur.views.scheme.routes import best_view, laid_out, routed
 from torseur.views.skeleton import Skeleton, skeleton_of
 from torseur.views.values import assembled, values_for
 

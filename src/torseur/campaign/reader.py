@@ -26,8 +26,7 @@ from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError, TorseurError
 from torseur.formats import contents
-from torseur.formats.csv_tables import columns_of, lines_of
-from torseur.formats.files import beside
+from torseur.formats.files import beside, columns_of, lines_of
 from torseur.formats.yaml.nodes import Node, Source, find, parse, plain, take_down
 from torseur.formats.yaml.short_forms import shape
 from torseur.formats.yaml.validation import each_validated, validated

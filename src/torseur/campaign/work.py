@@ -29,12 +29,12 @@ from torseur.campaign.measures import (
     unit_of,
 )
 from torseur.campaign.targets import Target, What, target_of, with_parameters
+from torseur.describe.checks import checked
 from torseur.describe.evaluation import topological_order
 from torseur.describe.faults import Fault, guess
 from torseur.describe.formulas import Formula
 from torseur.errors import MissingExtra, ModelError, TorseurError
 from torseur.graph import Function, Graph, evaluate
-from torseur.model.checked import checked
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.indicators import Measure

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 import click
 
 import torseur
-from torseur.cli.commands import Command, LazyGroup
-from torseur.cli.printing import flags_of, our_warnings, print_error
+from torseur.cli.commands import Command, LazyGroup, flags_of, our_warnings, print_error
 from torseur.errors import TorseurError
 
 __all__ = ["COMMANDS", "main", "run"]
@@ -31,21 +30,21 @@ COMMANDS = {
     "bench": Command("torseur.cli.machine", "Benchmark this machine, beside other packages if installed."),
     "campaign": Command("torseur.cli.campaign", "Run a study many times with varied values: a campaign."),
     "check": Command("torseur.cli.check", "Check a model file: what it contains, and what is wrong with it."),
-    "compare": Command("torseur.cli.compare", "Compare two runs, channel by channel."),
+    "compare": Command("torseur.cli.views", "Compare two runs, channel by channel."),
     "completion": Command("torseur.cli.starting", "Print the script that completes commands in a shell."),
     "convert": Command("torseur.cli.model_files", "Convert a model file from one format to another."),
-    "draw": Command("torseur.cli.pictures", "Draw the kinematic scheme of a mechanism."),
+    "draw": Command("torseur.cli.views", "Draw the kinematic scheme of a mechanism."),
     "equations": Command("torseur.cli.equations", "Print the equations of a mechanism, or count their operations."),
     "examples": Command("torseur.cli.starting", "List the examples that come with the package."),
-    "excite": Command("torseur.cli.excite", "Find an exciting motion for the identification of a mechanism."),
+    "excite": Command("torseur.cli.identification", "Find an exciting motion for the identification of a mechanism."),
     "export": Command("torseur.cli.export", "Write C, Python, MATLAB or an FMU of a model or study."),
-    "identify": Command("torseur.cli.identify", "Identify the parameters of a mechanism from measurements."),
+    "identify": Command("torseur.cli.identification", "Identify the parameters of a mechanism from measurements."),
     "new": Command("torseur.cli.starting", "Write a commented file to begin with."),
-    "report": Command("torseur.cli.report", "Write a report on a model, study or run: HTML, LaTeX, PDF."),
+    "report": Command("torseur.cli.views", "Write a report on a model, study or run: HTML, LaTeX, PDF."),
     "scenarios": Command("torseur.cli.scenarios", "List the scenarios of vehicles, or show one with its parameters."),
     "schema": Command("torseur.cli.model_files", "Print the JSON Schema of model or study files, for editors."),
     "simulate": Command("torseur.cli.simulate", "Simulate a study: results, audit, figures, playback."),
-    "view": Command("torseur.cli.pictures", "Show a run or a mechanism in 3-D in the browser."),
+    "view": Command("torseur.cli.views", "Show a run or a mechanism in 3-D in the browser."),
     "cache": Command("torseur.cli.machine", "Show the cache of compiled code on disk, or clear it."),
 }
 

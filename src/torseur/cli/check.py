@@ -17,7 +17,7 @@ from torseur.describe.mechanism import Mechanism
 from torseur.describe.plain_data import branches, plain_data
 from torseur.errors import ModelError
 from torseur.formats import Reading
-from torseur.model.mobility_report import MobilityReport, mobility_report
+from torseur.model.analysis import MobilityReport, mobility_report
 from torseur.simulation.study.reader import read_model
 
 __all__ = ["check"]

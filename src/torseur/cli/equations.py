@@ -157,11 +157,11 @@ def _steps(mechanism: Mechanism, quantity: str, language: str, independent: tupl
 
 
 def _groupings(mechanism: Mechanism) -> str:
+    from torseur.describe.checks import checked
     from torseur.dynamics.parameters.base_parameters import base_parameters
     from torseur.dynamics.parameters.closed_structures import closed_base_parameters
     from torseur.dynamics.parameters.groupings import closed_groupings, groupings
     from torseur.dynamics.workbench import Options, Workbench
-    from torseur.model.checked import checked
 
     bench = Workbench(checked(mechanism), Options(base_parameters=False))
     if mechanism.is_tree:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torseur.cli.commands import ModelFile, base_option, extensions_option
-from torseur.cli.printing import seconds
+from torseur.cli.commands import ModelFile, base_option, extensions_option, seconds
 from torseur.errors import ArgumentError, UnseenWarning
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Bodies, the joints that carry them, the frames and shapes on them, and the base."""
+"""Bodies, the joints that carry them, the frames and shapes on them; the base, and roads, fixed in the world."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from torseur.describe.annotations import BodyName, Symbols, Uses
+from torseur.describe.annotations import BodyName, FrameName, OnRoad, Symbols, Uses
 from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Box, Cone, Cylinder, Inertia, Sphere
 from torseur.describe.place import Place
@@ -30,6 +30,7 @@ __all__ = [
     "Joint",
     "Line",
     "Mesh",
+    "Road",
     "Shape",
     "Sphere",
     "Tyre",
@@ -257,3 +258,23 @@ class Base(Record):
     @property
     def default_names(self) -> tuple[str, ...]:
         return tuple(info.suffix for info in self.joint_kind.coordinates)
+
+
+class Road(Record):
+    """Ground over the xy plane of a frame. In its formulas x and y are the place on that plane, in metres."""
+
+    frame: FrameName = Field(WORLD, description="the road lies over its xy plane, z upwards")
+    height: OnRoad = Field(0.0, description="above that plane: formula of x, y and parameters, m")
+    adherence: OnRoad = Field(1.0, description="what the friction of tyres is multiplied by: formula of x and y")
+    smooth: bool = Field(
+        False,
+        strict=True,
+        description="true: slope and curvature of the height are continuous although its formula has if, abs, min or "
+        "max, which a rigid wheel refuses otherwise",
+    )
+    description: str | None = Field(None, max_length=500, description="what it is")
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the road is the plane itself."""
+        return self.height == 0.0

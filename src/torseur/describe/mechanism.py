@@ -11,14 +11,13 @@ from typing import Any
 from pydantic import Field, SerializeAsAny
 
 from torseur.describe.annotations import Anything
-from torseur.describe.bodies import BASE, WORLD, Axis, Base, BaseKind, Body, Coordinate
+from torseur.describe.bodies import BASE, WORLD, Axis, Base, BaseKind, Body, Coordinate, Road
 from torseur.describe.constraints import Constraint, Loop
 from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple, names_in
 from torseur.describe.formulas import normal_of
 from torseur.describe.interpolation import Lookup
 from torseur.describe.loads import Load
 from torseur.describe.lookup_tables import LookupTable
-from torseur.describe.roads import Road
 from torseur.spatial.joints import CoordinateInfo, Quantity
 
 __all__ = ["Input", "Mechanism", "NamedQuantity", "Output", "Parameter", "Variable"]

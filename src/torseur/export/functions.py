@@ -20,8 +20,8 @@ from torseur.dynamics.workbench import RANK
 from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function
 from torseur.model import Model
-from torseur.model.coordinates import limits, random_coordinates
 from torseur.model.function import ModelFunction
+from torseur.model.rows import limits, random_coordinates
 
 __all__ = [
     "Element",

@@ -5,7 +5,7 @@ from torseur.graph.calls import call
 from torseur.graph.constrained import ConstrainedSystem
 from torseur.graph.counts import Count, count, count_by_stage
 from torseur.graph.derivatives import Jacobian, Mode, adjoints, gradient, hessian, jacobian, tangents
-from torseur.graph.evaluate import evaluate
+from torseur.graph.evaluate import evaluate, substitute
 from torseur.graph.function import Function, Output, Stage
 from torseur.graph.functions import (
     absolute,
@@ -37,7 +37,6 @@ from torseur.graph.nodes import Expr, Graph, Truth
 from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
 from torseur.graph.rank import minimum_norm_solve, pseudo_inverse
 from torseur.graph.roots import newton_matrix, root
-from torseur.graph.substitution import substitute
 
 __all__ = [
     "Block",

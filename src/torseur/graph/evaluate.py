@@ -1,22 +1,26 @@
-"""The plain evaluator: NumPy, one array operation per node, no compilation.
+"""What expressions come to when numbers, or other expressions, take the place of some of their parts.
 
-It is the independent check of every emitter, and what runs where native code cannot.
+Numbers: the plain evaluator, NumPy, one array operation per node, no compilation. It is the independent check of every
+emitter, and what runs where native code cannot. Expressions: what becomes known folds away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.errors import ArgumentError
-from torseur.graph import ops
-from torseur.graph.function import Function, checked_function
-from torseur.graph.nodes import Node
+from torseur.graph import folding, ops
+from torseur.graph.folding import foreign
+from torseur.graph.function import Function, checked_function, reachable
+from torseur.graph.nodes import Expr, Node
+from torseur.graph.ops import Op
+from torseur.graph.piecewise import evaluate_piecewise
 
-__all__ = ["evaluate", "evaluate_flat", "walk"]
+__all__ = ["evaluate", "evaluate_flat", "substitute", "walk"]
 
 
 def evaluate(function: Function, *args: ArrayLike) -> tuple[NDArray[np.float64], ...]:
@@ -116,3 +120,61 @@ def _apply(node: Node, args: list[Any]) -> Any:
     if node.op is ops.PIECEWISE:
         return node.data(np.asarray(args[0]))
     return node.data.reference(args)
+
+
+_BINARY: dict[Op, Callable[[Any, Any], Any]] = {
+    ops.ADD: folding.total,
+    ops.SUB: folding.difference,
+    ops.MUL: folding.product,
+    ops.DIV: folding.quotient,
+    ops.POW: folding.power,
+    ops.AND: folding.conjunction,
+    ops.OR: folding.disjunction,
+}
+
+
+def substitute(exprs: Sequence[Expr], replacements: Mapping[Expr, Expr | float]) -> list[Expr]:
+    """The same expressions with some of their parts (symbols, usually) replaced, all at once.
+
+    >>> from torseur.graph import Graph, sin, substitute
+    >>> g = Graph()
+    >>> x, y = g.symbol("x"), g.symbol("y")
+    >>> substitute([x * sin(y), x + y], {x: 0.0})
+    [0, y]
+    """
+    if not exprs:
+        return []
+    g = exprs[0].graph
+    for e in (*exprs, *replacements):
+        if e.graph is not g:
+            raise foreign(e)
+    new: dict[int, Node] = {old.id: g.expr(value) for old, value in replacements.items()}
+    for node in reachable(exprs):
+        if node.id not in new:
+            args = tuple(new[a.id] for a in node.args)
+            same = all(a is b for a, b in zip(args, node.args, strict=True))
+            new[node.id] = node if same else _rebuilt(node, args)
+    return [new[e.id] for e in exprs]  # type: ignore[misc]
+
+
+def _rebuilt(node: Node, args: tuple[Any, ...]) -> Node:
+    op, g = node.op, node.graph
+    if op in _BINARY:
+        return _BINARY[op](*args)  # type: ignore[no-any-return]
+    if op is ops.NEG:
+        return folding.negate(args[0])
+    if op is ops.NOT:
+        return folding.negation(args[0])
+    if op in (ops.LT, ops.LE, ops.EQ):
+        return folding.compare(op, *args)
+    if op is ops.SELECT:
+        return folding.choice(*args)
+    if op in (ops.ATAN2, ops.MIN, ops.MAX):
+        return folding.binary(op, *args)
+    if op is ops.PIECEWISE:
+        return evaluate_piecewise(node.data, args[0])
+    if op is ops.CALL:
+        return g.call(node.data, args)
+    if op is ops.ITEM:
+        return args[0][node.data]  # type: ignore[no-any-return]
+    return folding.unary(op, args[0])

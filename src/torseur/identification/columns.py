@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 from torseur.describe import BASE, Variable
 from torseur.errors import ArgumentError
-from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
+from torseur.model.rows import rates_of
 from torseur.spatial.joints import Quantity
 
 __all__ = ["AXES", "EFFORTS", "Columns", "check_columns"]

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from torseur.identification.identification import Identification
 from torseur.identification.motion import Motion
 from torseur.identification.unknowns import Unknowns
-from torseur.model.coordinates import limits, rates_of
 from torseur.model.model import Model
+from torseur.model.rows import limits, rates_of
 
 __all__ = ["Advice", "advice", "essential"]
 

@@ -31,9 +31,9 @@ from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load, replace_file
 from torseur.identification.clearance import Clearance
 from torseur.identification.unknowns import BaseUnknowns
-from torseur.model.coordinates import limits as stops_of
-from torseur.model.coordinates import rates_of, start_of
 from torseur.model.model import Model, build
+from torseur.model.rows import limits as stops_of
+from torseur.model.rows import rates_of, start_of
 
 __all__ = ["Excitation", "Limits", "compare_excitations", "excite"]
 

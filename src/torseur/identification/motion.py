@@ -29,8 +29,8 @@ from torseur.identification.signals import (
     smooth_motion,
     stretches,
 )
-from torseur.model.coordinates import numbers, quaternions, rates_of, start_of, unit
 from torseur.model.model import Model
+from torseur.model.rows import numbers, quaternions, rates_of, start_of, unit
 from torseur.spatial.joints import Quantity
 
 __all__ = ["Motion", "continued", "is_wrapped", "motions_of"]

@@ -32,13 +32,12 @@ from numpy.typing import NDArray
 from torseur.describe import BASE
 from torseur.errors import ArgumentError
 from torseur.identification.columns import Columns
-from torseur.identification.measurements import Measurements
+from torseur.identification.measurements import Measurements, alike, unit_of
 from torseur.identification.motion import SHORTEST, Motion, continued, is_wrapped
 from torseur.identification.signals import derivative, motion_band, smooth
-from torseur.identification.units import alike, unit_of
 from torseur.identification.unknowns import Unknowns
-from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
+from torseur.model.rows import rates_of
 
 __all__ = [
     "Finding",

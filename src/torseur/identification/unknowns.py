@@ -39,8 +39,8 @@ from torseur.dynamics.quantities import Options, Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Function, evaluate
 from torseur.identification.motion import Motion
-from torseur.model.coordinates import rates_of
 from torseur.model.model import Model
+from torseur.model.rows import rates_of
 from torseur.packs.tyres.load import TyreLoad
 
 __all__ = [

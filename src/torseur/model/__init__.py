@@ -3,8 +3,7 @@
 from torseur.model.analysis import assemble, equilibrium, linearise
 from torseur.model.assembly import Assembled, Closing
 from torseur.model.equations import Equations, equations
-from torseur.model.equations.kane import KaneSteps, kane_steps
-from torseur.model.equations.lagrange import LagrangeSteps, lagrange_steps
+from torseur.model.equations.kane_lagrange import KaneSteps, LagrangeSteps, kane_steps, lagrange_steps
 from torseur.model.equilibria import Balance, Equilibrium
 from torseur.model.linearisation import Linearised
 from torseur.model.mobility import Mobility

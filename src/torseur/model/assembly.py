@@ -25,9 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.dynamics.constraints.closing import Attempt, NumericRows, Patience, newton
 from torseur.dynamics.constraints.rank import rank_over
 from torseur.errors import ArgumentError, NumericalError
-from torseur.model.coordinates import moved, numbers, start_of, unit
 from torseur.model.function import array_of, check_names
-from torseur.model.rows import ConstraintRow, numeric_rows
+from torseur.model.rows import ConstraintRow, moved, numbers, numeric_rows, start_of, unit
 from torseur.spatial.joints import Quantity
 
 if TYPE_CHECKING:

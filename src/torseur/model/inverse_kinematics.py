@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.tree.kinematics import Axes
 from torseur.errors import ArgumentError, NumericalError
-from torseur.model.coordinates import is_of_base, limits, moved, random_coordinates, rates_of, start_of, unit
+from torseur.model.rows import is_of_base, limits, moved, random_coordinates, rates_of, start_of, unit
 
 if TYPE_CHECKING:
     from torseur.model.model import Model

@@ -25,10 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model.assembly import coordinates_from, speeds_from
-from torseur.model.coordinates import rates_of
 from torseur.model.function import check_names
 from torseur.model.modes import Mode, Stability, modes_of, stability_of, table_of
-from torseur.model.rows import numeric_rows
+from torseur.model.rows import numeric_rows, rates_of
 
 if TYPE_CHECKING:
     from torseur.model.model import Model

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.constraints.rank import ClosedStates, dependent_columns, followers, rank_here, redundant_rows
 from torseur.model.assembly import Attempt, Closing, Loops, coordinates_from
-from torseur.model.coordinates import moved
-from torseur.model.rows import ConstraintRow, numeric_rows, owners_in_words
+from torseur.model.rows import ConstraintRow, moved, numeric_rows, owners_in_words
 
 if TYPE_CHECKING:
     from torseur.model.model import Model

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from torseur.describe import Formula, Mechanism, Variable
+from torseur.describe.checks import checked
 from torseur.describe.plain_data import canonical
 from torseur.dynamics.constraints.rows import Owner
 from torseur.dynamics.parameters.dependence import Identifiable, identifiable
@@ -35,15 +36,13 @@ from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.emit.store import Store
 from torseur.errors import ArgumentError, MissingValue
 from torseur.model.assembly import Assembled, Closing, assembled
-from torseur.model.checked import checked
-from torseur.model.coordinates import stacked_regressor
 from torseur.model.equilibria import Equilibrium, equilibrium_of
 from torseur.model.function import ModelFunction, QuickByFrame, array_of, check_names
 from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.linearisation import Linearised, linearised
 from torseur.model.mobility import Mobility, mobility
 from torseur.model.operational_space import operational_space
-from torseur.model.rows import ConstraintRow, Ranks, Structure, structure_of
+from torseur.model.rows import ConstraintRow, Ranks, Structure, stacked_regressor, structure_of
 
 __all__ = ["Model", "ModelFunction", "build"]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import NumericalError, choice
-from torseur.model.coordinates import limits, moved, random_coordinates
+from torseur.model.rows import limits, moved, random_coordinates
 
 if TYPE_CHECKING:
     from torseur.model.model import Model

@@ -19,7 +19,7 @@ from torseur.views.report.document import Block, Bullets, Figure, Language, Line
 from torseur.views.report.html import blocks_html
 from torseur.views.report.mechanism_section import GeometryPart, MechanismPart
 from torseur.views.report.pictures import Plotted, localised
-from torseur.views.report.results_section import audit_blocks
+from torseur.views.report.study_section import audit_blocks
 from torseur.views.report.words import Words
 
 __all__ = ["audit_html", "linearised_html", "mechanism_html", "mobility_html", "run_html"]

@@ -20,12 +20,10 @@ from torseur.dynamics.tree.system import System
 from torseur.errors import NumericalError
 from torseur.graph import Expr
 from torseur.spatial.joints import JointKind
-from torseur.spatial.joints.prismatic import PRISMATIC
-from torseur.spatial.joints.revolute import REVOLUTE
+from torseur.spatial.joints.one_axis import PRISMATIC, REVOLUTE
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector
-from torseur.views.freedoms import Freedoms, freedoms_of
-from torseur.views.values import Values
+from torseur.views.values import Freedoms, Values, freedoms_of
 
 __all__ = ["Joint", "Link", "Path", "Skeleton", "Wheel", "skeleton_of"]
 

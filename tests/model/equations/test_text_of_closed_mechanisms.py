@@ -10,7 +10,7 @@ from support.emitted_code import CFunction, run_python
 from support.example_files import without_tyres
 from support.sweeps import mostly_slow
 from torseur.graph import Role
-from torseur.model.coordinates import start_of
+from torseur.model.rows import start_of
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 

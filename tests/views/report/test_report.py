@@ -15,11 +15,10 @@ from torseur.errors import ArgumentError, MissingExtra
 from torseur.simulation.study.study import Study
 from torseur.views.report import report
 from torseur.views.report.build import document_of
-from torseur.views.report.diagram import draw_diagram
+from torseur.views.report.diagram import MECHANISM, draw_diagram, wiring
 from torseur.views.report.document import Equation, Figure, Language, Section, Table
 from torseur.views.report.html import to_html
 from torseur.views.report.latex import to_latex_document, to_latex_math
-from torseur.views.report.wiring import MECHANISM, wiring
 from torseur.views.report.words import Words
 from torseur.views.scheme.svg import Polyline
 from torseur.views.scheme.svg import Words as Signs

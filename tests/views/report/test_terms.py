@@ -23,12 +23,11 @@ from torseur.views.plots.vehicle import OF_WHEELS
 from torseur.views.plots.words import QUANTITIES, axis_label
 from torseur.views.report.citations import REFERENCES, USES
 from torseur.views.report.document import Code, Language, Text
-from torseur.views.report.kinds import KINDS
 from torseur.views.report.math import parsed
 from torseur.views.report.phrases import AXES, PHRASES, is_known, translated
 from torseur.views.report.terms import TERMS
 from torseur.views.report.typography import NARROW, NO_BREAK, digits_of, set_words
-from torseur.views.report.words import Words
+from torseur.views.report.words import KINDS, Words
 
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "torseur" / "views" / "report"
 EVERY = {**TERMS, **{f"{family}.{kind}": term for family, kinds in KINDS.items() for kind, term in kinds.items()}}

@@ -31,7 +31,7 @@ from torseur.dynamics.tree.kinematics import FrameState, Kinematics
 from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ModelError
 from torseur.graph import Expr, jacobian, substitute, tangents
-from torseur.spatial.joints.closure import Closing
+from torseur.spatial.joints.kind import Closing
 from torseur.spatial.motion import Wrench
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, dot

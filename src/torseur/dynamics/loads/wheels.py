@@ -26,10 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from torseur.describe.bodies import Road
 from torseur.describe.constraints import Rolling
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula, normal_of
-from torseur.describe.roads import Road
 from torseur.dynamics.tree.kinematics import FrameState, Kinematics
 from torseur.dynamics.tree.system import System
 from torseur.errors import ModelError

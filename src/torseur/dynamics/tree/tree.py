@@ -33,7 +33,7 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, tangents
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import JointKind
-from torseur.spatial.joints.fixed import FIXED
+from torseur.spatial.joints.one_axis import FIXED
 from torseur.spatial.motion import Motion
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector

@@ -31,8 +31,7 @@ from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Mechanism
 from torseur.errors import ModelError
 from torseur.extensions import Kinds
-from torseur.formats.csv_tables import table_in_file
-from torseur.formats.files import beside, contents
+from torseur.formats.files import beside, contents, table_in_file
 from torseur.formats.yaml.layers import LIKE_KEY, LONGEST_LINE, joined, moved, with_parameters
 from torseur.formats.yaml.nodes import Node, Source, parse, placed, plain, take_down
 from torseur.formats.yaml.short_forms import shape, shape_load

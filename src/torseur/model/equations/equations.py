@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from torseur.describe import Mechanism
+from torseur.describe.checks import checked
 from torseur.describe.faults import guess
 from torseur.dynamics.quantities import QUANTITIES, Options, function_of, options_of
 from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.emit.text import LANGUAGES, to_c, to_julia, to_latex, to_listing, to_matlab, to_python
 from torseur.errors import ArgumentError, TorseurError
 from torseur.graph import Count, Function, Stage, count, count_by_stage
-from torseur.model.checked import checked
 from torseur.model.equations.closed_form import Closed, closed_form
 from torseur.model.equations.collected_terms import terms_of
 from torseur.model.equations.notation import latex_symbols

@@ -10,11 +10,10 @@ from typing import ClassVar
 from pydantic import Field
 
 from torseur.describe.annotations import FrameName, OnRoad
-from torseur.describe.bodies import WORLD
+from torseur.describe.bodies import WORLD, Road
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.lookup_tables import LookupTable
-from torseur.describe.roads import Road
 
 __all__ = ["Height", "MadeRoad", "Patch", "RoadKind", "text"]
 

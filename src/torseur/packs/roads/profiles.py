@@ -31,7 +31,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.fields import Number
 from torseur.describe.lookup_tables import LookupTable
 from torseur.errors import ModelError
-from torseur.formats.csv_tables import table_in_file
+from torseur.formats.files import table_in_file
 from torseur.packs.roads.kind import Height, RoadKind
 
 __all__ = ["CLASSES", "HeightMap", "Iso8608", "Profile", "enveloped", "iso_8608_profiles"]

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.annotations import Anything, KindOf, Positional, SignalTriple
-from torseur.describe.bodies import Body, Frame, Shape
+from torseur.describe.bodies import Body, Frame, Road, Shape
 from torseur.describe.constraints import Constraint, Loop
 from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Inertia
@@ -20,7 +20,6 @@ from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.describe.lookup_tables import LookupTable
 from torseur.describe.mechanism import Input, NamedQuantity, Output, Parameter
-from torseur.describe.roads import Road
 from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import RoadKind
 from torseur.packs.tyres import LAWS, TyreLaw

@@ -25,12 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from torseur.describe import Mechanism
-from torseur.describe.bodies import BASE
+from torseur.describe.bodies import BASE, Road
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, StandardInertia
 from torseur.describe.loads import KINDS, Load
-from torseur.describe.roads import Road
 from torseur.errors import ModelError
 from torseur.packs.tyres import TyreLaw
 from torseur.packs.tyres.load import TyreLoad

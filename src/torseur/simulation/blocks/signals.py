@@ -19,7 +19,7 @@ from torseur.describe.annotations import Anything
 from torseur.describe.fields import Number, Scalar
 from torseur.describe.formulas import Formula
 from torseur.errors import ModelError
-from torseur.formats.csv_tables import columns_of, lines_of
+from torseur.formats.files import columns_of, lines_of
 from torseur.graph import Expr, Interpolation, Outside, Piecewise, exp, log, maximum, minimum, select, sin, table
 from torseur.graph.piecewise import evaluate_piecewise
 from torseur.simulation.blocks.base import Block

@@ -8,8 +8,7 @@ from torseur.dynamics.constraints.closing import NumericRows
 from torseur.dynamics.constraints.rank import ClosedStates
 from torseur.errors import ModelError
 from torseur.model import Model
-from torseur.model.coordinates import moved
-from torseur.model.rows import undetermined
+from torseur.model.rows import moved, undetermined
 from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.solvers.problem import Array, Held
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from torseur.describe.checks import checked
 from torseur.describe.faults import guess
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError
 from torseur.model import build
-from torseur.model.checked import checked
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.plant.construction import PlantRequest, Settings
 from torseur.simulation.plant.native_plant import NativePlant

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torseur.describe.checks import checked
 from torseur.errors import ArgumentError, ModelError, NumericalError
-from torseur.model.checked import checked
 from torseur.model.function import array_of, check_names
 from torseur.simulation.blocks.tables_of_others import columns_of
 from torseur.simulation.run.simulation import Simulation

@@ -17,9 +17,9 @@ from torseur.dynamics.constraints.rows import Owner
 from torseur.errors import Location, NumericalError
 from torseur.model import Model, build
 from torseur.model.assembly import Closing
-from torseur.model.coordinates import numbers, quaternions
 from torseur.model.equilibria import Equilibrium
 from torseur.model.modes import Stability
+from torseur.model.rows import numbers, quaternions
 from torseur.simulation.solvers.problem import Array
 from torseur.simulation.start.branches import nearly_moves, singular_runs, speeds_of_a_motion
 from torseur.simulation.start.consistent import StartValues, consistent

@@ -1,16 +1,9 @@
-"""The joint kinds. To add one to the core: write its file, add it to `KINDS`; packages: `torseur.extensions`."""
+"""The joint kinds. To add one to the core: write its class, add it to `KINDS`; packages: `torseur.extensions`."""
 
 from torseur.extensions import Kinds
-from torseur.spatial.joints.cylindrical import CYLINDRICAL
-from torseur.spatial.joints.fixed import FIXED
-from torseur.spatial.joints.free import FREE, FREE_RPY
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity
-from torseur.spatial.joints.planar import PLANAR
-from torseur.spatial.joints.prismatic import PRISMATIC
-from torseur.spatial.joints.revolute import REVOLUTE
-from torseur.spatial.joints.screw import SCREW
-from torseur.spatial.joints.spherical import SPHERICAL
-from torseur.spatial.joints.universal import UNIVERSAL
+from torseur.spatial.joints.one_axis import CYLINDRICAL, FIXED, PRISMATIC, REVOLUTE, SCREW
+from torseur.spatial.joints.several_axes import FREE, FREE_RPY, PLANAR, SPHERICAL, UNIVERSAL
 
 _CORE = {
     kind.name: kind

@@ -1,4 +1,4 @@
-"""What a joint kind is: the names of its coordinates and speeds, and the algebra of its motion.
+"""What a joint kind is: the names of its coordinates and speeds, the algebra of its motion, and what it forbids.
 
 A joint takes its frame *a* (fixed in the parent) to its frame *b* (fixed in the child). With coordinates q and speeds
 v:
@@ -7,6 +7,12 @@ v:
 - the velocity of b relative to a, (linear; angular) of b's origin in b's axes, is ``S(q) v``; its derivative, in b's
   axes, is ``S(q) vdot + c(q, v)``;
 - ``dq/dt = rates(q, v)``; q and v have different lengths where a quaternion is involved.
+
+A cut joint has no coordinates; its equations of closure say where frame b may be, seen from frame a, by the entries of
+the relative pose (R, P). Beside each equation stands its rate as a product with the relative velocity of b, (V; w) in
+the axes of a, so that its multiplier is a force or torque on b:
+
+    d/dt P = V        d/dt R = [w]x R, hence d/dt R_ij = w . (column j of R  x  axis i)
 """
 
 from __future__ import annotations
@@ -19,12 +25,98 @@ from enum import Enum
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints.closure import Closing
-from torseur.spatial.motion import Motion
+from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.pose import Pose
-from torseur.spatial.vectors import Vector
+from torseur.spatial.vectors import Vector, cross
 
-__all__ = ["CoordinateInfo", "JointKind", "Quantity", "along", "unturned"]
+__all__ = [
+    "Closing",
+    "CoordinateInfo",
+    "JointKind",
+    "Quantity",
+    "along",
+    "no_shift",
+    "no_tilt",
+    "no_turn",
+    "square_axes",
+    "together",
+    "unturned",
+]
+
+_AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Closing:
+    """One equation, value = 0: along which axis of a it pushes or about which it turns; rate = dot((V; w), wrench).
+
+    `value` is in metres if it is a force, without unit (an angle, nearby) if it is a torque.
+    """
+
+    part: str
+    value: Expr
+    wrench: Wrench
+
+    @property
+    def is_torque(self) -> bool:
+        return self.wrench.force.is_zero
+
+
+def _force(part: str, value: Expr, force: Vector) -> Closing:
+    return Closing(part, value, Wrench(force, Vector.zero(value.graph)))
+
+
+def _torque(part: str, value: Expr, torque: Vector) -> Closing:
+    return Closing(part, value, Wrench(Vector.zero(value.graph), torque))
+
+
+def _entry(pose: Pose, i: int, j: int) -> tuple[Expr, Vector]:
+    """R_ij and the gradient of its rate by w."""
+    return pose.R[i][j], cross(pose.R.T[j], Vector.unit(pose.graph, i))
+
+
+def no_shift(pose: Pose, *axes: int) -> list[Closing]:
+    """b's origin stays on a's, along these axes of a."""
+    return [_force(_AXES[k], pose.P[k], Vector.unit(pose.graph, k)) for k in axes]
+
+
+def no_tilt(pose: Pose) -> list[Closing]:
+    """b's z stays along a's z: its x and y parts vanish, held by torques about y and x of a."""
+    found = []
+    for part, i, sense in (("about_x", 1, -1.0), ("about_y", 0, 1.0)):
+        value, torque = _entry(pose, i, 2)
+        found.append(_torque(part, sense * value, sense * torque))
+    return found
+
+
+def no_turn(pose: Pose) -> list[Closing]:
+    """The axes of b stay those of a: the antisymmetric part of R vanishes."""
+    found = []
+    for part, i, j in (("about_x", 2, 1), ("about_y", 0, 2), ("about_z", 1, 0)):
+        (one, by_one), (other, by_other) = _entry(pose, i, j), _entry(pose, j, i)
+        found.append(_torque(part, 0.5 * (one - other), 0.5 * (by_one - by_other)))
+    return found
+
+
+def square_axes(pose: Pose) -> list[Closing]:
+    """b's y stays square to a's x: what is left of the turn about z in a Hooke joint."""
+    value, torque = _entry(pose, 0, 1)
+    return [_torque("about_z", -value, -torque)]
+
+
+def together(pose: Pose, pitch: Expr, sine: Expr, cosine: Expr) -> Closing:
+    """The turn about z follows the shift along it: pitch times sin(turn - shift / pitch) vanishes.
+
+    Args:
+        pose: of b in a.
+        pitch: m/rad.
+        sine: of shift / pitch.
+        cosine: of shift / pitch.
+    """
+    (s, by_s), (c, by_c) = _entry(pose, 1, 0), _entry(pose, 0, 0)
+    along = s * sine + c * cosine  # = cos(turn - shift / pitch)
+    force, torque = along * Vector.unit(pose.graph, 2), -pitch * (cosine * by_s - sine * by_c)
+    return Closing("z", -pitch * (s * cosine - c * sine), Wrench(force, torque))
 
 
 class Quantity(Enum):

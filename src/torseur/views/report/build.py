@@ -18,8 +18,7 @@ from torseur.views.report.equations_section import EquationsPart
 from torseur.views.report.html import to_html
 from torseur.views.report.latex import to_latex_document
 from torseur.views.report.mechanism_section import MechanismPart, MobilityPart
-from torseur.views.report.results_section import AuditPart, ResultsPart
-from torseur.views.report.study_section import MethodPart, StudyPart
+from torseur.views.report.study_section import AuditPart, MethodPart, ResultsPart, StudyPart
 from torseur.views.report.typst import to_pdf
 from torseur.views.report.words import Words
 

@@ -1,25 +1,105 @@
 """The block diagram of a study: signals from the left through controllers into the mechanism, sensors below it.
 
-Blocks stand in columns, each to the right of what it uses; the mechanism is the last column. Blocks that are fed by the
-mechanism alone and feed others (sensors) stand in a row below, on the way back. Every wire is one line, with its
-signals beside it.
+First what is connected to what: blocks, the mechanism, and the signals between them. Blocks stand in columns, each to
+the right of what it uses; the mechanism is the last column. Blocks that are fed by the mechanism alone and feed others
+(sensors) stand in a row below, on the way back. Every wire is one line, with its signals beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from torseur.describe.annotations import FoundName, Thing, walk
+from torseur.describe.fields import names_in
 from torseur.emit.text.unicode_names import unicode_symbol
+from torseur.simulation.blocks import Block
+from torseur.simulation.blocks.actuation import Controller, Force
 from torseur.simulation.study.study import Study
 from torseur.views.report.document import Code, Text
 from torseur.views.report.pictures import Drawn
-from torseur.views.report.wiring import MECHANISM, Wire, Wiring, wiring
 from torseur.views.report.words import Words
-from torseur.views.scheme.labels import width_of
-from torseur.views.scheme.svg import Sheet, Style
+from torseur.views.scheme.svg import Sheet, Style, width_of
 
-__all__ = ["MOST_BLOCKS", "draw_diagram"]
+__all__ = ["MECHANISM", "MOST_BLOCKS", "Wire", "Wiring", "draw_diagram", "wiring"]
+
+MECHANISM = ""
+"""The name of the mechanism among blocks, which all have one."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """Signals from one block to another."""
+
+    source: str
+    target: str
+    signals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The blocks of a study by name, and the wires between them and the mechanism."""
+
+    blocks: dict[str, Block]
+    wires: tuple[Wire, ...]
+
+    def into(self, name: str) -> tuple[Wire, ...]:
+        return tuple(wire for wire in self.wires if wire.target == name)
+
+    def out_of(self, name: str) -> tuple[Wire, ...]:
+        return tuple(wire for wire in self.wires if wire.source == name)
+
+
+def wiring(study: Study) -> Wiring:
+    """The connections of a study."""
+    blocks = {**study.inputs, **study.blocks}
+    wires: dict[tuple[str, str], list[str]] = {}
+    for name, block in blocks.items():
+        for source, signal in _taken(study, blocks, name, block):
+            _add(wires, source, name, signal)
+        for signal in _driven(study, name, block):
+            _add(wires, name, MECHANISM, signal)
+    return Wiring(blocks, tuple(Wire(*ends, tuple(signals)) for ends, signals in wires.items()))
+
+
+def _add(wires: dict[tuple[str, str], list[str]], source: str, target: str, signal: str) -> None:
+    signals = wires.setdefault((source, target), [])
+    if signal not in signals:
+        signals.append(signal)
+
+
+def _taken(study: Study, blocks: dict[str, Block], name: str, block: Block) -> Iterator[tuple[str, str]]:
+    """What a block uses: the source and the signal of each."""
+    model = study.model
+    given = [x.name for x in (*model.q, *model.v)]
+    known = {*given, *model.outputs, *model.quantities, *model.load_results, *study.outputs}
+    for used in sorted(names_in(block)):
+        if used in known:
+            yield MECHANISM, used
+        else:
+            for other in blocks:
+                if used == other or used.startswith(f"{other}_"):
+                    yield other, used
+                    break
+    if isinstance(block, Controller):  # it knows the whole state
+        yield from ((MECHANISM, signal) for signal in ("q", "v"))
+    else:
+        for found in walk(block):
+            if isinstance(found, FoundName) and found.thing in (Thing.FRAME, Thing.COORDINATE, Thing.SPEED):
+                yield MECHANISM, found.name
+    if (joint := getattr(block, "joint", None)) is not None:
+        yield MECHANISM, str(joint)
+
+
+def _driven(study: Study, name: str, block: Block) -> Iterator[str]:
+    """What of the mechanism a block drives."""
+    if name in study.model.inputs:
+        yield name
+    if isinstance(block, Controller) and block.apply:
+        yield from block.inputs or block.speeds or (f"{name}",)
+    if isinstance(block, Force):
+        yield block.speed
+
 
 MOST_BLOCKS = 24
 _INK, _FILLS = "#333333", {"plant": "#e3edf7", "block": "#ffffff", "back": "#eef5ea"}

@@ -1,4 +1,6 @@
-"""Sentences of a report in its language: terms, names, units, vectors and the data of records as lines."""
+"""Sentences of a report in its language: terms, names, units, vectors, the data of records as lines; and what joints,
+constraints, loads, blocks and methods are called, in English and French.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,144 @@ from dataclasses import dataclass
 
 from torseur.describe import BASE, WORLD, formulas
 from torseur.describe.fields import Record
-from torseur.views.report.document import Code, Formula, Inline, Language, Line, Paragraph, Strong, Table, Text, Unit
+from torseur.views.report.document import (
+    Code,
+    Formula,
+    Inline,
+    Language,
+    Line,
+    Paragraph,
+    Strong,
+    Table,
+    Term,
+    Text,
+    Unit,
+)
 from torseur.views.report.formula_math import Symbols
-from torseur.views.report.kinds import KINDS
 from torseur.views.report.math import Fenced, Math, Row, Sign, Space, parsed
 from torseur.views.report.phrases import translated
 from torseur.views.report.terms import TERMS
 from torseur.views.report.typography import set_words
 
-__all__ = ["Words", "body_name", "data_line", "joined", "unit_line", "vector"]
+__all__ = ["KINDS", "Words", "body_name", "data_line", "joined", "unit_line", "vector"]
+
+KINDS: dict[str, dict[str, Term]] = {
+    "joint": {
+        "revolute": Term("revolute", "rotoïde"),
+        "prismatic": Term("prismatic", "prismatique"),
+        "fixed": Term("fixed", "encastrement"),
+        "universal": Term("universal", "cardan"),
+        "spherical": Term("spherical", "rotule"),
+        "cylindrical": Term("cylindrical", "pivot glissant"),
+        "planar": Term("planar", "appui plan"),
+        "screw": Term("screw", "hélicoïdale"),
+        "free": Term("free", "libre"),
+        "free_rpy": Term("free (roll, pitch, yaw)", "libre (roulis, tangage, lacet)"),
+    },
+    "base": {
+        "fixed": Term("fixed", "fixe"),
+        "floating": Term("floating", "flottante"),
+        "planar": Term("planar", "mobile dans le plan"),
+        "moving": Term("moved in a given way", "animée d’un mouvement donné"),
+        "carrier": Term("carried by six massless joints", "portée par six liaisons sans masse"),
+    },
+    "constraint": {
+        "rolling": Term("rolling wheel", "roue roulante"),
+        "contact": Term("unilateral contact", "contact unilatéral"),
+        "no_side_slip": Term("no side slip", "sans glissement latéral"),
+        "speeds": Term("relation of speeds", "relation entre vitesses"),
+        "coupling": Term("coupling", "couplage"),
+        "prescribed": Term("prescribed motion", "mouvement imposé"),
+        "zero": Term("equation", "équation"),
+    },
+    "load": {
+        "spring": Term("spring, damper, friction", "ressort, amortisseur, frottement"),
+        "effort": Term("effort", "effort"),
+        "transmission": Term("inertia of a drive", "inertie d’actionneur"),
+        "motor": Term("motor", "moteur"),
+        "wrench": Term("wrench", "torseur d’action"),
+        "drag": Term("air drag", "traînée"),
+        "tyre": Term("tyre", "pneumatique"),
+        "air": Term("air forces", "efforts aérodynamiques"),
+    },
+    "block": {
+        "constant": Term("constant", "constante"),
+        "step": Term("step", "échelon"),
+        "ramp": Term("ramp", "rampe"),
+        "sine": Term("sine", "sinus"),
+        "sweep": Term("sweep", "balayage en fréquence"),
+        "spline": Term("spline", "spline"),
+        "table": Term("recorded signal", "signal enregistré"),
+        "noise": Term("noise", "bruit"),
+        "band_noise": Term("band-limited noise", "bruit à bande limitée"),
+        "formula": Term("formula", "formule"),
+        "move": Term("move", "déplacement"),
+        "trapezoid": Term("trapezoidal move", "loi trapézoïdale"),
+        "point_to_point": Term("point to point", "point à point"),
+        "line": Term("straight line", "droite"),
+        "circle": Term("circle", "cercle"),
+        "pd": Term("PD controller", "correcteur PD"),
+        "pid": Term("PID controller", "correcteur PID"),
+        "computed_torque": Term("computed torque", "couple calculé"),
+        "pd_regulator": Term("PD regulator with weights", "régulateur PD avec compensation des poids"),
+        "operational_space": Term("operational space control", "commande dans l’espace opérationnel"),
+        "resolved_acceleration": Term("resolved acceleration", "accélération résolue"),
+        "resolved_rate": Term("resolved rate", "vitesse résolue"),
+        "integral": Term("integrator", "intégrateur"),
+        "lag": Term("first-order lag", "premier ordre"),
+        "second_order": Term("second-order filter", "second ordre"),
+        "transfer_function": Term("transfer function", "fonction de transfert"),
+        "delay": Term("delay", "retard"),
+        "rate_limit": Term("rate limit", "limiteur de vitesse"),
+        "saturation": Term("saturation", "saturation"),
+        "dead_zone": Term("dead zone", "zone morte"),
+        "sampled": Term("sampled signal", "signal échantillonné"),
+        "python": Term("Python function", "fonction Python"),
+        "pose": Term("pose sensor", "capteur de situation"),
+        "velocity": Term("velocity sensor", "capteur de vitesse"),
+        "acceleration": Term("accelerometer", "accéléromètre"),
+        "imu": Term("inertial unit", "centrale inertielle"),
+        "force_sensor": Term("force sensor", "capteur d’effort"),
+        "armature": Term("electric motor", "moteur électrique"),
+        "force": Term("force", "effort"),
+        "speed_control": Term("speed control", "régulateur de vitesse"),
+        "path_follower": Term("path follower", "suivi de trajectoire"),
+        "steering_pd": Term("steering PD controller", "correcteur PD de direction"),
+        "wanted_acceleration": Term("wanted acceleration", "accélération demandée"),
+        "measured": Term("measured value", "grandeur mesurée"),
+        "encoder": Term("encoder", "codeur"),
+        "dynamometric_wheel": Term("dynamometric wheel", "roue dynamométrique"),
+        "actuator": Term("actuator", "actionneur"),
+        "external": Term("external controller", "commande externe"),
+        "crossing": Term("crossing", "franchissement"),
+        "tilt_pd": Term("tilt PD controller", "correcteur PD d’inclinaison"),
+    },
+    "solver": {
+        "dop853": Term("the method of Dormand and Prince of order 8", "la méthode de Dormand et Prince d’ordre 8"),
+        "dopri5": Term("the method of Dormand and Prince of order 5", "la méthode de Dormand et Prince d’ordre 5"),
+        "rk4": Term("the classical Runge-Kutta method of order 4", "la méthode classique de Runge-Kutta d’ordre 4"),
+        "rodas": Term("the Rosenbrock method RODAS 4(3)", "la méthode de Rosenbrock RODAS 4(3)"),
+        "newmark": Term("the method of Newmark", "la méthode de Newmark"),
+        "easydyn": Term(
+            "the method of Newmark with the step control of EasyDyn",
+            "la méthode de Newmark avec le contrôle du pas d’EasyDyn",
+        ),
+        "hht": Term("the method of Hilber, Hughes and Taylor", "la méthode de Hilber, Hughes et Taylor"),
+        "generalised_alpha": Term("the generalised-α method", "la méthode α généralisée"),
+    },
+    "tyre": {
+        "linear": Term("linear", "linéaire"),
+        "burckhardt": Term("Burckhardt", "Burckhardt"),
+        "pacejka_1987": Term("Magic Formula 1987", "Formule magique 1987"),
+        "pacejka_1989": Term("Magic Formula 1989", "Formule magique 1989"),
+        "magic_formula_52": Term("Magic Formula 5.2", "Formule magique 5.2"),
+        "magic_formula_61": Term("Magic Formula 6.1", "Formule magique 6.1"),
+        "dugoff": Term("Dugoff", "Dugoff"),
+        "tmeasy": Term("TMeasy", "TMeasy"),
+    },
+}
+"""Family -> kind -> its name. Kinds of other packages are shown under the name that files use."""
+
 
 _PIECES = re.compile(r"(\{\w+\}|\$[^$]+\$)")
 

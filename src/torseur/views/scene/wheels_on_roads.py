@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import BASE, Mechanism
+from torseur.describe.bodies import Road
 from torseur.describe.constraints import Rolling
-from torseur.describe.roads import Road
 from torseur.dynamics.loads.wheels import at_place, height_at
 from torseur.dynamics.tree.system import System
 from torseur.graph import Function, Role, evaluate

@@ -13,10 +13,8 @@ from torseur.describe import BaseKind, Formula, Mechanism
 from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError
 from torseur.spatial.joints import Quantity
-from torseur.views.scheme.labels import Label, Placed, place_labels, width_of
-from torseur.views.scheme.projection import TITLE, Layout, best_view, laid_out
-from torseur.views.scheme.routes import Route, routed
-from torseur.views.scheme.svg import Shape, Sheet, Style
+from torseur.views.scheme.routes import TITLE, Layout, Route, best_view, laid_out, routed
+from torseur.views.scheme.svg import Label, Placed, Shape, Sheet, Style, place_labels, width_of
 from torseur.views.scheme.symbols import (
     GROUND,
     INK,

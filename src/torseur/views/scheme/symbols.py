@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from torseur.views.scheme.projection import Pen
+from torseur.views.scheme.routes import Pen
 from torseur.views.scheme.svg import Array, Sheet, Style, shifted
 from torseur.views.skeleton import Joint, Wheel
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from torseur.describe import Mechanism
+from torseur.describe.bodies import Road
 from torseur.describe.faults import guess
 from torseur.describe.fields import FrozenDict, Scalar, rewritten
 from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Parameter
-from torseur.describe.roads import Road
 from torseur.errors import ArgumentError, ModelError
 from torseur.packs.roads import RoadKind
 from torseur.packs.vehicles.expansion import ROAD

@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from torseur.describe.annotations import Anything, KindOf
+from torseur.describe.bodies import Road
 from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table
-from torseur.describe.roads import Road
 from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import RoadKind
 from torseur.packs.vehicles.indicators.course import Gate

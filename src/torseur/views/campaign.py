@@ -1,4 +1,7 @@
-"""Figures of campaigns. Runs without a result are left out of curves and histograms and left white in maps."""
+"""Figures of campaigns: curves and maps, histograms, parallel coordinates, fronts, sensitivities, searches.
+
+Runs without a result are left out of curves and histograms and left white in maps.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ __all__ = [
     "search_progress",
     "sensitivity_bars",
 ]
+
 
 Array = NDArray[np.float64]
 MOST_LINES = 2000

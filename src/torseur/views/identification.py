@@ -1,4 +1,4 @@
-"""Figures of an identification."""
+"""Figures of identifications: efforts measured and predicted, residuals, estimates with their deviations."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torseur.identification.identification import Identification, Prediction
 from torseur.views.plots.style import COLOURS, FAINT, INK, new_figure, styled, title_of
 
 __all__ = ["estimates", "figures_of_identification", "prediction", "residuals"]
+
 
 MOST_ROWS = 12
 _LAGS = 40
