@@ -52,7 +52,7 @@ def test_the_command_line_starts_with_click_alone(option):
     modules = imported_by("-m", "torseur", option)
     assert "click" in modules
     assert not packages(modules) & HEAVY
-    assert not {"torseur.graph", "torseur.emit", "torseur.cli.machine", "torseur.cli.check"} & modules
+    assert not {"torseur.graph", "torseur.emit", "torseur.cli.starting", "torseur.cli.model_files"} & modules
 
 
 MODEL = """torseur: 1

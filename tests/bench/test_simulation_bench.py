@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from torseur.bench import peers, simulation, workloads
 from torseur.bench.simulation import Effort, measure
 from torseur.bench.timing import Report, Section
-from torseur.cli.machine import bench as command
+from torseur.cli.starting import bench as command
 from torseur.formats import load
 from torseur.model import build
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from support.example_files import EXAMPLES, FILES, Example
-from torseur.cli.check import check
+from torseur.cli.model_files import check
 from torseur.describe import BaseKind, Mechanism
 from torseur.describe.checks import Severity
 from torseur.describe.fields import names_in

@@ -19,7 +19,7 @@ from support.random_mechanisms import MOVING, BodyPlan, Plan
 from torseur.describe import Effort, Mechanism, Transmission
 from torseur.dynamics.analytical.kane import kane
 from torseur.dynamics.constrained_motion.closed_states import SampledRows
-from torseur.dynamics.constrained_motion.independent_speeds import actuated_coordinates, independent_speeds
+from torseur.dynamics.constrained_motion.reduction import actuated_coordinates, independent_speeds
 from torseur.dynamics.quantities import Options, function_of
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError

@@ -13,12 +13,11 @@ from torseur.errors import ArgumentError
 from torseur.simulation.results.channels import Audit, Channel, Event, Role
 from torseur.simulation.results.result import Run
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
+from torseur.views.plots.figures import LEAST, _columns, _worth_seeing
 from torseur.views.plots.panels import _apart, continuous_angles, lines_of, panels_by_unit
-from torseur.views.plots.paths import LEAST, _columns, _worth_seeing
 from torseur.views.plots.sharing import FLAT, MOST_LINES, PEAK, START, Curve, seen_range, shared_out
-from torseur.views.plots.style import COLOURS, PIECE, draw_line, new_figure
-from torseur.views.plots.words import name_label, text_label
-from torseur.views.run_poses import frame_poses
+from torseur.views.plots.style import COLOURS, PIECE, draw_line, name_label, new_figure, text_label
+from torseur.views.values import frame_poses
 
 CRANE = Mechanism(
     name="crane",

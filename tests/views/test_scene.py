@@ -16,14 +16,14 @@ from torseur.errors import ArgumentError, TorseurWarning
 from torseur.formats import load
 from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.results.result import Run
-from torseur.views.run_poses import frame_poses
 from torseur.views.scene import Arrow, snapshot
 from torseur.views.scene.animation import Camera, animation_of, camera_of, quaternion_of, scene_of
 from torseur.views.scene.browser import page_with_curves
 from torseur.views.scene.drawing import drawing_of, start_of
+from torseur.views.scene.parts import arrow, ball, box, cone, cylinder, joined, pointing, tyre
 from torseur.views.scene.snapshot import Canvas, picture
-from torseur.views.scene.solids import arrow, ball, box, cone, cylinder, joined, pointing, tyre
 from torseur.views.scene.viser_stage import round_length
+from torseur.views.values import frame_poses
 
 TIME = np.linspace(0.0, 2.0, 101)
 

@@ -28,8 +28,7 @@ from torseur.errors import ModelError, TorseurError
 from torseur.formats import contents
 from torseur.formats.files import beside, columns_of, lines_of
 from torseur.formats.yaml.nodes import Node, Source, find, parse, plain, take_down
-from torseur.formats.yaml.short_forms import shape
-from torseur.formats.yaml.validation import each_validated, validated
+from torseur.formats.yaml.short_forms import each_validated, shape, validated
 from torseur.packs.vehicles.scenarios import ChosenScenario, load_scenario
 from torseur.simulation.blocks import KINDS as BLOCKS
 from torseur.simulation.study.reader import read_study, study_of_node

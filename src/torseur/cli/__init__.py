@@ -27,9 +27,9 @@ NEW_OBJECTS = 200_000
 """After so many Python's collector looks for circles."""
 
 COMMANDS = {
-    "bench": Command("torseur.cli.machine", "Benchmark this machine, beside other packages if installed."),
+    "bench": Command("torseur.cli.starting", "Benchmark this machine, beside other packages if installed."),
     "campaign": Command("torseur.cli.campaign", "Run a study many times with varied values: a campaign."),
-    "check": Command("torseur.cli.check", "Check a model file: what it contains, and what is wrong with it."),
+    "check": Command("torseur.cli.model_files", "Check a model file: what it contains, and what is wrong with it."),
     "compare": Command("torseur.cli.views", "Compare two runs, channel by channel."),
     "completion": Command("torseur.cli.starting", "Print the script that completes commands in a shell."),
     "convert": Command("torseur.cli.model_files", "Convert a model file from one format to another."),
@@ -45,7 +45,7 @@ COMMANDS = {
     "schema": Command("torseur.cli.model_files", "Print the JSON Schema of model or study files, for editors."),
     "simulate": Command("torseur.cli.simulate", "Simulate a study: results, audit, figures, playback."),
     "view": Command("torseur.cli.views", "Show a run or a mechanism in 3-D in the browser."),
-    "cache": Command("torseur.cli.machine", "Show the cache of compiled code on disk, or clear it."),
+    "cache": Command("torseur.cli.starting", "Show the cache of compiled code on disk, or clear it."),
 }
 
 

@@ -9,10 +9,10 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.annotations import BodyName, FrameName, OnRoad, Symbols, Uses
+from torseur.describe.faults import meant
 from torseur.describe.fields import FrozenDict, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Box, Cone, Cylinder, Inertia, Sphere
 from torseur.describe.place import Place
-from torseur.describe.synonyms import meant
 from torseur.spatial.joints import KINDS, JointKind
 
 __all__ = [

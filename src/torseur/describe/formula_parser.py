@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torseur.describe.formula_words import COMPARISONS as _COMPARISONS
-from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, RESERVED, TABLE, normal_of
+from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, RESERVED, TABLE, Lookup, normal_of
 from torseur.describe.formula_words import WORDS as _WORDS
-from torseur.describe.interpolation import Lookup
 from torseur.errors import ModelError, TorseurError
 
 __all__ = ["DEEPEST", "LONGEST", "Parser", "Program", "Token"]

@@ -31,8 +31,7 @@ from typing import Any
 from pydantic_core import CoreSchema, core_schema
 
 from torseur.describe.formula_parser import DEEPEST, Parser, Program
-from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, OPERATORS, RESERVED, normal_of
-from torseur.describe.interpolation import Lookup
+from torseur.describe.formula_words import CONSTANTS, FUNCTIONS, NORMAL, OPERATORS, RESERVED, Lookup, normal_of
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, select
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import Number, Record
-from torseur.describe.interpolation import Lookup
+from torseur.describe.formula_words import Lookup
 from torseur.errors import ModelError
 from torseur.graph import Interpolation, Outside
 

@@ -14,8 +14,8 @@ from torseur.describe.annotations import Anything
 from torseur.describe.bodies import BASE, WORLD, Axis, Base, BaseKind, Body, Coordinate, Road
 from torseur.describe.constraints import Constraint, Loop
 from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple, names_in
+from torseur.describe.formula_words import Lookup
 from torseur.describe.formulas import normal_of
-from torseur.describe.interpolation import Lookup
 from torseur.describe.loads import Load
 from torseur.describe.lookup_tables import LookupTable
 from torseur.spatial.joints import CoordinateInfo, Quantity

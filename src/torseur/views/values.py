@@ -2,6 +2,8 @@
 
 Which axes a kind of joint turns about and slides along is read from its motion subspace, so a kind that somebody adds
 is drawn like those that move alike. Lengths and angles that have no value get stand-ins.
+
+Where the frames of a run are: one batch of a native function per frame.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from itertools import cycle
 from typing import Any
 
@@ -24,11 +26,14 @@ from torseur.describe.place import Place
 from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.graph import Block, Expr, Function, Graph, evaluate
+from torseur.model import Model
 from torseur.model.assembly import Closing, Loops
 from torseur.model.model import build
+from torseur.simulation.results.channels import Role
+from torseur.simulation.results.result import Run
 from torseur.spatial.joints import JointKind, Quantity
 
-__all__ = ["Freedoms", "Values", "assembled", "freedoms_of", "values_for"]
+__all__ = ["Freedoms", "Values", "assembled", "frame_poses", "freedoms_of", "mechanism_of", "model_of", "values_for"]
 
 ALL = frozenset((0, 1, 2))
 
@@ -285,3 +290,31 @@ def assembled(values: Values) -> Values:
         values.notes.append("loops and couplings do not close from this pose; the gaps are drawn")
         return values
     return replace(values, q=found.q[0])
+
+
+def mechanism_of(run: Run) -> Mechanism:
+    """The mechanism of a run, or an error that says it has none."""
+    if run.mechanism is None:
+        raise ArgumentError(
+            "this run does not say what moved", where=str(run), remedy="save the run as .nc, .csv or .res"
+        )
+    return run.mechanism
+
+
+def model_of(run: Run) -> Model:
+    """The native model of a run's mechanism, with the parameters of the run."""
+    return _model(mechanism_of(run), tuple(run.parameters.items()))
+
+
+@lru_cache(maxsize=4)
+def _model(mechanism: Mechanism, parameters: tuple[tuple[str, float], ...]) -> Model:
+    return build(mechanism, parameters=dict(parameters))
+
+
+def frame_poses(run: Run, frame: str) -> Array:
+    """The pose of a body or frame in the world at every instant (nt, 4, 4)."""
+    model = model_of(run)
+    recorded = {channel.name: channel.values for channel in run.of(Role.INPUT)}
+    inputs = {name: recorded[name] for name in model.mechanism.inputs if name in recorded}
+    poses = model.pose(run.q, frame, t=run.time, inputs=inputs or None)
+    return np.asarray(np.broadcast_to(poses, (len(run.time), 4, 4)))

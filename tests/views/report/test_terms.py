@@ -17,16 +17,15 @@ from torseur.simulation.study.study import Study
 from torseur.simulation.switching.modes import Say
 from torseur.spatial.joints import KINDS as JOINTS
 from torseur.views.plots import vehicle
-from torseur.views.plots.figures import GROUPS, VEHICLE
-from torseur.views.plots.paths import VIEWS
+from torseur.views.plots.figures import GROUPS, VEHICLE, VIEWS
+from torseur.views.plots.style import QUANTITIES, axis_label
 from torseur.views.plots.vehicle import OF_WHEELS
-from torseur.views.plots.words import QUANTITIES, axis_label
 from torseur.views.report.citations import REFERENCES, USES
 from torseur.views.report.document import Code, Language, Text
+from torseur.views.report.layout import NARROW, NO_BREAK, digits_of, set_words
 from torseur.views.report.math import parsed
 from torseur.views.report.phrases import AXES, PHRASES, is_known, translated
 from torseur.views.report.terms import TERMS
-from torseur.views.report.typography import NARROW, NO_BREAK, digits_of, set_words
 from torseur.views.report.words import KINDS, Words
 
 SOURCE = Path(__file__).resolve().parents[3] / "src" / "torseur" / "views" / "report"

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
-from torseur.dynamics.constrained_motion.independent_speeds import (
+from torseur.dynamics.constrained_motion.reduction import (
     Independent,
     actuated_speeds,
     independent_speeds,
     prescribed_speeds,
+    row_solver,
 )
-from torseur.dynamics.constrained_motion.reduction import row_solver
 from torseur.dynamics.constraints.rank import rank_over
 from torseur.dynamics.matrices import Matrix, RowSolver, transposed
 from torseur.dynamics.workbench import Workbench

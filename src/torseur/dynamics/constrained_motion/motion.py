@@ -20,16 +20,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torseur.dynamics.constrained_motion.independent_speeds import (
-    actuated_coordinates,
-    speed_named,
-)
 from torseur.dynamics.constrained_motion.normal_forces import (
     Normals,
     normals_read,
     solved_normals,
 )
-from torseur.dynamics.constrained_motion.reduction import Reduction
+from torseur.dynamics.constrained_motion.reduction import (
+    Reduction,
+    actuated_coordinates,
+    speed_named,
+)
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.constraints.rows import Constraints, Cut, cut_wrench
 from torseur.dynamics.loads.forces import Forces

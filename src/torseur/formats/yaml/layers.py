@@ -21,8 +21,7 @@ from torseur.describe.mechanism import Parameter
 from torseur.errors import ModelError
 from torseur.formats.files import Mark, beside, contents
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
-from torseur.formats.yaml.short_forms import shape
-from torseur.formats.yaml.validation import validated
+from torseur.formats.yaml.short_forms import shape, validated
 
 __all__ = ["FROM_KEY", "JOINED", "KEY", "LIKE_KEY", "LONGEST_LINE", "joined", "moved", "over", "with_parameters"]
 

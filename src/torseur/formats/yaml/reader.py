@@ -34,8 +34,7 @@ from torseur.extensions import Kinds
 from torseur.formats.files import beside, contents, table_in_file
 from torseur.formats.yaml.layers import LIKE_KEY, LONGEST_LINE, joined, moved, with_parameters
 from torseur.formats.yaml.nodes import Node, Source, parse, placed, plain, take_down
-from torseur.formats.yaml.short_forms import shape, shape_load
-from torseur.formats.yaml.validation import each_validated, validated
+from torseur.formats.yaml.short_forms import each_validated, shape, shape_load, validated
 
 __all__ = [
     "STUDY_KEY",

@@ -14,8 +14,7 @@ from torseur.formats import load
 from torseur.formats.files import contents
 from torseur.formats.yaml.nodes import Node, Source, parse, plain, take_down
 from torseur.formats.yaml.reader import Document, with_files
-from torseur.formats.yaml.short_forms import shape
-from torseur.formats.yaml.validation import validated
+from torseur.formats.yaml.short_forms import shape, validated
 from torseur.packs.tyres import LAWS, TyreLaw, load_tir
 from torseur.packs.vehicles.composition import composed, same_version
 from torseur.packs.vehicles.description import Vehicle

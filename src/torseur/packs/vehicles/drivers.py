@@ -20,8 +20,8 @@ from pydantic_core import PydanticCustomError
 
 from torseur.describe.annotations import Anything, Symbols, Uses
 from torseur.describe.fields import Scalar
+from torseur.describe.formula_words import Lookup
 from torseur.describe.formulas import Formula
-from torseur.describe.interpolation import Lookup
 from torseur.errors import ModelError
 from torseur.graph import Expr, Interpolation, atan, cos, maximum, minimum, sin
 from torseur.simulation.blocks import Block

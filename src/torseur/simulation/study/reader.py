@@ -47,8 +47,7 @@ from torseur.formats.yaml.reader import (
     whole_document,
 )
 from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
-from torseur.formats.yaml.short_forms import shape
-from torseur.formats.yaml.validation import each_validated, validated
+from torseur.formats.yaml.short_forms import each_validated, shape, validated
 from torseur.simulation.blocks import KINDS, Block, Constant, FormulaSignal, Recorded
 from torseur.simulation.study.checks import faults
 from torseur.simulation.study.study import Study, study_of_listing

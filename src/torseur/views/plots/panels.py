@@ -12,8 +12,19 @@ from numpy.typing import NDArray
 from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.results.result import Run
 from torseur.views.plots.sharing import curve_of, seen_range, shared_out
-from torseur.views.plots.style import COLOURS, DASHES, FAINT, INK, draw_line, folded, literal, new_figure, title_of
-from torseur.views.plots.words import axis_label, name_label
+from torseur.views.plots.style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    INK,
+    axis_label,
+    draw_line,
+    folded,
+    literal,
+    name_label,
+    new_figure,
+    title_of,
+)
 
 __all__ = [
     "COINCIDING",

@@ -19,9 +19,8 @@ from torseur.packs.tyres.load import TyreLoad
 from torseur.simulation.results.channels import Role
 from torseur.simulation.results.result import Run
 from torseur.views.plots.panels import COINCIDING, Line, Panel, frame_values
-from torseur.views.plots.style import COLOURS, DASHES, INK, draw_line, new_figure, styled, title_of
-from torseur.views.plots.words import axis_label
-from torseur.views.run_poses import frame_poses
+from torseur.views.plots.style import COLOURS, DASHES, INK, axis_label, draw_line, new_figure, styled, title_of
+from torseur.views.values import frame_poses
 
 __all__ = ["OF_WHEELS", "is_vehicle", "key_panels", "plot_vehicle"]
 

@@ -10,7 +10,7 @@ from html import escape
 
 from torseur.views.report import document as d
 from torseur.views.report import math as m
-from torseur.views.report.typography import NO_BREAK, Digits, plain
+from torseur.views.report.layout import NO_BREAK, Digits, plain
 from torseur.views.report.writer import MathWriter, Writer
 
 __all__ = ["blocks_html", "to_html", "to_mathml"]

@@ -10,8 +10,7 @@ import re
 
 from torseur.views.report import document as d
 from torseur.views.report import math as m
-from torseur.views.report.layout import column_shares
-from torseur.views.report.typography import NARROW, Digits, plain
+from torseur.views.report.layout import NARROW, Digits, column_shares, plain
 from torseur.views.report.writer import MathWriter, Writer
 
 __all__ = ["escaped", "to_latex_document", "to_latex_math"]

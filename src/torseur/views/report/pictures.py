@@ -14,8 +14,8 @@ from typing import Any
 
 from torseur.views.plots.style import METADATA, WIDTH, folded, styled
 from torseur.views.report.document import Language
+from torseur.views.report.layout import decimal
 from torseur.views.report.phrases import AXES, is_known, translated
-from torseur.views.report.typography import decimal
 from torseur.views.scheme.svg import Circle, Polyline, Shape, Sheet, Words
 
 __all__ = ["Drawn", "Plotted", "in_language", "localised"]

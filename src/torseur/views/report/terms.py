@@ -1,7 +1,7 @@
 """The words of reports, in English and French, side by side.
 
 ``{name}`` stands for something that is put in, ``$...$`` for a formula. Spaces before punctuation are set by
-`torseur.views.report.typography`.
+`torseur.views.report.layout`.
 """
 
 from __future__ import annotations

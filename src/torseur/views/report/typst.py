@@ -9,8 +9,7 @@ from pathlib import Path
 from torseur.errors import MissingExtra
 from torseur.views.report import document as d
 from torseur.views.report import math as m
-from torseur.views.report.layout import column_shares
-from torseur.views.report.typography import NO_BREAK, Digits, plain
+from torseur.views.report.layout import NO_BREAK, Digits, column_shares, plain
 from torseur.views.report.writer import MathWriter, Writer
 
 __all__ = ["quoted", "to_pdf", "to_typst", "to_typst_math"]

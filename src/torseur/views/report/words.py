@@ -24,10 +24,10 @@ from torseur.views.report.document import (
     Unit,
 )
 from torseur.views.report.formula_math import Symbols
+from torseur.views.report.layout import set_words
 from torseur.views.report.math import Fenced, Math, Row, Sign, Space, parsed
 from torseur.views.report.phrases import translated
 from torseur.views.report.terms import TERMS
-from torseur.views.report.typography import set_words
 
 __all__ = ["KINDS", "Words", "body_name", "data_line", "joined", "unit_line", "vector"]
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 from torseur.views.report import document as d
 from torseur.views.report import math as m
-from torseur.views.report.typography import NO_BREAK, Digits, decimal, digits_of, unit_parts
+from torseur.views.report.layout import NO_BREAK, Digits, decimal, digits_of, unit_parts
 
 __all__ = ["MathWriter", "Writer"]
 

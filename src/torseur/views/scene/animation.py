@@ -13,11 +13,10 @@ from torseur.describe import BASE, WORLD, Mechanism
 from torseur.dynamics.tree.system import System
 from torseur.errors import ArgumentError
 from torseur.simulation.results.result import Run
-from torseur.views.run_poses import frame_poses, mechanism_of
 from torseur.views.scene.drawing import drawing_of
 from torseur.views.scene.parts import Drawing, ForceArrow, Part, Point, Rod
 from torseur.views.scene.wheels_on_roads import road_parts, tyre_arrows
-from torseur.views.values import values_for
+from torseur.views.values import frame_poses, mechanism_of, values_for
 
 __all__ = [
     "FIELD_OF_VIEW",

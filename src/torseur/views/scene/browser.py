@@ -29,11 +29,9 @@ from torseur.formats import replace_file
 from torseur.simulation.results.channels import Channel
 from torseur.simulation.results.result import Run
 from torseur.spatial.joints import Quantity
-from torseur.views.plots.figures import overview_channels
+from torseur.views.plots.figures import default_frames, overview_channels
 from torseur.views.plots.panels import lines_of, panels_by_unit
-from torseur.views.plots.paths import default_frames
-from torseur.views.plots.style import COLOURS, DASHES
-from torseur.views.plots.words import text_label
+from torseur.views.plots.style import COLOURS, DASHES, text_label
 from torseur.views.scene.animation import Arrow, Scene, scene_of
 from torseur.views.scene.drawing import start_of
 from torseur.views.scene.snapshot import FILMS, film

@@ -28,11 +28,18 @@ from torseur.views.scene.parts import (
     Part,
     Point,
     Rod,
+    Triangles,
+    ball,
+    box,
+    cylinder,
     has_shapes,
+    placed_at,
+    pointing,
+    polyline,
     rim,
     shape_parts,
+    tyre,
 )
-from torseur.views.scene.solids import Triangles, ball, box, cylinder, placed_at, pointing, polyline, tyre
 from torseur.views.skeleton import Joint, Link, Skeleton, skeleton_of
 from torseur.views.values import Values, assembled, values_for
 

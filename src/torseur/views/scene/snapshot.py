@@ -24,8 +24,7 @@ from torseur.formats import replace_file
 from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS
 from torseur.views.scene.animation import FIELD_OF_VIEW, Animation, Camera, Scene, animation_of, camera_of, scene_of
-from torseur.views.scene.parts import ARROW, Array, Drawing
-from torseur.views.scene.solids import Triangles, arrow, cylinder, pointing
+from torseur.views.scene.parts import ARROW, Array, Drawing, Triangles, arrow, cylinder, pointing
 from torseur.views.scene.viser_stage import rgb, round_length
 
 __all__ = ["FILMS", "Canvas", "film", "painted", "picture", "snapshot"]

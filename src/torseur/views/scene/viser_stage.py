@@ -14,8 +14,7 @@ import numpy as np
 from torseur.errors import MissingExtra
 from torseur.views.plots.style import COLOURS as LINE_COLOURS
 from torseur.views.scene.animation import FIELD_OF_VIEW, Scene, camera_of, quaternion_of
-from torseur.views.scene.parts import ARROW, Array, Part
-from torseur.views.scene.solids import cylinder, pointing
+from torseur.views.scene.parts import ARROW, Array, Part, cylinder, pointing
 
 __all__ = ["Stage", "rgb", "round_length", "server_on"]
 

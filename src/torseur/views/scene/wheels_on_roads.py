@@ -17,10 +17,8 @@ from torseur.dynamics.tree.system import System
 from torseur.graph import Function, Role, evaluate
 from torseur.packs.tyres.load import TyreLoad
 from torseur.simulation.results.result import Run
-from torseur.views.run_poses import frame_poses, mechanism_of
-from torseur.views.scene.parts import ACCENT, ForceArrow, Part
-from torseur.views.scene.solids import Triangles
-from torseur.views.values import Values, values_for
+from torseur.views.scene.parts import ACCENT, ForceArrow, Part, Triangles
+from torseur.views.values import Values, frame_poses, mechanism_of, values_for
 
 __all__ = ["road_parts", "tyre_arrows"]
 

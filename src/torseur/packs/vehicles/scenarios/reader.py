@@ -14,8 +14,7 @@ from torseur.describe.fields import names_in
 from torseur.errors import ArgumentError
 from torseur.formats.files import contents
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
-from torseur.formats.yaml.short_forms import shape
-from torseur.formats.yaml.validation import validated
+from torseur.formats.yaml.short_forms import shape, validated
 from torseur.packs.vehicles.scenarios.description import KNOWN, Scenario
 
 __all__ = ["KEY", "load_scenario", "scenario_names", "scenario_text"]
