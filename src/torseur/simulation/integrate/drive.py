@@ -23,6 +23,9 @@ from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["Drive"]
 
+LOOK = 16
+"""Steps after which the monitor, the progress and the checkpoint are looked at, at the end of a step."""
+
 
 class Drive:
     """One run."""
@@ -45,7 +48,8 @@ class Drive:
         self._moved: Array | None = None
         self._leg: tuple[float, int] | None = None  # where a segment was left
         self._looked = clock.perf_counter()
-        self._pause = 16 if hooks.monitor or hooks.progress or hooks.checkpoint else 4096
+        self._seen = 0  # steps when we looked around last
+        self._pause = LOOK if hooks.monitor or hooks.progress or hooks.checkpoint else 4096
 
     @property
     def t(self) -> float:
@@ -129,6 +133,7 @@ class Drive:
         self._moved, self._leg, self.numbers[march.FRESH] = None, (base, count), 0.0
         for name in ("signs", "schedule", "recorder", "stepper", "counters"):
             getattr(self, name).recall(memory[name])
+        self._seen = self.counters.steps  # a checkpoint is left where we look around
 
     # -- beginnings ----------------------------------------------------------------------------------------------------
     def _begin(self) -> None:
@@ -213,7 +218,7 @@ class Drive:
         self._leg = None
         self._aim(instant, *(leg or (self.t, 0)))
         while self.t < numbers[march.INSTANT]:
-            numbers[march.MOST] = min(self.limits.steps, (self.counters.steps // self._pause + 1) * self._pause)
+            numbers[march.MOST] = min(self.limits.steps, self._seen + self._pause)
             self.stepper.ready()
             yield self.stepper.lanes
             status, numbers[march.STATUS] = int(numbers[march.STATUS]), march.AIM
@@ -229,7 +234,7 @@ class Drive:
                     numbers[march.STATUS] = march.TAKEN
             else:
                 self._moved = None
-                if not self.counters.steps & 15:
+                if self.counters.steps - self._seen >= LOOK:
                     self._look_around()
                 if status == march.PAUSED and self.counters.steps >= self.limits.steps:
                     raise End(Outcome.TOO_MANY_STEPS)
@@ -269,6 +274,7 @@ class Drive:
             self.hooks.monitor(min(self.t, self._latest()), self.x, self.stepper.held)
 
     def _look_around(self) -> None:
+        self._seen = self.counters.steps
         self._watch()
         if self.hooks.progress is not None:
             now = clock.perf_counter()
