@@ -276,12 +276,12 @@ def test_where_nothing_at_all_can_be_written_the_error_says_so(here, capsys, mon
 
 
 def test_a_format_that_fails_leaves_the_others(here, capsys, monkeypatch):
-    from torseur.simulation.results import result, table_files
+    from torseur.simulation.results import result, run_files
 
     def broken(*arguments: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setitem(result.FORMATS, ".nc", (broken, table_files.read_netcdf))
+    monkeypatch.setitem(result.FORMATS, ".nc", (broken, run_files.read_netcdf))
     assert main(["simulate", "push.yaml", "-o", "a", "--format", "nc,res", *BARE]) == simulate.UNWRITTEN
     assert names(here / "a") == {"run.res", "study.yaml", "summary.json"}
     assert "failed: run.nc: RuntimeError: two lines\n" in capsys.readouterr().err

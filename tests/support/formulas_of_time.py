@@ -3,7 +3,7 @@
 from torseur.emit import compile
 from torseur.graph import Block, Expr
 from torseur.simulation.plant.time_formulas import TimeFormulas
-from torseur.simulation.run.time_breaks import TimeBreaks
+from torseur.simulation.run.timetable import TimeBreaks
 
 
 def time_breaks(expr: Expr, t: Block) -> TimeBreaks:

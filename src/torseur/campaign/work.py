@@ -40,9 +40,8 @@ from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.indicators import Measure
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.batch import Batch, batch_in_lanes
-from torseur.simulation.run.each_run import each_run
 from torseur.simulation.run.simulation import Moved, Simulation
-from torseur.simulation.run.variants import Variants
+from torseur.simulation.run.variants import Variants, each_run
 from torseur.simulation.start.report import start_facts
 
 __all__ = ["FAILED", "OK", "OUTSIDE", "Chunk", "Work", "one_line"]

@@ -341,7 +341,7 @@ def _model_schema(markdown: bool) -> str:
 
 
 def _study_schema(markdown: bool) -> str:
-    from torseur.simulation.study.schema import study_reference, study_schema
+    from torseur.simulation.study.writer import study_reference, study_schema
 
     return study_reference() if markdown else json.dumps(study_schema(), indent=2) + "\n"
 

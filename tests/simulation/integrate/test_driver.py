@@ -16,10 +16,10 @@ from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.problem import Held, Problem
 from torseur.simulation.solvers.rosenbrock import RODAS4
 from torseur.simulation.solvers.second_order import NEWMARK
-from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 
 ADAPTIVE = [DOPRI5, DOP853, RODAS4]
 NAMED = {"ids": lambda m: m.name}

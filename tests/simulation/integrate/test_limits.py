@@ -14,7 +14,7 @@ from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling, Schedule
 from torseur.simulation.integrate.native_loop import UniformSteps
 from torseur.simulation.integrate.outcome import Outcome
-from torseur.simulation.solvers.tableaux import RK4
+from torseur.simulation.solvers.methods import RK4
 
 
 def clock(events):

@@ -9,7 +9,7 @@ import torseur as ts
 from support.example_files import FILES
 from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism, SpringDamper
-from torseur.simulation.plant import balances, solved
+from torseur.simulation.plant import balances, construction
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.results.audit import (
     Balance,
@@ -236,7 +236,7 @@ def test_a_study_may_ask_for_another_share(factor, holds):
 @pytest.fixture
 def flawed(monkeypatch):
     """Runs of mechanisms whose accelerations have a flaw."""
-    moved_by = solved.moved_by
+    moved_by = construction.moved_by
 
     def run(model, flaw, **study):
         def wrong(*arguments):
@@ -244,7 +244,7 @@ def flawed(monkeypatch):
             return replace(found, vdot=[flaw(x) for x in found.vdot])
 
         monkeypatch.setenv("TORSEUR_CACHE", "off")
-        monkeypatch.setattr(solved, "moved_by", wrong)
+        monkeypatch.setattr(construction, "moved_by", wrong)
         return ts.simulate(model, **study)
 
     return run

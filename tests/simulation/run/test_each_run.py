@@ -11,7 +11,7 @@ from torseur.campaign.description import Campaign
 from torseur.campaign.work import Work
 from torseur.describe import Effort, Mechanism
 from torseur.emit.jit import host
-from torseur.simulation.run import each_run
+from torseur.simulation.run import variants
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.variants import Variants
 from torseur.simulation.switching.modes import Keeper
@@ -36,7 +36,7 @@ RUNS = 37
 @pytest.fixture(autouse=True)
 def _in_lanes(monkeypatch):
     """Few runs are enough for lanes."""
-    monkeypatch.setattr(each_run, "FEW", 0)
+    monkeypatch.setattr(variants, "FEW", 0)
 
 
 def alone(study, starts, parameters):
@@ -98,7 +98,7 @@ def test_samples_are_taken_in_each_lane():
 
 
 def test_few_runs_do_not_wait_for_code_for_lanes(monkeypatch):
-    monkeypatch.setattr(each_run, "FEW", 4)
+    monkeypatch.setattr(variants, "FEW", 4)
     lanes = []
     monkeypatch.setattr(Simulation, "lanes", lambda self, count: lanes.append(count))
     study = ts.Study(model=PENDULUM, until=0.1, every=0.1, solver={"method": "dopri5"})
@@ -131,7 +131,7 @@ def test_a_campaign_has_the_same_numbers_and_says_which_runs_failed():
 @pytest.mark.parametrize("few", [0, 4])
 def test_an_interruption_within_a_run_ends_all_of_them(few, monkeypatch):
     """It is not a run that failed, beside others that go on."""
-    monkeypatch.setattr(each_run, "FEW", few)
+    monkeypatch.setattr(variants, "FEW", few)
     calls, handle = [], Keeper.handle
 
     def interrupted(self, meeting):
@@ -156,7 +156,7 @@ def test_an_interruption_within_a_run_ends_all_of_them(few, monkeypatch):
 def test_a_fault_in_one_thread_ends_the_runs_of_the_others(monkeypatch):
     begun, failed = [], threading.Event()
     simulation = Simulation(ts.Study(model=PENDULUM, until=0.1, every=0.1, solver={"method": "dopri5"}))
-    monkeypatch.setattr(each_run, "FEW", 10_000)
+    monkeypatch.setattr(variants, "FEW", 10_000)
 
     def take(k, moved):
         begun.append(k)
@@ -167,9 +167,9 @@ def test_a_fault_in_one_thread_ends_the_runs_of_the_others(monkeypatch):
             failed.wait(10.0)
 
     starts = {"a": np.linspace(0.0, 1.0, 3000)}
-    monkeypatch.setattr(each_run, "_plain_starts", lambda *given: None)
+    monkeypatch.setattr(variants, "_plain_starts", lambda *given: None)
     with pytest.raises(ZeroDivisionError):
-        each_run.each_run(simulation, Variants(simulation, starts, {}, {}), take, threads=2)
+        variants.each_run(simulation, Variants(simulation, starts, {}, {}), take, threads=2)
     assert len(begun) < 3000
 
 

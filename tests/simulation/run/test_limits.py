@@ -12,7 +12,7 @@ from torseur.describe import Mechanism
 from torseur.graph import Graph, Role, floor
 from torseur.simulation.integrate.outcome import End, Outcome
 from torseur.simulation.integrate.recording import HeldHistory
-from torseur.simulation.run.on_the_way import OnTheWay
+from torseur.simulation.run.simulation import OnTheWay
 from torseur.simulation.study.checks import faults
 
 CART = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}

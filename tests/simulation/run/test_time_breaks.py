@@ -13,7 +13,7 @@ from torseur.describe import Effort, Mechanism
 from torseur.errors import UnseenWarning
 from torseur.graph import Graph, Role, floor, maximum, minimum, select, sign, sin
 from torseur.simulation.run import batch
-from torseur.simulation.run.time_breaks import merged
+from torseur.simulation.run.timetable import merged
 
 CART = Mechanism(
     name="cart",

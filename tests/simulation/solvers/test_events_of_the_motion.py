@@ -15,11 +15,11 @@ from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers import sheet as sheets
 from torseur.simulation.solvers.control import Tolerance
+from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.rosenbrock import RODAS4
 from torseur.simulation.solvers.sheet import LOOK, NOW, Sheet
 from torseur.simulation.solvers.stepper import Stepper
-from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 from torseur.simulation.study.study import Study
 
 

@@ -16,11 +16,11 @@ from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers.control import PIControl, Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
-from torseur.simulation.solvers.hoisting import hoisted
+from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.rosenbrock import RODAS4
+from torseur.simulation.solvers.sheet import hoisted
 from torseur.simulation.solvers.stepper import Stepper
-from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 
 EXPLICIT = [RK4, DOPRI5, DOP853]
 NAMED = {"ids": lambda m: getattr(m, "name", m)}

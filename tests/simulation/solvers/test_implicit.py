@@ -23,7 +23,8 @@ from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers import rosenbrock
 from torseur.simulation.solvers.control import EasyDynControl, Tolerance
-from torseur.simulation.solvers.iteration import Loop
+from torseur.simulation.solvers.methods import DOP853, RK4
+from torseur.simulation.solvers.newton import Loop
 from torseur.simulation.solvers.problem import Implicit, Problem
 from torseur.simulation.solvers.rosenbrock import RODAS4
 from torseur.simulation.solvers.second_order import (
@@ -35,7 +36,6 @@ from torseur.simulation.solvers.second_order import (
     newmark,
 )
 from torseur.simulation.solvers.sheet import Sheet
-from torseur.simulation.solvers.tableaux import DOP853, RK4
 
 FAMILY = [NEWMARK, hht(0.1), hht(1 / 3), generalised_alpha(1.0), generalised_alpha(0.8), generalised_alpha(0.0)]
 DAMPED = [hht(0.1), generalised_alpha(0.8), generalised_alpha(0.3)]

@@ -12,9 +12,8 @@ from support.sweeps import mostly_slow
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.solvers.control import Tolerance
-from torseur.simulation.solvers.kept import kept
 from torseur.simulation.solvers.methods import METHODS
-from torseur.simulation.solvers.problem import Held, Problem
+from torseur.simulation.solvers.problem import Held, Problem, kept
 from torseur.simulation.solvers.stepper import Stepper
 
 EXPLICIT = [METHODS[name].method for name in ("rk4", "dopri5", "dop853")]

@@ -15,10 +15,10 @@ from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
 from torseur.simulation.integrate.outcome import Outcome
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.rosenbrock import RODAS4
 from torseur.simulation.solvers.second_order import EASYDYN, NEWMARK
 from torseur.simulation.solvers.stepper import StepCode
-from torseur.simulation.solvers.tableaux import DOP853, DOPRI5, RK4
 
 EXPLICIT = [RK4, DOPRI5, DOP853, RODAS4]
 NAMED = {"ids": lambda m: m.name}

@@ -17,9 +17,8 @@ from torseur.simulation.blocks import KINDS, Constant, FormulaSignal, PythonBloc
 from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.study.checks import faults
 from torseur.simulation.study.reader import StudyFile, load_study, read_study, study_of_text
-from torseur.simulation.study.schema import study_reference, study_schema
 from torseur.simulation.study.study import Study
-from torseur.simulation.study.writer import study_text, write_study
+from torseur.simulation.study.writer import study_reference, study_schema, study_text, write_study
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = """\

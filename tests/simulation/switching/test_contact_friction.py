@@ -12,7 +12,7 @@ import torseur as ts
 from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism, SpringDamper, Wrench
 from torseur.simulation.run.batch import simulate_many
-from torseur.simulation.switching.impact_friction import Rub, Struck, rubbed
+from torseur.simulation.switching.impacts import Rub, Struck, rubbed
 
 pytestmark = pytest.mark.slow
 

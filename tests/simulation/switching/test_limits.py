@@ -9,7 +9,7 @@ import torseur as ts
 from torseur.describe import Effort, Mechanism, SpringDamper
 from torseur.errors import ModelError
 from torseur.simulation.switching.admissible import Demands, Instant, admissible
-from torseur.simulation.switching.impact_friction import Rub, Struck, rubbed
+from torseur.simulation.switching.impacts import Rub, Struck, rubbed
 
 
 def words(run, name):

@@ -2,16 +2,21 @@
 
 Each says at which times it is not smooth, so that a solver can step on them exactly. Values are formulas of parameters
 (and of whatever else is in scope, where that makes sense); times are numbers or formulas of parameters.
+
+Columns of pandas, polars and xarray as signals, told by their shape: none of these packages is needed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -34,7 +39,9 @@ __all__ = [
     "Spline",
     "Step",
     "Sweep",
+    "as_columns",
     "number_of",
+    "over_time",
 ]
 
 Ends = Literal["natural", "clamped"]
@@ -305,3 +312,51 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     if len(data) > LARGEST:
         raise ModelError("a file is too large", where=str(path), expected=f"at most {LARGEST} bytes")
     return lines_of(text)
+
+
+def over_time(given: Any) -> Any:
+    """A `table` block of a series over time; anything else as it is.
+
+    A pandas Series has the times as its index, an xarray DataArray as the coordinate of its one dimension, a polars
+    DataFrame as the first of its two columns. Times are numbers, s, or durations.
+    """
+    if hasattr(given, "index") and hasattr(given, "to_numpy"):
+        return _table(given.index, given)
+    if hasattr(given, "dims") and hasattr(given, "coords"):
+        if len(given.dims) != 1 or given.dims[0] not in given.coords:
+            raise ModelError("a signal is an array over time", expected="one dimension", got=str(given.dims))
+        return _table(given.coords[given.dims[0]], given)
+    if hasattr(given, "get_column") and hasattr(given, "columns"):
+        if len(given.columns) != 2:
+            raise ModelError("a signal is a table of time and value", expected="two columns", got=str(given.columns))
+        return _table(*(given.get_column(name) for name in given.columns))
+    return given
+
+
+def _table(times: Any, values: Any) -> dict[str, Any]:
+    return {"table": {"times": _numbers("times", np.asarray(times)), "values": _numbers("values", np.asarray(values))}}
+
+
+def _numbers(name: str, given: NDArray[Any]) -> Any:
+    """As numbers; durations in s, whatever they are counted in."""
+    if name == "times" and given.dtype.kind == "m":
+        given = given / np.timedelta64(1, "s")
+    if given.dtype.kind == "O":  # columns that may lack values
+        with suppress(TypeError, ValueError):
+            given = given.astype(float)
+    if given.dtype.kind not in "biuf":
+        is_date = given.dtype.kind == "M"
+        raise ModelError(
+            f"a signal is numbers over time, and its {name} are none",
+            expected="numbers, s, or durations" if name == "times" else "numbers",
+            got=str(given.dtype),
+            remedy="take the first one off: durations since then" if is_date else None,
+        )
+    return given.astype(float).tolist()
+
+
+def as_columns(table: Any) -> Mapping[str, Any]:
+    """The columns of a table by name; a mapping as it is."""
+    if isinstance(table, Mapping):
+        return table
+    return {str(name): table[name] for name in table.columns} if hasattr(table, "columns") else table

@@ -28,8 +28,17 @@ from torseur.simulation.blocks.filters import (
 )
 from torseur.simulation.blocks.sampled import BandNoise, External, Noise, PythonBlock, Sampled
 from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
-from torseur.simulation.blocks.signals import Constant, FormulaSignal, Ramp, Recorded, Sine, Spline, Step, Sweep
-from torseur.simulation.blocks.tables_of_others import over_time
+from torseur.simulation.blocks.signals import (
+    Constant,
+    FormulaSignal,
+    Ramp,
+    Recorded,
+    Sine,
+    Spline,
+    Step,
+    Sweep,
+    over_time,
+)
 from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
 from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPoint, Trapezoid
 

@@ -28,9 +28,9 @@ from torseur.simulation.integrate.recording import Recorder, checked_grid
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.methods import DOPRI5
 from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
 from torseur.simulation.solvers.stepper import Method, StepCode, Stepper
-from torseur.simulation.solvers.tableaux import DOPRI5
 
 __all__ = ["course", "integrate", "lanes_of"]
 

@@ -12,8 +12,7 @@ from torseur.emit import Integrator, Tableau
 from torseur.graph import Function
 from torseur.simulation.integrate.hooks import Hooks
 from torseur.simulation.integrate.outcome import Counts, End, Outcome, Trajectory
-from torseur.simulation.solvers.kept import kept
-from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
+from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable, kept
 
 __all__ = ["UniformSteps", "integrator_of", "native_run"]
 

@@ -1,6 +1,6 @@
 """Formulas of time alone in what decides a motion: what switches, what is looked up, what may peak.
 
-Where they do is found in numbers: `torseur.simulation.run.time_breaks`.
+Where they do is found in numbers: `torseur.simulation.run.timetable`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
 from torseur.errors import ArgumentError
 from torseur.formats import replace_file
-from torseur.simulation.results import table_files, text_files
+from torseur.simulation.results import run_files
 from torseur.simulation.results.channels import Audit, Channel, Event, Role, frozen_array, interpolated, plain_data
 from torseur.simulation.results.indicators import Measure
 
@@ -40,10 +40,10 @@ __all__ = ["ENDINGS", "Run", "open_run"]
 Array = NDArray[np.float64]
 
 FORMATS: dict[str, tuple[Callable[[Run], bytes], Callable[..., dict[str, Any]]]] = {
-    ".nc": (table_files.netcdf_bytes, table_files.read_netcdf),
-    ".csv": (text_files.csv_bytes, text_files.read_csv),
-    ".res": (text_files.res_bytes, text_files.read_res),
-    ".parquet": (table_files.parquet_bytes, table_files.read_parquet),
+    ".nc": (run_files.netcdf_bytes, run_files.read_netcdf),
+    ".csv": (run_files.csv_bytes, run_files.read_csv),
+    ".res": (run_files.res_bytes, run_files.read_res),
+    ".parquet": (run_files.parquet_bytes, run_files.read_parquet),
 }
 """By the ending of a file: what writes a run, and what reads the fields of one. All hold everything a `Run` does and
 give it back exactly. A file is made in memory first, since a disk that is full must not meet a library in the middle of
@@ -304,7 +304,7 @@ class Run:
         >>> run.to_xarray()["theta1"].attrs["units"]
         'rad'
         """
-        return table_files.to_xarray(self)
+        return run_files.to_xarray(self)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame: a column per number, the time (s) as index; units in ``frame.attrs["units"]``.
@@ -312,7 +312,7 @@ class Run:
         >>> run.to_pandas()[["theta1", "theta2"]].shape
         (1001, 2)
         """
-        return table_files.to_pandas(self)
+        return run_files.to_pandas(self)
 
     def to_polars(self) -> Any:
         """A polars DataFrame: a column ``time`` (s) and one per number.
@@ -320,7 +320,7 @@ class Run:
         >>> run.to_polars().columns[:3]
         ['time', 'theta1', 'theta2']
         """
-        return table_files.to_polars(self)
+        return run_files.to_polars(self)
 
     # Pictures are a higher layer: they know runs, runs do not know them. The methods below are only another way to
     # call them, so the module is looked up by name when one is called, as the public names of the package are.

@@ -1,7 +1,7 @@
 """Many runs of one study at once: other starts, other parameters, other inputs.
 
 Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop. Runs with
-events, samples or steps by error have a step of their own each (`torseur.simulation.run.each_run`), and so do those
+events, samples or steps by error have a step of their own each (`torseur.simulation.run.variants`), and so do those
 whose signals switch within a step, or at other times in each run.
 """
 
@@ -21,12 +21,11 @@ from torseur.simulation.integrate.native_loop import UniformSteps, integrator_of
 from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
 from torseur.simulation.results.result import Run
-from torseur.simulation.run.each_run import each_run
 from torseur.simulation.run.ending import explained
 from torseur.simulation.run.simulate import study_of
 from torseur.simulation.run.simulation import Moved, Simulation
 from torseur.simulation.run.timetable import Timetable
-from torseur.simulation.run.variants import Values, Variants, named, starting_states
+from torseur.simulation.run.variants import Values, Variants, each_run, named, starting_states
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.start.first_state import Start

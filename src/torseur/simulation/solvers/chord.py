@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torseur.graph import Expr, Function, Graph, Truth, absolute, select
-from torseur.simulation.solvers.iteration import Loop
-from torseur.simulation.solvers.newton import Ends, Found, Newton
+from torseur.simulation.solvers.newton import Ends, Found, Loop, Newton
 from torseur.simulation.solvers.sheet import Sheet
 
 __all__ = ["Chord", "Kept"]

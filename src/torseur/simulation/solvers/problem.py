@@ -6,6 +6,9 @@
 >>> swing = Problem(Function("swing", [q, v], {"dq": [v[0]], "dv": [-q[0]]}))
 >>> swing.size, [b.name for b in swing.states]
 (2, ['q', 'v'])
+
+What was made for a problem, such as native code, is kept as long as the problem itself: the second run of a simulation,
+and each of a thousand runs, find ready what the first one waited for.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +28,7 @@ from torseur.emit.interface import Argument
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Role, ops
 
-__all__ = ["ORDER", "Array", "Held", "Implicit", "KeptProblem", "Problem", "ProblemShape", "Solvable"]
+__all__ = ["ORDER", "Array", "Held", "Implicit", "KeptProblem", "Problem", "ProblemShape", "Solvable", "kept"]
 
 Array = NDArray[np.float64]
 
@@ -329,3 +333,26 @@ class KeptProblem(Solvable):
 
     def derived(self) -> Problem:
         return self._derive()
+
+
+_Made = TypeVar("_Made")
+_lock = Lock()
+
+
+def kept(problem: Solvable, key: object, make: Callable[[], _Made]) -> _Made:
+    """What `make` gives for a problem, made once for each (hashable) key; several threads may ask at the same time.
+
+    >>> from torseur.graph import Function, Graph
+    >>> from torseur.simulation.solvers.problem import Problem
+    >>> x = Graph().block("z", 1)
+    >>> decay = Problem(Function("decay", [x], {"dz": [-x[0]]}))
+    >>> kept(decay, "list", list) is kept(decay, "list", list)
+    True
+    """
+    with _lock:
+        shelf: dict[object, Any] = problem.__dict__.setdefault("_kept", {})
+    if key not in shelf:
+        found = make()
+        with _lock:
+            shelf.setdefault(key, found)
+    return shelf[key]  # type: ignore[no-any-return]

@@ -20,9 +20,8 @@ from torseur.describe.plain_data import canonical
 from torseur.emit import NativeFunction
 from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance
-from torseur.simulation.solvers.kept import kept
 from torseur.simulation.solvers.lanes import Lanes, StepFacts
-from torseur.simulation.solvers.problem import Array, Held, Memory, Problem, Solvable
+from torseur.simulation.solvers.problem import Array, Held, Memory, Problem, Solvable, kept
 from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
 
 __all__ = ["Method", "Pieces", "StepCode", "Stepper", "dense_output"]

@@ -2,24 +2,37 @@
 
 What a study names comes first, what its model names second; the rest adapts. Everything is tried on one question, put
 to whoever closes the loops: is there a state in which these names keep the values they were given?
+
+Speeds at a singular position: which of those that the rows allow for an instant are those of a motion.
+
+======  ================================================================================================
+A, b    the rows are A v + c = 0 and A vdot = b(q, v), at a position where A loses rank
+W       the rows that are lost there: W'A = 0
+======  ================================================================================================
+
+Beside a singular position (a parallelogram that lies flat) fewer motions are possible than at it. Speeds can only go on
+if accelerations exist, W'b(q, v) = 0: quadratic equations, with a solution for each way the mechanism can go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from torseur.describe.mechanism import Variable
+from torseur.dynamics.constraints.rank import ROUNDING, ClosedStates, rank_here
 from torseur.errors import Location, NumericalError, written
+from torseur.model import Model
+from torseur.model.rows import numeric_rows
 from torseur.simulation.solvers.problem import Array
 from torseur.spatial.joints import Quantity
 
-__all__ = ["Attempt", "StartValues", "consistent"]
+__all__ = ["Attempt", "StartValues", "consistent", "nearly_moves", "singular_runs", "speeds_of_a_motion"]
 
 ROUNDED_FROM = 4
 """Numbers written with at least so many digits count as rounded."""
@@ -172,3 +185,169 @@ def _nearest(start: StartValues, attempt: Attempt, clash: Sequence[str]) -> dict
             value = min(values, key=lambda x: abs(x - start.value[name]))
             nearest[name] = value if abs(value) > NEGLIGIBLE * abs(start.value[name]) else 0.0
     return nearest
+
+
+FITS = 1e-5
+"""What W'b may be, beside b, of speeds that go on: singular positions that are closed to 1e-12 are met to 1e-6."""
+
+NEARLY = 1e-4
+"""What dimensions of a few digits leave where exact ones leave nothing: gaps beside the length of the mechanism,
+singular values beside the largest."""
+
+CLOSED = 1e-12
+"""Gaps, beside that length, of what is closed to rounding."""
+
+TRIES, ITERATIONS = 12, 50
+"""The search for solutions of the quadratic equations: how many starts, with how many steps each."""
+
+POLISH = 2
+"""Steps of Newton after a solution is near enough, down to rounding."""
+
+"""Ways to go on that an error shows."""
+
+
+def speeds_of_a_motion(model: Model, q: Array, v: Array, held: Collection[str], keywords: dict[str, Any]) -> Array:
+    """Allowed speeds that can go on, near to those given; these themselves away from singular positions.
+
+    Raises a `NumericalError` where none can, or where several can.
+
+    Args:
+        model: of the mechanism; its rows may not depend on inputs that move.
+        q: a closed position.
+        v: allowed speeds.
+        held: names of the speeds that do not adapt.
+        keywords: t, inputs, parameters.
+    """
+    if not model.constraint_rows or not v.any():
+        return v
+    states = ClosedStates(numeric_rows(model, keywords), q)
+    rank = _rank(states, states.here)
+    if rank >= sum(found.rank for found in states.ranks()):
+        return v
+    here = _Singular(model, q, held, keywords, states, rank)
+    if here.fits(v):
+        return v
+    ways = here.ways(v)
+    if len(ways) == 1:
+        return ways[0]
+    raise here.error(v, ways)
+
+
+def singular_runs(model: Model, q: Array, v: Array, keywords: dict[str, Any]) -> list[int]:
+    """Of many starts (runs, ...) those at a singular position, as seen from the first, that have speeds."""
+    if not model.constraint_rows or not v.any():
+        return []
+    one = {name: x if np.ndim(x) < 2 else x[0] for name, x in keywords.items()}
+    states = ClosedStates(numeric_rows(model, one), q[0])
+    usual = sum(found.rank for found in states.ranks())
+    A = states.rows.scaled(np.asarray(model.function("constraint_jacobian")(q, **keywords)))
+    A = np.nan_to_num(np.broadcast_to(A, (len(q), *A.shape[-2:])) / states.row_lengths[:, None])
+    return [k for k in range(len(q)) if v[k].any() and _rank(states, A[k]) < usual]
+
+
+def nearly_moves(model: Model, q: Array, keywords: dict[str, Any]) -> bool:
+    """Whether a position that nearly closes would allow a motion if dimensions were a little different."""
+    if not model.constraint_rows:
+        return False
+    rows = numeric_rows(model, keywords)
+    states = ClosedStates(rows, q)
+    gap = float(np.abs(rows.h(q)).max(initial=0.0)) / max(rows.L, 1e-300)
+    if gap > NEARLY:
+        return False
+    least = 0.0 if gap > CLOSED else ROUNDING  # what is closed and loses rank is a singular position
+    for some, speeds in rows.components:
+        s = np.linalg.svd(states.here[np.ix_(list(some), list(speeds))], compute_uv=False)
+        if len(some) >= len(speeds) and s.size and least <= s[-1] / max(s[0], 1e-300) < NEARLY:
+            return True
+    return False
+
+
+def _rank(states: ClosedStates, A: Array) -> int:
+    """At one position, of rows that are scaled as those states have them."""
+    return sum(rank_here(A[np.ix_(list(rows), list(speeds))]) for rows, speeds in states.rows.components)
+
+
+@dataclass(frozen=True)
+class _Singular:
+    model: Model
+    q: Array
+    held: Collection[str]
+    keywords: dict[str, Any]
+    states: ClosedStates
+    rank: int
+
+    @property
+    def names(self) -> list[str]:
+        return [x.name for x in self.model.speeds]
+
+    @cached_property
+    def factors(self) -> Array:
+        """Of the rows: what makes them comparable."""
+        rows = self.states.rows
+        return np.asarray(np.where(rows.angles, 1.0, 1.0 / rows.L) / self.states.row_lengths)
+
+    @cached_property
+    def lost(self) -> Array:
+        """W, (rows, lost)."""
+        return np.asarray(np.linalg.svd(self.states.here)[0][:, self.rank :])
+
+    @property
+    def free(self) -> Array:
+        """The directions (nv, k) that rows and held speeds leave."""
+        held = np.eye(len(self.names))[[k for k, name in enumerate(self.names) if name in self.held]]
+        allowed = np.linalg.svd(self.states.here)[2][: self.rank]  # across these directions nothing moves
+        _, s, Vt = np.linalg.svd(np.concatenate([allowed, held]))
+        D = Vt[int(np.count_nonzero(s > 1e-9 * s[0])) :].T
+        return np.asarray(self.states.rows.columns[:, None] * D)
+
+    def left(self, v: Array) -> tuple[Array, float]:
+        """W'b at speeds, and the size of b at speeds of that size."""
+        b = self.factors * np.asarray(self.model.function("constraint_bias")(self.q, v, **self.keywords))
+        size = float(np.abs(v / self.states.rows.columns).max()) ** 2
+        return self.lost.T @ b, max(size, float(np.abs(b).max(initial=0.0)), 1e-300)
+
+    def fits(self, v: Array) -> bool:
+        left, size = self.left(v)
+        return float(np.abs(left).max(initial=0.0)) <= FITS * size
+
+    def ways(self, v: Array) -> list[Array]:
+        """The speeds that go on, each once; the nearest first."""
+        D, size = self.free, float(np.abs(v).max())
+        if not D.shape[1]:
+            return []
+        rng, found = np.random.default_rng(0), list[Array]()
+        for k in range(TRIES):
+            away = np.asarray(k * size * rng.normal(size=D.shape[1]))  # the nearest first, then ever farther
+            way = self._newton(v, D, away)
+            if way is not None and not any(np.abs(way - w).max() < 1e-5 * size for w in found):
+                found.append(way)
+        return sorted(found, key=lambda w: float(np.linalg.norm(w - v)))
+
+    def _newton(self, v: Array, D: Array, y: Array) -> Array | None:
+        step, polishing = float(np.abs(v).max()), 0
+        for _ in range(ITERATIONS):
+            at = v + D @ y
+            polishing += self.fits(at)
+            if polishing > POLISH:
+                return at
+            left = self.left(at)[0]
+            sides = [[self.left(at + sign * step * d)[0] for sign in (1.0, -1.0)] for d in D.T]
+            J = np.stack([(after - before) / (2.0 * step) for after, before in sides], axis=1)  # exact: quadratic
+            y = y - np.linalg.lstsq(J, left, rcond=1e-10)[0]
+        return None
+
+    def error(self, v: Array, ways: list[Array]) -> NumericalError:
+        told = [", ".join(f"{n} = {x:.9g}" for n, x in zip(self.names, way, strict=True)) for way in ways[:MOST_SHOWN]]
+        if ways:
+            return NumericalError(
+                "the start is a singular position, from which the motion can go on in several ways",
+                where="start",
+                expected="speeds of one of them: " + "; or ".join(told),
+                remedy="name one more speed, or start beside that position",
+            )
+        return NumericalError(
+            "the start is a singular position, and no motion goes on with these speeds",
+            where="start",
+            got=", ".join(f"{n} = {x:.9g}" for n, x in zip(self.names, v, strict=True)),
+            remedy="change or leave out one of the speeds that are named, or start beside that position",
+        )

@@ -21,8 +21,7 @@ from torseur.model.equilibria import Equilibrium
 from torseur.model.modes import Stability
 from torseur.model.rows import numbers, quaternions
 from torseur.simulation.solvers.problem import Array
-from torseur.simulation.start.branches import nearly_moves, singular_runs, speeds_of_a_motion
-from torseur.simulation.start.consistent import StartValues, consistent
+from torseur.simulation.start.consistent import StartValues, consistent, nearly_moves, singular_runs, speeds_of_a_motion
 from torseur.simulation.study.study import Study
 
 __all__ = ["Start", "StartRequest", "first_state", "first_states", "requested_values"]

@@ -14,7 +14,7 @@ from torseur.simulation.plant.slips import SLOW
 from torseur.simulation.plant.switches import HOLDS
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.switching.admissible import Demands, Instant, admissible, opening
-from torseur.simulation.switching.impact_friction import Rub, Struck, rubbed
+from torseur.simulation.switching.impacts import Rub, Struck, rubbed
 
 __all__ = ["SlipModes", "Slipping"]
 
