@@ -82,48 +82,55 @@ def run_of(shown: Shown) -> Run:
     return ts.simulate(ts.examples.path(shown.name), **shown.changes)
 
 
+def files_of(shown: Shown, target: Path = TARGET) -> list[Path]:
+    """Its playback and its thumbnail."""
+    return [target / f"{shown.folder}{ending}" for ending in (".html", ".png")]
+
+
+def is_drawn(shown: Shown, target: Path = TARGET) -> bool:
+    return all(file.is_file() for file in files_of(shown, target))
+
+
 def is_fresh(shown: Shown) -> bool:
     """Whether both files are there and younger than what they are made of."""
-    made = [TARGET / f"{shown.folder}{ending}" for ending in (".html", ".png")]
-    if not all(file.is_file() for file in made):
+    if not is_drawn(shown):
         return False
+    made = files_of(shown)
     sources = [Path(__file__), *ts.examples.path(shown.name).parent.rglob("*")]
     return min(file.stat().st_mtime for file in made) > max(file.stat().st_mtime for file in sources)
 
 
-def draw(shown: Shown) -> None:
-    """The playback and the thumbnail of an example."""
+def draw(shown: Shown, target: Path = TARGET) -> Run:
+    """The playback and the thumbnail of an example, and the run they show."""
     run, folder = run_of(shown), ts.examples.path(shown.name).parent
+    playback, thumbnail = files_of(shown, target)
     moment = float(run.time[0] + shown.at * (run.time[-1] - run.time[0]))
     width, height = THUMBNAIL
     pixels = picture(run, at=moment, size=(2 * width, 2 * height), folder=folder)
     image = Image.fromarray((255.0 * pixels).round().astype(np.uint8)).resize(THUMBNAIL, Image.Resampling.LANCZOS)
-    image.quantize(128).save(TARGET / f"{shown.folder}.png", optimize=True)
-    run.animate(TARGET / f"{shown.folder}.html", folder=folder, fps=min(30.0, 600.0 / float(run.time[-1])))
+    image.quantize(128).save(thumbnail, optimize=True)
+    run.animate(playback, folder=folder, fps=min(30.0, 600.0 / float(run.time[-1])))
+    return run
 
 
-def drawn() -> dict[str, list[Shown]]:
+def drawn(target: Path = TARGET) -> dict[str, list[Shown]]:
     """The examples that have been drawn, by group."""
-    found = {
-        group: [
-            shown for shown in examples if all((TARGET / f"{shown.folder}{e}").is_file() for e in (".html", ".png"))
-        ]
-        for group, examples in EXAMPLES.items()
-    }
+    found = {group: [shown for shown in examples if is_drawn(shown, target)] for group, examples in EXAMPLES.items()}
     return {group: examples for group, examples in found.items() if examples}
 
 
-def page() -> str:
+def page(target: Path = TARGET) -> str:
     """The gallery as HTML: thumbnails that lead to the playbacks below, which are loaded when they are looked at."""
-    lines = [] if drawn() else ["<p><code>make gallery</code> draws what is shown here.</p>"]
-    for group, examples in drawn().items():
+    groups = drawn(target)
+    lines = [] if groups else ["<p><code>make gallery</code> draws what is shown here.</p>"]
+    for group, examples in groups.items():
         lines += [f"<h2>{group}</h2>", '<div class="gallery">']
         for shown in examples:
             words = escape(shown.folder.replace("_", " "))
             picture_of = f'<img src="_static/gallery/{shown.folder}.png" alt="{words}" width="180" height="135">'
             lines.append(f'<a href="#play-{shown.folder}">{picture_of}<span>{words}</span></a>')
         lines.append("</div>")
-    for shown in (one for examples in drawn().values() for one in examples):
+    for shown in (one for examples in groups.values() for one in examples):
         title = escape(ts.examples.title(shown.name) or ts.examples.title(shown.folder) or shown.folder)
         lines += [
             f'<section class="played" id="play-{shown.folder}"><h3>{title}</h3>',

@@ -276,7 +276,7 @@ def test_an_entry_point_that_is_no_extension_is_named(installed, monkeypatch):
     (installed / "my_magnets-1.0.dist-info" / "entry_points.txt").write_text(
         "[torseur.extensions]\nmagnets = my_magnets:Magnet\n", encoding="utf-8"
     )
-    with pytest.raises(ts.ModelError, match="is no extension"):
+    with pytest.raises(ts.ModelError, match="is not an extension"):
         KINDS["something else"]
 
 

@@ -102,7 +102,7 @@ def _loaded(point: EntryPoint) -> Extension:
     given = point.load()
     if not isinstance(given, Extension):
         raise ModelError(
-            f"the entry point '{point.name}' of the group {GROUP} is no extension",
+            f"the entry point '{point.name}' of the group {GROUP} is not an extension",
             where=point.value,
             expected="a torseur.extensions.Extension",
             got=type(given).__name__,

@@ -147,11 +147,11 @@ def test_until_every_solver_and_step_take_the_place_of_the_file(here):
 
 
 WRONG = [
-    (["--set", "y=1"], "'y' is no parameter, coordinate, speed or input"),
+    (["--set", "y=1"], "'y' is not a parameter, coordinate, speed or input"),
     (["--set", "x"], "not a pair"),
-    (["--set", "x=t"], "the value of 'x' is no number"),
-    (["--set", "x=2*("], "the value of 'x' is no number"),
-    (["--set", "f=2*("], "the value of 'f' is no formula"),
+    (["--set", "x=t"], "the value of 'x' is not a number"),
+    (["--set", "x=2*("], "the value of 'x' is not a number"),
+    (["--set", "f=2*("], "the value of 'f' is not a formula"),
     (["--solver", "rk5"], "did you mean 'rk4'?"),
     (["--format", "mat"], "expected: nc, csv, res"),
     (["--format", ","], "expected: nc, csv, res"),
@@ -433,7 +433,7 @@ def test_on_a_terminal_the_bar_shows_time_and_pace(here, monkeypatch, capsys):
         report(0.25)
     printed = capsys.readouterr().err
     assert "0.25 of 1 s" in printed
-    assert "x real time" in printed
+    assert "times real time" in printed
 
 
 def test_schema_of_studies_is_printed(capsys):

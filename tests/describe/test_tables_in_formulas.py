@@ -205,7 +205,7 @@ def test_nothing_outside_the_folder_of_the_model_is_read(folder, name):
         (b"speed;force\n1;x\n", "not a number"),
         (b"a;b\n1;2\n3;4\n", "no column 'speed'"),
         (b"speed;force\n1;2\n0;4\n", "must increase"),
-        (b"\xff\xfe\x00", "is no text"),
+        (b"\xff\xfe\x00", "is not a text file"),
         (b"speed;force\n" + b"1;1\n" * 2_000_000, "too large"),
     ],
 )

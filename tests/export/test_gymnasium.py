@@ -119,7 +119,7 @@ REFUSED = {
         {"of": study(inputs={"push": {"sampled": {"value": "a", "period": 0.1}}})},
         "sampled blocks",
     ),
-    "a period that is no whole number of steps": ({"of": study(every=0.012)}, "no whole number of steps"),
+    "a period that is no whole number of steps": ({"of": study(every=0.012)}, "not a whole number of steps"),
     "a signal that switches within a step": (
         {"of": study(inputs={"push": {"step": {"time": 0.0512, "after": 1}}})},
         "signals switch within a step",

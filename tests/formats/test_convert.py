@@ -41,8 +41,8 @@ def test_without_lossy_each_kind_of_loss_is_one_fault(tmp_path):
     with pytest.raises(ModelError) as told:
         ts.save(ts.load(EXAMPLES / "rx90" / "rx90.yaml"), tmp_path / "rx90.par")
     assert [fault.what for fault in told.value.faults] == [
-        "shapes cannot be held",
-        "start of a coordinate cannot be held",
+        "shapes cannot be written",
+        "start of a coordinate cannot be written",
     ]
     assert all("or leave it out: save(..., lossy=True)" in str(fault) for fault in told.value.faults)
     assert not list(tmp_path.iterdir())
@@ -230,5 +230,5 @@ def test_what_makes_another_mechanism_of_it_is_told_apart(tmp_path, capsys):
     source = EXAMPLES / "four_bar" / "four_bar.yaml"
     assert main(["convert", str(source), str(tmp_path / "four_bar.urdf"), "--lossy"]) == 0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[-1] == "note: left out, so that it moves otherwise: URDF cannot hold loops (loops.pin)"
+    assert lines[-1] == "note: left out, so that it moves otherwise: URDF cannot express loops (loops.pin)"
     assert sum("moves otherwise" in line for line in lines) == 1

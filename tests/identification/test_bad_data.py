@@ -229,7 +229,7 @@ def test_semicolons_decimal_commas_and_a_line_of_units(tmp_path):
 def test_lines_that_are_no_numbers_are_named(tmp_path):
     file = tmp_path / "data.csv"
     file.write_text("time,q1\n0,1\n1,two\n2,3,4\n3,4\n")
-    with pytest.raises(ArgumentError, match=r"line 3, q1: 'two' is no number; line 4: 3 cells"):
+    with pytest.raises(ArgumentError, match=r"line 3, q1: 'two' is not a number; line 4: 3 cells"):
         read_measurements(file)
 
 

@@ -105,6 +105,23 @@ def test_what_is_zero_all_the_time_is_not_drawn_unless_it_is_named():
     assert plot(still, "winch").axes[0].get_ylabel() == "torque (N·m)"
 
 
+def test_a_panel_of_zeros_beside_others_of_its_unit_is_left_out_unless_its_channels_are_named():
+    moments = {f"M{k}": 200.0 + TIME if k == "z" else 0.0 * TIME for k in "xyz"}
+    run = Run(None, TIME, {n: Channel(n, "N m", "", values, Role.OUTPUT) for n, values in moments.items()})
+    assert [sorted(texts(ax.figure)) for ax in usual_figures(run)["outputs"].axes] == [["Mz"]]
+    assert len(plot(run, "Mx", "My", "Mz").axes) == 2
+
+
+def test_an_axis_of_quaternions_says_so():
+    top = Mechanism(name="top", bodies={"top": {"joint": {"kind": "spherical"}, "inertia": {"mass": 1.0}}})
+    channels = [
+        Channel(x.name, x.unit, x.meaning, 1.0 / (1.0 + k + TIME), Role.COORDINATE) for k, x in enumerate(top.q)
+    ]
+    assert len(channels) == 4
+    run = Run(None, TIME, {c.name: c for c in channels})
+    assert {panel.label for panel in panels_by_unit(lines_of(run, channels))} == {"unit quaternion"}
+
+
 def test_many_lines_of_one_unit_are_shared_out():
     channels = [Channel(f"c{k}", "V", "", TIME * k) for k in range(2 * MOST_LINES + 1)]
     run = Run(None, TIME, {c.name: c for c in channels})

@@ -1,4 +1,4 @@
-"""Steps by error and implicit steps beside SciPy's DOP853 and CVODE, on the same right-hand side, and beside MuJoCo.
+"""Adaptive steps and implicit steps beside SciPy's DOP853 and CVODE, on the same right-hand side, and beside MuJoCo.
 
 SciPy and CVODE (by scikit-sundae) call our native rate, so that nothing but the integration differs. Where
 scikit-sundae is not installed, CVODE is that of CasADi, which evaluates the same expressions by its own means. Errors
@@ -175,7 +175,7 @@ def _cvode_of_casadi(run: Simulation, until: float, finals: dict[str, Array]) ->
 
 # -- many short runs ---------------------------------------------------------------------------------------------------
 def short_runs(arm: Mechanism, path: Path | None, runs: int, until: float, budget: float) -> Rows:
-    """Runs by error from random postures: in lanes, one after the other, and MuJoCo's rollout by Runge-Kutta 4."""
+    """Adaptive steps from random postures: in lanes, one after the other, and MuJoCo's rollout by Runge-Kutta 4."""
     rng = np.random.default_rng(0)
     study = _falling(arm, until, "dopri5", until, rtol=1e-6, atol=1e-9).study
     simulation = Simulation(study, audit=False)

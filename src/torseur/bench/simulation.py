@@ -1,4 +1,4 @@
-"""What whole simulations cost: fixed steps, steps by error, batches, and one step beside MuJoCo's.
+"""What whole simulations cost: fixed steps, adaptive steps, batches, and one step beside MuJoCo's.
 
 What is compared is measured in turns, in one run, on one thread unless said otherwise. The model's own share is the
 native rate alone, at states along the motion, times the evaluations that the run makes.
@@ -36,10 +36,10 @@ __all__ = ["Effort", "measure"]
 
 Array = NDArray[np.float64]
 STEP = 1e-3
-"""Of the methods with a given step, s."""
+"""Of the fixed-step methods, s."""
 
 SHORT = 0.2
-"""The end of short runs by error, s."""
+"""The end of short runs with adaptive steps, s."""
 
 TOLD = 2.0
 """What falls without friction is chaotic: until here, s, errors at the end are those of the steps."""
@@ -57,7 +57,7 @@ class Effort:
         until: the end of single runs, s.
         runs: in a batch.
         steps: of each of them.
-        short: runs by error in a batch.
+        short: runs with adaptive steps in a batch.
         budget: for each figure, s.
     """
 
@@ -77,10 +77,10 @@ def measure(progress: Callable[[str], object] = lambda line: None, effort: Effor
     for arm in map(_arm, effort.arms):
         parts: list[tuple[str, Callable[[Mechanism, Effort], Rows]]] = [
             (f"{arm.name}: Runge-Kutta 4, {STEP * 1e3:g} ms, {effort.until:g} s", _fixed),
-            (f"{arm.name}: steps by error, {effort.until:g} s", _adaptive),
+            (f"{arm.name}: adaptive steps, {effort.until:g} s", _adaptive),
             (f"{arm.name}: {effort.runs} runs of {effort.steps} steps", _batch),
-            (f"{arm.name}: by error, beside other programs, {min(effort.until, TOLD):g} s", _beside),
-            (f"{arm.name}: {effort.short} short runs by error, {SHORT:g} s", _short),
+            (f"{arm.name}: adaptive, beside other programs, {min(effort.until, TOLD):g} s", _beside),
+            (f"{arm.name}: {effort.short} short runs with adaptive steps, {SHORT:g} s", _short),
         ]
         for title, rows in parts:
             progress(f"measuring {title}")
@@ -134,7 +134,7 @@ def shared(part: float) -> str:
     return f"{percent} in the model's code" if part <= 1.02 else f"unreliable, {percent}: the machine was disturbed"
 
 
-# -- a given step ------------------------------------------------------------------------------------------------------
+# -- a fixed step ------------------------------------------------------------------------------------------------------
 def _fixed(arm: Mechanism, effort: Effort) -> Rows:
     solver = {"method": "rk4", "step": STEP}
     steps = round(effort.until / STEP)
@@ -189,7 +189,7 @@ def _beside_mujoco(arm: Mechanism, effort: Effort) -> Rows:
         yield "one step", f"{1e9 * mine:7.0f} ns; mj_step by {title} {1e9 * step:.0f} ns: {faster}"
 
 
-# -- steps by error ----------------------------------------------------------------------------------------------------
+# -- adaptive steps ----------------------------------------------------------------------------------------------------
 def _adaptive(arm: Mechanism, effort: Effort) -> Rows:
     for name in effort.methods:
         simulation = _simulation(arm, effort, {"method": name, "rtol": 1e-8, "atol": 1e-10}, audit=False)

@@ -144,8 +144,8 @@ class Campaign(Record):
     """All that a campaign needs."""
 
     study: Study = Field(description="what is simulated")
-    name: str | None = Field(None, max_length=120, description="what the campaign is called")
-    title: str | None = Field(None, max_length=500, description="what it asks, in words")
+    name: str | None = Field(None, max_length=120, description="name of the campaign")
+    title: str | None = Field(None, max_length=500, description="description")
     factors: Annotated[
         dict[str, Annotated[Factor, KindOf(FACTORS)]], BeforeValidator(_lists), AfterValidator(FrozenDict)
     ] = Field(FrozenDict(), description="what varies: a parameter, start, input or field of a block, by name")

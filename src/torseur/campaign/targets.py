@@ -186,7 +186,7 @@ def unknown_factor(study: Study, name: str, path: Location) -> Fault:
     """A factor that is nothing of the study, with names that look like it."""
     derived = study.model.parameters.get(name.removeprefix("parameters."))
     if derived is not None and isinstance(derived.value, Formula):
-        text = f"the parameter '{name}' follows from others"
+        text = f"the parameter '{name}' is a formula of others"
         return Fault(path, text, got=derived.value.text[:80], remedy="vary those it is a formula of")
     expected, remedy = guess(name, known_factors(study))
     text = f"no parameter, start, free input or field of a block '{name}'"

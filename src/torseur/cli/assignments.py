@@ -59,7 +59,7 @@ def _field_of(study: Study, name: str) -> str:
         if name in names:
             return field
     expected, remedy = guess(name, [*variables, *model.inputs, *model.parameters])
-    text = f"'{name}' is no parameter, coordinate, speed or input"
+    text = f"'{name}' is not a parameter, coordinate, speed or input"
     raise ArgumentError(text, where="--set", expected=expected, remedy=remedy)
 
 
@@ -70,14 +70,14 @@ def number(name: str, text: str, where: str = "--set") -> float:
         if not formula.names:
             return formula.value()
     except (ModelError, GraphError) as error:
-        raise ArgumentError(f"the value of '{name}' is no number", where=where, got=f"{text}: {error}") from error
+        raise ArgumentError(f"the value of '{name}' is not a number", where=where, got=f"{text}: {error}") from error
     names = ", ".join(sorted(formula.names))
-    raise ArgumentError(f"the value of '{name}' is no number", where=where, got=f"{text}, which needs {names}")
+    raise ArgumentError(f"the value of '{name}' is not a number", where=where, got=f"{text}, which needs {names}")
 
 
 def _formula(name: str, text: str) -> str:
     try:
         Formula(text)
     except ModelError as error:
-        raise ArgumentError(f"the value of '{name}' is no formula", where="--set", got=f"{text}: {error}") from error
+        raise ArgumentError(f"the value of '{name}' is not a formula", where="--set", got=f"{text}: {error}") from error
     return text

@@ -302,7 +302,9 @@ numbers stand for parameters that have a value.
 @base_option
 @extensions_option
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-@click.option("--lossy", is_flag=True, help="Leave out what the format of OUT cannot hold, with a line for each kind.")
+@click.option(
+    "--lossy", is_flag=True, help="Leave out what the format of OUT cannot express, with a line for each kind."
+)
 def convert(source: Path, target: Path, base: str | None, force: bool, lossy: bool) -> None:
     if target.exists() and not force:
         raise ArgumentError("the file exists already", where=str(target), remedy="give --force to overwrite it")

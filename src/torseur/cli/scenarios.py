@@ -91,7 +91,7 @@ def _check_known(names: Sequence[str], scenario: Scenario, study: Study) -> None
         if name not in known:
             expected, remedy = guess(name, [*scenario.parameters, *known])
             raise ArgumentError(
-                f"'{name}' is no parameter of the scenario '{scenario.name}', nor of the model",
+                f"'{name}' is not a parameter of the scenario '{scenario.name}', nor of the model",
                 where="--set",
                 expected=expected or f"one of {', '.join(scenario.parameters)}",
                 remedy=remedy,

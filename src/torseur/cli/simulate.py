@@ -244,7 +244,7 @@ def _progress(study: Study) -> Iterator[Callable[[float], None]]:
 
         def report(t: float) -> None:
             passed, took = t - study.begin, max(time.perf_counter() - began, 1e-9)
-            reached = f"{t:.4g} of {study.until:g} s, {passed / took:.3g} x real time"
+            reached = f"{t:.4g} of {study.until:g} s, {_significant(passed / took)} times real time"
             bar.update(round(1000.0 * passed / span) - bar.pos, reached)
 
         yield report
@@ -258,13 +258,20 @@ def _report(run: Run) -> None:
     click.secho(f"{run.name}: {run.time[0]:g} to {run.time[-1]:g} s, {len(run)} instants", bold=True)
     wall = max(float(info["wall_time"]), 1e-9)
     rejected = f" ({info['rejected']} rejected)" if info["rejected"] else ""
-    click.echo(f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {span / wall:.3g} x real time")
+    click.echo(
+        f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {_significant(span / wall)} times real time"
+    )
     _print_start(run)
     _print_events(run.events)
     if run.audited is not None:
         _print_audit(run.audited)
     for note in info.get("notes", ()):
         click.secho(f"note: {note}", fg="yellow")
+
+
+def _significant(ratio: float) -> str:
+    """A ratio with three digits, never as a power of ten: 0.42, 12.3, 1070."""
+    return f"{float(f'{ratio:.3g}'):.12g}"
 
 
 def _print_start(run: Run) -> None:

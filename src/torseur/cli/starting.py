@@ -80,7 +80,7 @@ def bench(
     """Benchmark this machine, beside other packages if installed.
 
     The dynamics of a few mechanisms against Pinocchio and MuJoCo on one thread, single calls and few states, long
-    chains, a first use, then whole simulations of two arms: steps, steps by error, batches. MODELS are files for
+    chains, a first use, then whole simulations of two arms: steps, adaptive steps, batches. MODELS are files for
     --build.
     """
     if models and not build:

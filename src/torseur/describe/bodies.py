@@ -52,24 +52,29 @@ SignalPlace = Annotated[Place, Uses(Symbols.TIME | Symbols.INPUTS)]
 class Coordinate(Record):
     """One coordinate: where it starts and how far it goes."""
 
-    start: Scalar | None = Field(None, description="value at the start, where it is held while loops close")
-    start_speed: Scalar | None = Field(None, description="its rate at the start, held likewise")
+    start: Scalar | None = Field(None, description="initial value, kept exactly when loops are closed")
+    start_speed: Scalar | None = Field(None, description="initial rate, kept exactly as well")
     guess: Scalar | None = Field(
-        None, description="value near which loops close at the start; by default the neutral one of the joint kind"
+        None,
+        description="approximate initial value, adjusted until loops close; by default the neutral value of the joint",
     )
-    guess_speed: Scalar | None = Field(None, description="rate from which the allowed ones are found; by default 0")
+    guess_speed: Scalar | None = Field(
+        None, description="approximate initial rate, adjusted to the constraints; by default 0"
+    )
     lower: Scalar | None = Field(None, description="lower stop")
     upper: Scalar | None = Field(None, description="upper stop")
     speed_limit: Scalar | None = Field(None, description="largest rate, in magnitude")
     effort_limit: Scalar | None = Field(None, description="largest generalised force, in magnitude")
     unit: str | None = Field(None, description="of a coordinate of free-form kinematics: m or rad")
-    meaning: str | None = Field(None, description="in words, with its positive sense")
+    meaning: str | None = Field(None, description="what it is, with its positive sense")
 
     @model_validator(mode="after")
     def _once(self) -> Self:
         for start, guess in (("start", "guess"), ("start_speed", "guess_speed")):
             if getattr(self, start) is not None and getattr(self, guess) is not None:
-                raise PydanticCustomError("twice", f"give {start}, which is held, or {guess}, which may move; not both")
+                raise PydanticCustomError(
+                    "twice", f"give {start}, which is kept exactly, or {guess}, which is adjusted; not both"
+                )
         return self
 
 
@@ -206,7 +211,7 @@ class Body(Record):
     place: PositionalPlace = Field(Place(), description="frame a of the joint in the parent's frame")
     joint: Joint = Field(Joint(), description="how the body moves; fixed by default")
     inertia: Inertia | None = Field(None, description="mass and its spread; none for a massless body")
-    shapes: tuple[Shape, ...] = Field((), description="what to draw")
+    shapes: tuple[Shape, ...] = Field((), description="shapes, for pictures only")
     frames: Table[Frame] = Field(FrozenDict(), description="named frames on it")
 
 
@@ -228,7 +233,7 @@ class Base(Record):
     place: SignalPlace = Field(Place(), description="where the base is; of a moving base in terms of t")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="names and starts; x y z ... by default")
     inertia: Inertia | None = Field(None, description="mass and its spread")
-    shapes: tuple[Shape, ...] = Field((), description="what to draw")
+    shapes: tuple[Shape, ...] = Field((), description="shapes, for pictures only")
     frames: Table[Frame] = Field(FrozenDict(), description="named frames on it")
 
     @model_validator(mode="before")

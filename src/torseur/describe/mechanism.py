@@ -27,7 +27,7 @@ class Parameter(Record):
     """A named number of the model; without a value it stays a symbol until one is given."""
 
     value: Scalar | None = Field(None, description="a number, or a formula of other parameters")
-    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    unit: str | None = Field(None, max_length=40, description="unit, as a label: nothing is converted")
     description: str | None = Field(None, max_length=500, description="what it is")
 
 
@@ -35,7 +35,7 @@ class Input(Record):
     """A signal from outside."""
 
     default: Number = Field(0.0, description="its value while nothing drives it")
-    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    unit: str | None = Field(None, max_length=40, description="unit, as a label: nothing is converted")
     description: str | None = Field(None, max_length=500, description="what it is")
 
 
@@ -43,7 +43,7 @@ class NamedQuantity(Record):
     """A formula with a name: other formulas may use it, runs record it, equations print it."""
 
     value: Anything = Field(description="formula of coordinates, speeds, inputs, parameters, t and other quantities")
-    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    unit: str | None = Field(None, max_length=40, description="unit, as a label: nothing is converted")
     description: str | None = Field(None, max_length=500, description="what it is")
 
 
@@ -51,7 +51,7 @@ class Output(Record):
     """A named quantity to record."""
 
     value: Anything = Field(description="formula of coordinates, speeds, inputs, parameters and t")
-    unit: str | None = Field(None, max_length=40, description="its unit, in words")
+    unit: str | None = Field(None, max_length=40, description="unit, as a label: nothing is converted")
     description: str | None = Field(None, max_length=500, description="what it is")
 
 
@@ -89,8 +89,8 @@ class Mechanism(Record):
     order, then those declared for free-form kinematics; v likewise.
     """
 
-    name: Name = Field(description="what the mechanism is called")
-    title: str | None = Field(None, max_length=500, description="what it is, in words")
+    name: Name = Field(description="name of the mechanism")
+    title: str | None = Field(None, max_length=500, description="description")
     parameters: Table[Parameter] = Field(FrozenDict(), description="named numbers")
     tables: Table[LookupTable] = Field(FrozenDict(), description="curves and surfaces that formulas look up")
     quantities: Table[NamedQuantity] = Field(FrozenDict(), description="formulas with a name")
@@ -100,11 +100,13 @@ class Mechanism(Record):
     bodies: Table[Body] = Field(FrozenDict(), description="the bodies, in the order of their coordinates in q")
     loops: Table[Loop] = Field(FrozenDict(), description="cut joints, which close chains")
     roads: Table[Road] = Field(FrozenDict(), description="ground that wheels roll on")
-    constraints: Table[Constraint] = Field(FrozenDict(), description="what else ties the bodies")
-    loads: Table[SerializeAsAny[Load]] = Field(FrozenDict(), description="what pushes, pulls and turns them")
+    constraints: Table[Constraint] = Field(FrozenDict(), description="constraints beside the joints")
+    loads: Table[SerializeAsAny[Load]] = Field(
+        FrozenDict(), description="forces and torques: springs, motors, wrenches"
+    )
     inputs: Table[Input] = Field(FrozenDict(), description="signals from outside")
     outputs: Table[Output] = Field(FrozenDict(), description="quantities to record")
-    notes: tuple[str, ...] = Field((), description="what a reader had to decide")
+    notes: tuple[str, ...] = Field((), description="remarks of the reader of a file")
 
     def __repr__(self) -> str:
         """In one line; all of it is what `model_dump` gives, and files."""

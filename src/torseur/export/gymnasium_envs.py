@@ -45,7 +45,7 @@ class Environments(VectorEnv):  # type: ignore[misc]  # gymnasium is not looked 
     """Runs of one study side by side.
 
     Args:
-        study: with a method of a given step and without events; `every` is the control period.
+        study: with a fixed-step method and without events; `every` is the control period.
         runs: how many environments.
         actions: input -> its bounds; by default all inputs that nothing drives, without bounds.
         observations: names of states and outputs; by default coordinates and speeds.

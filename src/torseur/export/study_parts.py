@@ -74,7 +74,7 @@ class StudyParts:
         study: what is exported.
         folder: where files of its blocks are looked for.
         name: of the program; made from that of the study if none is given.
-        stepped: whether it makes its own steps, with a method of a given step.
+        stepped: whether it makes its own steps, with a fixed-step method.
         resets: whether it can start from other numbers than those of the study.
     """
 

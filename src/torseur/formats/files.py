@@ -217,7 +217,7 @@ def table_in_file(folder: Path, name: str, given: Mapping[str, Any]) -> dict[str
     try:
         lines = lines_of(contents(path).decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ModelError("the file of a table is no text", where=str(path), expected="UTF-8") from None
+        raise ModelError("the file of a table is not a text file", where=str(path), expected="UTF-8") from None
     if given.get("grid") is True:
         x, y, values = grid_of(lines, str(path))
         return {"x": x, "y": y, "values": values}

@@ -86,7 +86,7 @@ _REMEDY = "write .yaml, which holds every mechanism, or leave it out"
 
 @dataclass
 class Losses:
-    """What cannot be held, by kind, with the ways to it in the model.
+    """What cannot be written, by kind, with the ways to it in the model.
 
     Attributes:
         lossy: whether what is not needed for the rest may be left out.

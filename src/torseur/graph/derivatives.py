@@ -98,7 +98,7 @@ def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> lis
     """The directional derivative of some expressions: d/de outputs(x + e seed) at e = 0, by forward mode."""
     outputs = _listed("outputs", outputs)
     if not isinstance(seeds, Mapping):
-        raise GraphError("the seeds are no mapping", expected="variable -> seed, such as {x: 1.0}", got=repr(seeds))
+        raise GraphError("the seeds are not a mapping", expected="variable -> seed, such as {x: 1.0}", got=repr(seeds))
     if not outputs:
         return []
     g = _common_graph(outputs, list(seeds))
@@ -112,7 +112,7 @@ def tangents(outputs: Sequence[Expr], seeds: Mapping[Expr, Expr | float]) -> lis
 def _listed(name: str, values: Iterable[T]) -> list[T]:
     if not isinstance(values, Iterable):
         raise GraphError(
-            f"'{name}' is no sequence", expected="a list or a block", got=repr(values), remedy=f"write [{values!r}]"
+            f"'{name}' is not a sequence", expected="a list or a block", got=repr(values), remedy=f"write [{values!r}]"
         )
     return list(values)
 

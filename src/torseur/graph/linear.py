@@ -106,7 +106,7 @@ def matrix_of(A: Sequence[Sequence[Expr | float]], b: Sequence[Any]) -> tuple[Gr
             remedy="cut a block M into rows: [[M[i, j] for j in range(n)] for i in range(m)]",
         )
     if not _is_list(b):
-        raise GraphError("the right-hand side is no sequence", expected=f"{len(A)} entries", got=repr(b))
+        raise GraphError("the right-hand side is not a sequence", expected=f"{len(A)} entries", got=repr(b))
     if len({len(row) for row in A}) != 1 or not len(A[0]):
         raise GraphError(
             "not a matrix", expected="rows of one length", got=f"rows of {[len(row) for row in A]} entries"

@@ -30,7 +30,9 @@ def tree_of(body: Callable[..., None]) -> ast.FunctionDef:
     except (OSError, SyntaxError):
         raise CompileError("the source of a routine cannot be read", where=body.__name__) from None
     if not isinstance(function, ast.FunctionDef):
-        raise CompileError("a routine is no plain function", where=body.__name__, expected="def", got="other syntax")
+        raise CompileError(
+            "a routine must be a plain function", where=body.__name__, expected="def", got="other syntax"
+        )
     if ast.get_docstring(function) is not None:
         function.body = function.body[1:]
     own = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -265,7 +267,7 @@ class _Checker:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 self._truth(operand)
             case _:
-                self.fault(node, "a condition that is no comparison")
+                self.fault(node, "a condition that is not a comparison")
 
 
 def _counted(statements: Iterable[ast.stmt]) -> set[str]:

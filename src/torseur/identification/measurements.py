@@ -293,7 +293,7 @@ def _from_text(file: Path) -> Measurements:
         for j, cell in enumerate(cells):
             value = _number(cell, decimal_comma)
             if value is None:
-                faults.append(f"line {number}, {heads[j]}: {cell.strip()!r} is no number")
+                faults.append(f"line {number}, {heads[j]}: {cell.strip()!r} is not a number")
             else:
                 table[i, j] = value
     if faults:

@@ -61,7 +61,7 @@ def refine(
     """The parameters whose simulation comes nearest to measurements.
 
     Args:
-        study: what was measured, with a solver of given step and `every`.
+        study: what was measured, with a fixed-step solver and `every`.
         data: columns by the names of coordinates or speeds.
         parameters: names of free parameters, or values to start from.
         channels: to be compared; by default all coordinates that were measured.

@@ -115,7 +115,7 @@ def physical_parameters(found: Identification, *, pull: float = PULL) -> Physica
     from scipy.optimize import least_squares
 
     if not isinstance(found.unknowns, BaseUnknowns):
-        text = "physical parameters follow from base parameters"
+        text = "physical parameters need base parameters"
         raise ArgumentError(text, got="parameters of the description", remedy='identify(..., unknowns="base")')
     base = found.unknowns.base
     links = sorted({p.link for p in base.standard if p.symbol in TEN})

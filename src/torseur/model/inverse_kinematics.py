@@ -122,7 +122,7 @@ def _checked_target(target: ArrayLike) -> Array:
     if T.shape == (4, 4):
         R = T[:3, :3]
         if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 0:
-            raise ArgumentError("the target is no pose", expected="a rotation, a position and a last row 0 0 0 1")
+            raise ArgumentError("the target is not a pose", expected="a rotation, a position and a last row 0 0 0 1")
     return T
 
 

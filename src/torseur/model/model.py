@@ -70,7 +70,7 @@ def build(
     given = _numbers(parameters or {}, list(known))
     derived = [n for n in given if isinstance(known[n].value, Formula)]
     if derived:
-        raise ArgumentError("parameters that follow from others cannot be set", got=", ".join(derived))
+        raise ArgumentError("parameters that are formulas of others cannot be set", got=", ".join(derived))
     return Model(mechanism, given, Options(base_parameters=base_parameters))
 
 

@@ -27,7 +27,7 @@ def draw_overview(run: Run, folder: Path = Path()) -> Any:
     """The figure; a run without a mechanism has curves alone.
 
     Args:
-        run: what to draw.
+        run: shapes, for pictures only.
         folder: where the files of its shapes are.
     """
     with styled():
@@ -56,7 +56,8 @@ def _panels(run: Run) -> list[Panel]:
     """Of a vehicle what one looks at first; else of coordinates, speeds, inputs and energies, one for a unit."""
     if is_vehicle(run) and (keys := key_panels(run)):
         return keys[:MOST_PANELS]
-    found = panels_by_unit(lines_of(run, overview_channels(run)))
+    drawn = panels_by_unit(lines_of(run, overview_channels(run)))
+    found = [panel for panel in drawn if not panel.is_zero] or drawn
     first = {panel.label: panel for panel in reversed(found)}
     chosen = [panel for panel in found if first[panel.label] is panel]
     return (chosen or found)[:MOST_PANELS]

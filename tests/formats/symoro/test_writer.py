@@ -1,4 +1,4 @@
-"""Writing SYMORO files: what is written reads back the same, and what cannot be held is named."""
+"""Writing SYMORO files: what is written reads back the same, and what cannot be written is named."""
 
 import random
 import re
@@ -203,7 +203,7 @@ def test_what_cannot_be_held_is_named(changes, where):
     with pytest.raises(ModelError) as caught:
         write_par(with_loads({"name": "r", "bodies": {"rod": ROD}, "loads": {}} | changes))
     assert where in str(caught.value)
-    assert "held" in str(caught.value)
+    assert "cannot be written" in str(caught.value)
 
 
 def test_everything_that_cannot_be_held_is_named_at_once():

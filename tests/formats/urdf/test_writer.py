@@ -1,4 +1,4 @@
-"""Writing URDF: what is read back moves and weighs the same; what cannot be held is named."""
+"""Writing URDF: what is read back moves and weighs the same; what cannot be written is named."""
 
 import math
 import xml.etree.ElementTree as ElementTree

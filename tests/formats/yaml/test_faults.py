@@ -97,7 +97,7 @@ FORM = [
     ),
     (
         "bodies: {a: {joint: {kind: revolute, coordinate: q, start: 1, guess: 2}}}\n",
-        "3:50: bodies.a.joint: give start, which is held, or guess, which may move; not both",
+        "3:50: bodies.a.joint: give start, which is kept exactly, or guess, which is adjusted; not both",
     ),
     ("bodies: {a: {joint: screw}}\n", "3:14: bodies.a.joint: a screw joint needs its pitch"),
     ("bodies: {a: {joint: {kind: revolute, low: 1}}}\n", "3:38: bodies.a.joint.low: unknown key"),

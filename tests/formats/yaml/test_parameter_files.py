@@ -48,7 +48,7 @@ def test_another_file_is_another_set_of_numbers(load):
     [
         (NUMBERS.replace("m: 2.0", "m: {valu: 2.0}"), r"numbers\.yaml:3:7: parameters\.m"),
         (NUMBERS.replace("m: 2.0", "m: 2.0\n  m: 3.0"), r"numbers\.yaml:4:3"),
-        (NUMBERS.replace("torseur_parameters: 1\n", ""), "this is no file of parameters"),
+        (NUMBERS.replace("torseur_parameters: 1\n", ""), "this is not a file of parameters"),
         (NUMBERS + "bodies: {}\n", "a key that is not known"),
         ("torseur_parameters: 1\n", "there are no parameters"),
         (NUMBERS.replace("m: 2.0", "J: 2.0"), "in data/numbers.yaml as well"),

@@ -417,7 +417,7 @@ def test_what_is_wrong_with_a_controller_is_said(case):
 
 def test_joints_without_a_speed_of_their_own_and_loops_have_their_own_messages():
     ball = mechanism_of(Plan("fixed", (BodyPlan("spherical", -1),)))
-    with pytest.raises(ModelError, match="is no speed"):
+    with pytest.raises(ModelError, match="is not a speed"):
         Blocks({"c": {"computed_torque": {"reference": {ball.q[0].name: 1.0}, "kp": 1.0}}}, ball)
     loop = load(EXAMPLES / "four_bar" / "four_bar.yaml")
     with pytest.raises(ModelError, match="open chains"):

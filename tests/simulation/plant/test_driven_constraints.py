@@ -180,16 +180,16 @@ def test_a_contact_whose_gap_is_driven_carries_what_the_table_lifts():
 # -- what may not ------------------------------------------------------------------------------------------------------
 POSITION = {
     "speed": ("0.1*da", "its rate is not known"),
-    "coordinate": ("0.1*a", "its second rate is not known"),
-    "pd": ({"pd": {"value": "a", "rate": "da", "kp": 1.0, "reference": 0.2}}, "its second rate is not known"),
-    "lag of a speed": ({"lag": {"value": "da", "time": 1.0}}, "its second rate is not known"),
+    "coordinate": ("0.1*a", "its second derivative is not known"),
+    "pd": ({"pd": {"value": "a", "rate": "da", "kp": 1.0, "reference": 0.2}}, "its second derivative is not known"),
+    "lag of a speed": ({"lag": {"value": "da", "time": 1.0}}, "its second derivative is not known"),
     "relative degree 1": (
         {"transfer_function": {"value": "da", "numerator": [1.0, 0.0], "denominator": [1.0, 2.0, 1.0]}},
-        "its second rate is not known",
+        "its second derivative is not known",
     ),
     "sampled": ({"sampled": {"value": "t", "period": 0.1}}, "it jumps at instants"),
     "noise": ({"noise": {"period": 0.1}}, "it jumps at instants"),
-    "two integrals of an acceleration": ({"integral": "swing"}, "its second rate is not known"),
+    "two integrals of an acceleration": ({"integral": "swing"}, "its second derivative is not known"),
 }
 
 

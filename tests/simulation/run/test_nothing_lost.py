@@ -92,7 +92,7 @@ def test_a_run_that_was_pickled_or_copied_is_the_same_and_frozen():
 @pytest.mark.parametrize(
     ("solver", "every"),
     [("rk4", 0.01), ("rk4", 0.0137), ("newmark", 0.01), ("dop853", 0.01)],
-    ids=["native loop", "given step", "implicit", "steps by error"],
+    ids=["native loop", "given step", "implicit", "adaptive steps"],
 )
 def test_the_number_of_steps_is_bounded_for_every_method(solver, every):
     run = ts.simulate(

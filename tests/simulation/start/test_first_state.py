@@ -234,7 +234,10 @@ def test_a_contradiction_is_told_on_the_command_line_with_its_line(tmp_path, cap
     (tmp_path / "a.yaml").write_text(study.replace("dq1: 6, dx: 1}", "dq1: 6}\nguess: {x: 1, dx: 1}"))
     assert main(["simulate", str(tmp_path / "a.yaml"), *options]) == 0
     out = capsys.readouterr().out
-    assert "start: assembled\n  held: q1 = 1, dq1 = 6\n  moved: x = 1.1297 (from 1), dx = -1.76838 (from 1)" in out
+    assert (
+        "initial state: assembled\n  given: q1 = 1, dq1 = 6\n  adjusted: x = 1.1297 (from 1), dx = -1.76838 (from 1)"
+        in out
+    )
     assert main(["simulate", str(tmp_path / "a.yaml"), "--set", "x=1.1", *options]) == 1
     assert "q1, x contradict each other" in capsys.readouterr().err
 
@@ -397,7 +400,7 @@ def test_an_unstable_rest_is_said_on_the_command_line(tmp_path, capsys):
     )
     options = ["-o", str(tmp_path / "out"), "--no-figures", "--no-playback"]
     assert main(["simulate", str(tmp_path / "a.yaml"), *options]) == 0
-    assert "start: at rest, unstable: some small disturbances grow" in capsys.readouterr().out
+    assert "initial state: at rest, unstable: some small disturbances grow" in capsys.readouterr().out
 
 
 def test_a_motion_without_mass_is_refused_by_name():

@@ -122,7 +122,7 @@ def test_a_move_of_a_billionth_is_none(off, moved):
     assert facts["held"] == [n for n in ("x",) if n not in moved]
 
 
-@pytest.mark.parametrize(("value", "line"), [(0.5e-12, "  free: 1 at 0"), (2e-12, "  free: x = 2e-12")])
+@pytest.mark.parametrize(("value", "line"), [(0.5e-12, "  others: 1 at 0"), (2e-12, "  others: x = 2e-12")])
 def test_less_than_a_trillionth_is_shown_as_zero(value, line):
     facts = {"from": "assembled", "values": {"x": value}, "held": [], "moved": {}, "stability": None}
     assert start_lines(facts)[1] == line

@@ -151,7 +151,7 @@ WRONG = [
     ("start_from: equilibrium\nguess: {dx: 2}\n", "{1}:13: guess.dx: a start at rest has no speeds"),
     ("start_from: there\n", "{}:13: start_from: expected 'assembled', 'equilibrium' or 'given'"),
     ("parameters: {m: 1}\n", "{}:17: parameters.m: no parameter 'm'"),
-    ("parameters: {j: 1}\n", "{}:17: parameters.j: the parameter 'j' follows from others"),
+    ("parameters: {j: 1}\n", "{}:17: parameters.j: the parameter 'j' is a formula of others"),
     ("solver: rk5\n", "{}:9: solver: no method 'rk5'"),
     ("solver: {method: rk4, step: -1}\n", "{}:29: solver.step: expected more than 0"),
     ("solver: {steps: 1.5}\n", "{}:17: solver.steps: expected a whole number"),

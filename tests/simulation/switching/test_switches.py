@@ -11,6 +11,7 @@ import torseur as ts
 from torseur.describe import Effort, Mechanism, Motor, SpringDamper
 
 G = 9.81
+TIP = {"tip": {"place": {"pose": {"position": (1.0, 0.0, 0.0)}}}}
 
 
 def slider(loads=None, **more):
@@ -39,6 +40,33 @@ def test_a_cart_that_slides_stops_when_friction_has_taken_its_energy_and_stays()
     assert run["x"][-1] == pytest.approx(0.5 * 3.0 * stops, abs=1e-9)
     assert np.all(run["dx"][run.time > stops] == 0.0)
     assert run.audit().holds
+
+
+@pytest.mark.parametrize(
+    ("kind", "load", "unit"),
+    [
+        ("prismatic", SpringDamper(coordinate="c", friction=3.0), "N"),
+        ("revolute", SpringDamper(coordinate="c", friction=3.0), "N m"),
+        ("revolute", SpringDamper(combination={"c": 2.0}, friction=3.0), "N m"),
+        ("revolute", SpringDamper(between=("tip", "post"), friction=3.0), "N"),
+        ("revolute", Motor(coordinate="c", ratio=50, joint_friction=3.0), "N m"),
+    ],
+)
+def test_the_force_of_friction_that_sticks_has_the_unit_of_what_it_acts_on(kind, load, unit):
+    part = {"joint": {"kind": kind, "coordinate": "c"}, "inertia": {"M": 2.0, "ZZ": 1.0}, "frames": TIP}
+    post = {"place": {"pose": {"position": (3.0, 1.0, 0.0)}}}
+    stuck = Mechanism(name="stuck", bodies={"part": part, "post": post}, gravity=(0.0, 0.0, 0.0), loads={"dry": load})
+    run = ts.simulate(stuck, until=0.1)
+    assert run.channels["lambda_dry_friction"].unit == unit
+
+
+@pytest.mark.parametrize(("kind", "unit"), [("prismatic", "N"), ("revolute", "N m")])
+def test_the_force_of_a_stop_has_the_unit_of_its_coordinate(kind, unit):
+    joint = {"kind": kind, "coordinates": {"c": {"lower": 0.0}}}
+    part = {"joint": joint, "inertia": {"M": 2.0, "ZZ": 1.0}}
+    stopped = Mechanism(name="stopped", bodies={"part": part}, gravity=(0.0, 0.0, 0.0))
+    run = ts.simulate(stopped, until=0.1, stops={"model": "hard"})
+    assert {c.unit for n, c in run.channels.items() if n.startswith("lambda")} == {unit}
 
 
 def test_a_growing_push_breaks_the_stick_at_the_level_of_friction():

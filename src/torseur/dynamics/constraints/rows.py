@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from torseur.describe import Loop
+from torseur.describe import Loop, Mechanism
 from torseur.describe.constraints import Contact, Coupling, NoSideSlip, Prescribed, Rolling, SpeedRow
 from torseur.describe.fields import Scalar
 from torseur.dynamics.loads.wheels import Acts, acts_on, relative, wheel_on_road
@@ -36,7 +36,7 @@ from torseur.spatial.motion import Wrench
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector, dot
 
-__all__ = ["Constraints", "Cut", "Owner", "Row", "Switched", "sides_of"]
+__all__ = ["Constraints", "Cut", "Owner", "Row", "Switched", "sides_of", "unit_of_effort"]
 
 
 class Owner(NamedTuple):
@@ -258,9 +258,7 @@ class Constraints:
 
     def _follows(self, owner: Owner, form: Coupling | Prescribed) -> Iterator[Row]:
         value = self.system.scope[form.coordinate] - self.system.scalar(form.equals)
-        unit = {"m": "N", "rad": "N m"}
-        variable = next(x for x in self.system.mechanism.q if x.name == form.coordinate)
-        yield self._holonomic(owner, "", value, unit.get(variable.unit, ""), ())
+        yield self._holonomic(owner, "", value, unit_of_effort(self.system.mechanism, form.coordinate), ())
 
     def _equation(self, owner: Owner, form: Scalar) -> Iterator[Row]:
         yield self._holonomic(owner, "", self.system.scalar(form), "")
@@ -324,3 +322,9 @@ def sides_of(tree: Tree, cut: Cut) -> Iterator[Expr]:
     for closing in cut.closings:
         if not closing.is_torque and not all(x.is_number for x in closing.wrench.force):
             yield closing.wrench.force[2]
+
+
+def unit_of_effort(mechanism: Mechanism, coordinate: str) -> str:
+    """The unit of a generalised force along a coordinate; empty where the coordinate is neither length nor angle."""
+    variable = next(x for x in mechanism.q if x.name == coordinate)
+    return {"m": "N", "rad": "N m"}.get(variable.unit, "")

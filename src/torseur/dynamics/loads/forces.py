@@ -154,7 +154,7 @@ class LoadOnTree(LoadContext):
         form = None if described is None else described.form
         if not isinstance(form, Rolling):
             raise ModelError(
-                f"'{constraint}' is no wheel on a road",
+                f"'{constraint}' is not a wheel on a road",
                 where=("loads", self.name),
                 expected="the name of a rolling constraint",
             )

@@ -87,16 +87,18 @@ def _in_order(mechanism: Mechanism, losses: Losses) -> list[str]:
 def _body_item(mechanism: Mechanism, name: str, losses: Losses) -> Item:
     body, where = mechanism.bodies[name], f"bodies.{name}"
     if body.parent == WORLD and mechanism.base.kind is not BaseKind.FIXED:
-        losses.refuse(f"{where}.parent", "a body on the world, beside a base that moves, cannot be held")
+        losses.refuse(f"{where}.parent", "a body on the world, beside a base that moves, cannot be written")
     if body.shapes:
-        losses.add(f"{where}.shapes", "shapes cannot be held")
+        losses.add(f"{where}.shapes", "shapes cannot be written")
     if body.joint.kind not in _SIGMA:
-        losses.refuse(f"{where}.joint", f"a {body.joint.kind} joint cannot be held", _JOINTS)
+        losses.refuse(f"{where}.joint", f"a {body.joint.kind} joint cannot be written", _JOINTS)
     if body.joint.axis != "z":
-        losses.refuse(f"{where}.joint.axis", "an axis of formulas cannot be held", "give it, and the inertia, numbers")
+        losses.refuse(
+            f"{where}.joint.axis", "an axis of formulas cannot be written", "give it, and the inertia, numbers"
+        )
     if body.inertia is not None and not isinstance(body.inertia, StandardInertia):
         remedy = "give the ten standard parameters at the frame"
-        losses.refuse(f"{where}.inertia", "such formulas of an inertia at the centre of mass cannot be held", remedy)
+        losses.refuse(f"{where}.inertia", "such formulas of an inertia at the centre of mass cannot be written", remedy)
     coordinate = _coordinate(mechanism, name, body, losses)
     return Item(
         name,
@@ -121,7 +123,7 @@ def check_plain(record: Coordinate, where: str, losses: Losses) -> None:
     plain = Coordinate()
     for key in Coordinate.model_fields:
         if key not in _ANNOTATIONS and getattr(record, key) != getattr(plain, key):
-            losses.add(f"{where}.{key}", f"{key.replace('_', ' ')} of a coordinate cannot be held")
+            losses.add(f"{where}.{key}", f"{key.replace('_', ' ')} of a coordinate cannot be written")
 
 
 def _row(place: Place, where: str, losses: Losses) -> Mdh:
@@ -129,7 +131,7 @@ def _row(place: Place, where: str, losses: Losses) -> Mdh:
         return place.mdh
     if place != Place():
         remedy = "write it as mdh, or give its symbols numbers"
-        losses.refuse(where, "a pose that is not a modified Denavit-Hartenberg row cannot be held", remedy)
+        losses.refuse(where, "a pose that is not a modified Denavit-Hartenberg row cannot be written", remedy)
     return Mdh()
 
 
@@ -147,7 +149,7 @@ def _loop_items(mechanism: Mechanism, losses: Losses) -> tuple[list[Item], list[
     first, second = list[Item](), list[Item]()
     for name, loop in mechanism.loops.items():
         if loop.joint not in _SIGMA:
-            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be held", moves=True)
+            losses.add(f"loops.{name}.joint", f"a cut {loop.joint} joint cannot be written", moves=True)
             continue
         a, b = (_loop_end(mechanism, end, f"loops.{name}", losses) for end in loop.between)
         first.append(replace(a, sigma=_SIGMA[loop.joint]))

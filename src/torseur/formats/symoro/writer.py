@@ -31,7 +31,7 @@ from torseur.formats.symoro.standard_form import in_standard_form
 __all__ = ["write_par"]
 
 _FOREIGN = re.compile(r"\b(?:min|max|floor|pow|if|t|table)\b|[<>=]")
-_FORMULA = "a formula with min, max, floor, pow, if, t, a table or a comparison cannot be held"
+_FORMULA = "a formula with min, max, floor, pow, if, t, a table or a comparison cannot be written"
 _OF_LOADS = ("IA", "FV", "FS", "k", "GAM", *WRENCH)
 _SPEEDS = {"V0": "v", "W0": "w", "VP0": "vp", "WP0": "wp"}
 
@@ -41,7 +41,7 @@ def write_par(mechanism: Mechanism, losses: Losses | None = None) -> str:
 
     Args:
         mechanism: what to write.
-        losses: says whether what cannot be held is left out, and keeps what was.
+        losses: says whether what cannot be written is left out, and keeps what was.
     """
     losses = losses or Losses()
     valued = [name for name, parameter in mechanism.parameters.items() if parameter.value is not None]
@@ -63,36 +63,38 @@ def _is_foreign(value: Scalar) -> bool:
 
 def _check_rest(mechanism: Mechanism, losses: Losses) -> None:
     if not mechanism.bodies:
-        losses.refuse("bodies", "a mechanism without bodies cannot be held: such a file lists its frames", "add a body")
+        losses.refuse(
+            "bodies", "a mechanism without bodies cannot be written: such a file lists its frames", "add a body"
+        )
     for kind in ("constraints", "outputs"):
         for name in getattr(mechanism, kind):
-            losses.add(f"{kind}.{name}", f"{kind} cannot be held", moves=kind == "constraints")
+            losses.add(f"{kind}.{name}", f"{kind} cannot be written", moves=kind == "constraints")
     for name in mechanism.coordinates:
-        losses.refuse(f"coordinates.{name}", "free-form kinematics cannot be held")
+        losses.refuse(f"coordinates.{name}", "free-form kinematics cannot be written")
     base = mechanism.base
     if base.kind in (BaseKind.MOVING, BaseKind.CARRIER):
-        losses.refuse("base.kind", f"a {base.kind.value} base cannot be held")
+        losses.refuse("base.kind", f"a {base.kind.value} base cannot be written")
     if base.shapes:
-        losses.add("base.shapes", "shapes cannot be held")
+        losses.add("base.shapes", "shapes cannot be written")
     for key, record in base.coordinates.items():
         check_plain(record, f"base.coordinates.{key}", losses)
     if base.coordinates and tuple(base.coordinates) != base.default_names:
-        losses.add("base.coordinates", "other names for the coordinates of the base cannot be held")
+        losses.add("base.coordinates", "other names for the coordinates of the base cannot be written")
     if base.inertia is not None and base.kind is BaseKind.FIXED:
-        losses.add("base.inertia", "inertia of a fixed base cannot be held")
+        losses.add("base.inertia", "inertia of a fixed base cannot be written")
     elif base.inertia is not None and not isinstance(base.inertia, StandardInertia):
-        losses.refuse("base.inertia", "such formulas of an inertia at the centre of mass cannot be held")
+        losses.refuse("base.inertia", "such formulas of an inertia at the centre of mass cannot be written")
     place = base.place
     if place.mdh or place.dh or place.steps or (place.pose and (place.pose.rpy or place.pose.quaternion)):
-        losses.refuse("base.place", "such formulas of a pose cannot be held", "give position and rotation matrix")
+        losses.refuse("base.place", "such formulas of a pose cannot be written", "give position and rotation matrix")
     if place.pose and names_in(place.pose.matrix):
-        losses.refuse("base.place.pose.matrix", "a base turned by an unknown angle cannot be held", "give numbers")
+        losses.refuse("base.place.pose.matrix", "a base turned by an unknown angle cannot be written", "give numbers")
     for name in (*mechanism.parameters, *mechanism.inputs):
         if name.lower() == "pi":
-            losses.refuse(name, "a symbol of this name cannot be held: there it means 3.14159...", "rename it")
+            losses.refuse(name, "a symbol of this name cannot be written: there it means 3.14159...", "rename it")
     for name, signal in mechanism.inputs.items():
         if signal.default != 0.0:
-            losses.add(f"inputs.{name}.default", "a default of an input cannot be held")
+            losses.add(f"inputs.{name}.default", "a default of an input cannot be written")
 
 
 class _Page:
@@ -184,7 +186,7 @@ class _Page:
         follows = names_in(item.place) & {x.name for x in self.mechanism.q}
         if follows and (item.is_body or item.sigma != 2):
             remedy = "only the place of a named frame may depend on coordinates"
-            self.losses.refuse(f"{where}.place", "a moving place of a body or loop cannot be held", remedy)
+            self.losses.refuse(f"{where}.place", "a moving place of a body or loop cannot be written", remedy)
         if item.sigma != 2:
             self._join(item)
         for key in INERTIA if item.inertia is not None else ():
@@ -199,7 +201,7 @@ class _Page:
         if isinstance(rest, Formula) and any(COORDINATE.fullmatch(name) for name in rest.names):
             where = f"frame {item.name}.place.{key}"
             self.losses.refuse(
-                where, "an offset with a symbol like a coordinate cannot be held", "rename the parameter"
+                where, "an offset with a symbol like a coordinate cannot be written", "rename the parameter"
             )
         if offset is not None:
             coordinate += f" - {offset[1:]}" if offset.startswith("-") else f" + {offset}"
@@ -216,12 +218,12 @@ class _Page:
         coordinate = getattr(load, "coordinate", None)
         j = self.owners.get(coordinate) if coordinate is not None else None
         if j is None or not isinstance(load, (SpringDamper, Effort, Transmission)):
-            self.losses.add(where, f"a load of kind '{load.kind}' as it is here cannot be held", moves=True)
+            self.losses.add(where, f"a load of kind '{load.kind}' as it is here cannot be written", moves=True)
         elif isinstance(load, SpringDamper):
             self._spring(load, j, where)
         elif isinstance(load, Effort):
             if load.value == 0.0:
-                self.losses.add(f"{where}.value", "an effort of zero cannot be held")
+                self.losses.add(f"{where}.value", "an effort of zero cannot be written")
             elif not _is_foreign(load.value):
                 self.cells["mu"][j] = "1"
             self.put("GAM", j, load.value, f"{where}.value")
@@ -232,7 +234,7 @@ class _Page:
         self.put("FV", j, load.damping, f"{where}.damping")
         self.put("FS", j, load.friction, f"{where}.friction")
         if load.rest != 0.0 and load.stiffness != 0.0:
-            self.losses.add(f"{where}.rest", "a spring at rest anywhere but at zero cannot be held", moves=True)
+            self.losses.add(f"{where}.rest", "a spring at rest anywhere but at zero cannot be written", moves=True)
         elif load.stiffness != 0.0:
             self.put("k", j, load.stiffness, f"{where}.stiffness")
             self.cells["eta"][j] = "1"
@@ -241,7 +243,7 @@ class _Page:
         j = self.numbers.get(load.frame)
         if load.axes != "frame" or j is None or j > self.links or (j == 0 and not (self.is_floating or self.is_mobile)):
             remedy = "give it at a frame of the tree, in the axes of that frame"
-            self.losses.add(where, "this wrench cannot be held", remedy, moves=True)
+            self.losses.add(where, "this wrench cannot be written", remedy, moves=True)
             return
         for key, value in zip(WRENCH, (*load.force, *load.torque), strict=True):
             self.put(key, j, minus(value), where)
@@ -256,7 +258,7 @@ class _Page:
         entries = [x for row, p in zip(matrix, position, strict=True) for x in (*row, p)]
         gravity = turned(list(zip(*matrix, strict=True)), self.mechanism.gravity)
         if base.kind is not BaseKind.FIXED and sum(isinstance(x, Formula) and bool(x.names) for x in gravity) > 1:
-            self.losses.refuse("gravity", "gravity of several symbols under a moving base cannot be held")
+            self.losses.refuse("gravity", "gravity of several symbols under a moving base cannot be written")
         free = {info.suffix for info in base.joint_kind.speeds}
         vectors = {
             key: [f"{stem}{axis}" if f"{stem[0]}{axis}" in free else "0" for axis in "xyz"]
@@ -269,7 +271,7 @@ class _Page:
     def _check_used(self) -> None:
         for name in self.mechanism.parameters:
             if name not in self.used:
-                self.losses.add(f"parameters.{name}", "a parameter that is used nowhere cannot be held")
+                self.losses.add(f"parameters.{name}", "a parameter that is used nowhere cannot be written")
         for name in self.mechanism.inputs:
             if name not in self.used:
-                self.losses.add(f"inputs.{name}", "an input that drives nothing cannot be held")
+                self.losses.add(f"inputs.{name}", "an input that drives nothing cannot be written")

@@ -3,7 +3,7 @@
 URDF holds a tree of links with joints of one axis, fixed, planar and free ones, all in numbers; joints that follow
 another in a straight line; damping and dry friction of joints; boxes, cylinders, spheres and meshes. Named frames
 become links without mass, efforts of inputs are limits of effort. Gravity, starts, outputs and other shapes belong to
-other files and are left out; anything else that URDF cannot hold is an error, or left out where that is asked for and
+other files and are left out; anything else that URDF cannot express is an error, or left out where that is asked for and
 something is left.
 """
 
@@ -59,7 +59,7 @@ def write_urdf(mechanism: Mechanism, losses: Losses | None = None) -> str:
 
     Args:
         mechanism: what to write.
-        losses: says whether what cannot be held is left out, and keeps what was.
+        losses: says whether what cannot be written is left out, and keeps what was.
 
     >>> from torseur.describe import Body, Joint
     >>> print(write_urdf(Mechanism(name="pendulum", bodies={"bob": Body(joint=Joint(kind="revolute"))})))
@@ -106,7 +106,7 @@ class _Writer:
                 self._body(name, body)
         self.lines.append("</robot>")
 
-    # -- what cannot be held -------------------------------------------------------------------------------------------
+    # -- what cannot be written ----------------------------------------------------------------------------------------
     @contextmanager
     def _in_numbers(self, where: str) -> Iterator[None]:
         """What is not a number is a fault of this part of the mechanism."""
@@ -118,11 +118,11 @@ class _Writer:
     def _check_rest(self) -> None:
         mechanism, losses = self.mechanism, self.losses
         for name in mechanism.loops:
-            losses.add(f"loops.{name}", "URDF cannot hold loops", moves=True)
+            losses.add(f"loops.{name}", "URDF cannot express loops", moves=True)
         for name in mechanism.coordinates:
-            losses.refuse(f"coordinates.{name}", "URDF cannot hold free-form kinematics")
+            losses.refuse(f"coordinates.{name}", "URDF cannot express free-form kinematics")
         if mechanism.base.kind is BaseKind.MOVING:
-            losses.refuse("base.kind", "URDF cannot hold a base with a given motion")
+            losses.refuse("base.kind", "URDF cannot express a base with a given motion")
         elsewhere = {
             "gravity": mechanism.gravity != Mechanism.model_fields["gravity"].default,
             "starts": any(x.start != 0.0 for x in (*mechanism.q, *mechanism.v) if x.quantity is not Quantity.NUMBER),
@@ -137,7 +137,7 @@ class _Writer:
             coupling = constraint.coupling
             mimic = None if coupling is None else self._mimic_of(coupling.equals)
             if coupling is None or mimic is None:
-                text = "URDF holds no constraints but joints that follow one other in a straight line"
+                text = "URDF expresses no constraint but a joint that follows another one linearly"
                 self.losses.add(f"constraints.{name}", text, moves=True)
             else:
                 self.mimics[coupling.coordinate] = mimic
@@ -160,11 +160,11 @@ class _Writer:
                 continue
             if not isinstance(load, SpringDamper) or coordinate is None:
                 self.losses.add(
-                    f"loads.{name}", f"URDF cannot hold loads of kind '{load.kind}' as they are", moves=True
+                    f"loads.{name}", f"URDF cannot express loads of kind '{load.kind}' as they are", moves=True
                 )
                 continue
             if load.stiffness != 0.0:
-                self.losses.add(f"loads.{name}", "URDF cannot hold springs", moves=True)
+                self.losses.add(f"loads.{name}", "URDF cannot express springs", moves=True)
             with self._in_numbers(f"loads.{name}"):
                 damping, friction = self.friction.get(coordinate, (0.0, 0.0))
                 more = self.numbers.scalar(load.damping), self.numbers.scalar(load.friction)
@@ -188,10 +188,10 @@ class _Writer:
     def _body(self, name: str, body: Body) -> None:
         numbers, kind = self.numbers, TYPES.get(body.joint.kind)
         if kind is None:
-            self.losses.refuse(f"bodies.{name}.joint", f"URDF cannot hold a {body.joint.kind} joint")
+            self.losses.refuse(f"bodies.{name}.joint", f"URDF cannot express a {body.joint.kind} joint")
             return
         if names_in(body.place) & self.coordinates:
-            self.losses.refuse(f"bodies.{name}.place", "URDF cannot hold a place that depends on coordinates")
+            self.losses.refuse(f"bodies.{name}.place", "URDF cannot express a place that depends on coordinates")
             return
         numbers.check(body)
         offset = numbers.after(body.place)
@@ -228,7 +228,7 @@ class _Writer:
     def _visual(self, name: str, shape: Shape, offset: Pose) -> list[str]:
         form = self._geometry(shape)
         if form is None:
-            self.losses.add(f"shapes of {name}", "URDF cannot hold cones and lines")
+            self.losses.add(f"shapes of {name}", "URDF cannot express cones and lines")
             return []
         colour = "" if shape.colour is None else _material(shape.colour)
         origin = _origin(offset @ self.numbers.whole(shape.place))

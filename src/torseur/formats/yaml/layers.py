@@ -118,7 +118,7 @@ def _parameters(path: Path) -> dict[str, Node]:
     version, table = root.items.get(KEY), root.items.get("parameters")
     if version is None or version.value != VERSION or isinstance(version.value, bool):
         expected = f"a mapping that begins with '{KEY}: {VERSION}'"
-        source.stop(root.mark, "this is no file of parameters", expected=expected)
+        source.stop(root.mark, "this is not a file of parameters", expected=expected)
     for key in root.items.keys() - {KEY, "parameters"}:
         source.fault(root.keys[key], (key,), "a key that is not known", expected=f"{KEY}, parameters")
     if table is None or not isinstance(table.value, dict):

@@ -147,7 +147,10 @@ def _hoist(definitions: Schema) -> None:
 
 def _join(definitions: Schema) -> None:
     """A joint with one coordinate takes its keys itself; coordinates may be a list of names."""
-    name: Schema = {"type": "string", "description": "name of the only coordinate; its fields then stand here too"}
+    name: Schema = {
+        "type": "string",
+        "description": "name of the only coordinate; its fields may then be given here too",
+    }
     joint = definitions[Joint.__name__]["properties"]
     joint |= {"coordinate": name, **definitions[Coordinate.__name__]["properties"]}
     for owner in ("Joint", "Base", "Mechanism"):

@@ -217,7 +217,9 @@ class PlainTyreLaw(TyreLaw):
     damping: Scalar | None = Field(None, description="vertical, N s/m")
     crown_radius: Scalar = Field(0.0, description="of the tread across, which moves the contact in camber, m")
     rolling_resistance: Scalar = Field(0.0, description="coefficient f of rolling resistance, without unit")
-    low_speed: Scalar = Field(0.1, description="below it fades what tells rolling forward from backward, m/s")
+    low_speed: Scalar = Field(
+        0.1, description="below this speed what depends on the sense of rolling fades to zero, m/s"
+    )
     relaxation_x: Scalar = Field(0.0, description="relaxation length of kappa, m")
     relaxation_y: Scalar = Field(0.0, description="relaxation length of alpha, m")
 

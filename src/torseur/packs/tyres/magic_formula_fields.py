@@ -17,7 +17,7 @@ class MagicFormulaFields(TyreLaw):
     UNLOADED_RADIUS: Scalar = Field(description="free radius R0, m")
     FNOMIN: Scalar = Field(description="nominal load Fz0, N")
     LONGVL: Scalar = Field(description="speed V0 of the measurement, m/s")
-    VXLOW: Scalar = Field(1.0, description="below it shifts, trail and rolling resistance fade to nothing, m/s")
+    VXLOW: Scalar = Field(1.0, description="below this speed shifts, trail and rolling resistance fade to zero, m/s")
     # vertical
     VERTICAL_STIFFNESS: Scalar | None = Field(None, description="Cz, N/m")
     VERTICAL_DAMPING: Scalar | None = Field(None, description="N s/m")

@@ -51,7 +51,7 @@ class Chassis(Record):
 
     inertia: Inertia = Field(description="of the chassis alone, in its own frame")
     height: Scalar = Field(description="of the origin of its frame above the road at rest, m")
-    shapes: tuple[Shape, ...] = Field((), description="what to draw")
+    shapes: tuple[Shape, ...] = Field((), description="shapes, for pictures only")
     frames: Table[Frame] = Field(FrozenDict(), description="named frames on it, such as the place of a sensor")
     motion: Literal["free", "planar"] = Field(
         "free", description="free: all six degrees of freedom; planar: x, y and yaw over a flat road, given wheel loads"
@@ -257,7 +257,7 @@ class Payload(Record):
 
     inertia: Inertia = Field(description="in the frame of the chassis unless moved")
     at: Triple = Field((0.0, 0.0, 0.0), description="where its frame is on the chassis, m")
-    shapes: tuple[Shape, ...] = Field((), description="what to draw")
+    shapes: tuple[Shape, ...] = Field((), description="shapes, for pictures only")
 
 
 class Parts(Record):
@@ -273,8 +273,8 @@ class Parts(Record):
 class Vehicle(Record):
     """A vehicle on tyres."""
 
-    name: Name = Field(description="what it is called")
-    title: str | None = Field(None, max_length=500, description="what it is, in words")
+    name: Name = Field(description="its name")
+    title: str | None = Field(None, max_length=500, description="description")
     parameters: Table[Parameter] = Field(FrozenDict(), description="named numbers, for all formulas here")
     tables: Table[LookupTable] = Field(FrozenDict(), description="curves that formulas look up")
     gravity: Scalar = Field(9.81, description="m/s2")

@@ -131,7 +131,7 @@ def places_of(context: Context, coordinates: Iterable[str]) -> dict[str, tuple[i
         i = names.index(name)
         if context.qdot[i] not in speeds:
             raise ModelError(
-                f"the rate of '{name}' is no speed, so it has no acceleration of its own",
+                f"the rate of '{name}' is not a speed, so it has no acceleration of its own",
                 where=context.where,
                 expected="coordinates of hinges, slides and the like",
                 remedy="control the frame by operational_space or resolved_acceleration",

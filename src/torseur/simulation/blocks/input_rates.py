@@ -20,7 +20,7 @@ from torseur.simulation.blocks.parts import in_order, shown_name
 
 __all__ = ["InputRates", "Known", "orders"]
 
-_WORDS = {1: "rate", 2: "second rate"}
+_WORDS = {1: "rate", 2: "second derivative"}
 
 
 def orders(mechanism: Mechanism) -> dict[str, int]:

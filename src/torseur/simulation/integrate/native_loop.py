@@ -1,4 +1,4 @@
-"""Runs of a given step that need nobody on the way: the whole loop is native."""
+"""Runs with a fixed step that need nobody on the way: the whole loop is native."""
 
 from __future__ import annotations
 

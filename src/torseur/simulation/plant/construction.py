@@ -43,7 +43,7 @@ class Settings:
         audit: whether integrals for the audit run along.
         implicit: whether the solver needs the second-order form.
         independent: speeds by which many loops are solved; chosen where none are given.
-        watch: whether a wheel that falls flat is an event: steps by error would become ever shorter there.
+        watch: whether a wheel that falls flat is an event: adaptive steps would become ever shorter there.
     """
 
     friction: Friction = field(default_factory=Friction)

@@ -29,11 +29,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from torseur.describe import Mechanism
 from torseur.describe.bodies import Coordinate
 from torseur.describe.constraints import Contact, Rolling
 from torseur.describe.fields import Scalar
+from torseur.describe.loads import PathLoad
 from torseur.dynamics.constraints.contact_friction import Rubbing, length_of, rubbing_of
-from torseur.dynamics.constraints.rows import Constraints, Owner, Row
+from torseur.dynamics.constraints.rows import Constraints, Owner, Row, unit_of_effort
 from torseur.dynamics.tree.coordinates import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
@@ -187,7 +189,8 @@ class Switches:
                     continue
                 owner = Owner("stops", label)
                 mode = self._one_sided(label, owner, self.stops.restitution)
-                bench.switching.rows.append(Row(owner, "", sense * speeds[name], gap, "", mode))
+                unit = unit_of_effort(system.mechanism, name)
+                bench.switching.rows.append(Row(owner, "", sense * speeds[name], gap, unit, mode))
 
     # -- friction ------------------------------------------------------------------------------------------------------
     def _smooth(self, load: str, level: Expr, rate: Expr) -> Expr:
@@ -203,7 +206,8 @@ class Switches:
         known = next((d for d in self.dry if d.name == load), None)
         if known is None:
             mode = self.context.held(f"{load}_slides", 0.0, is_mode=True)
-            row = Row(Owner("loads", load), "friction", rate, None, "", select(equal(mode, 0.0), 1.0, 0.0))
+            unit = _unit_along(self.context.bench.system.mechanism, load)
+            row = Row(Owner("loads", load), "friction", rate, None, unit, select(equal(mode, 0.0), 1.0, 0.0))
             known = Dry(load, mode, level, rate, row)
             self.dry.append(known)
             self.context.bench.switching.rows.append(row)
@@ -302,3 +306,13 @@ def _coordinates(context: Context) -> Iterator[tuple[str, Coordinate]]:
     tables = [mechanism.base.coordinates, *(b.joint.coordinates for b in mechanism.bodies.values())]
     for table in [*tables, mechanism.coordinates]:
         yield from table.items()
+
+
+def _unit_along(mechanism: Mechanism, load: str) -> str:
+    """The unit of a load's force: along a distance, or along the coordinates it acts on; empty where it is not known."""
+    record = mechanism.loads[load]
+    if isinstance(record, PathLoad) and record.between is not None:
+        return "N"
+    combination = record.combination or {} if isinstance(record, PathLoad) else {}
+    coordinate = getattr(record, "coordinate", None) or next(iter(combination), None)
+    return unit_of_effort(mechanism, coordinate) if coordinate is not None else ""

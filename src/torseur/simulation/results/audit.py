@@ -3,7 +3,7 @@
 A balance holds when its largest error stays below a share (`Margins.share`) of what was exchanged. What is merely
 present does not count: the energy of a flywheel that turns at a steady rate would hide a pendulum that is wrong. Two
 things are allowed beside: rounding of the amounts that are subtracted (a mechanism at rest exchanges nothing), and what
-steps by error promise, which is a share of the energy itself wherever that is not steady.
+adaptive steps promise, which is a share of the energy itself wherever that is not steady.
 
 Each impact is looked at by itself: it may take energy, never give any. Gaps of loops are told in metres (or radians)
 and hold below `CLOSURE`.
@@ -41,7 +41,7 @@ UNITS = 64.0
 """Units in the last place that rounding may leave of amounts which are subtracted."""
 
 PROMISED = 100.0
-"""The error of a whole run with steps by error, in tolerances of one step."""
+"""The error of a whole run with adaptive steps, in tolerances of one step."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,8 @@ def _of_balance(time: Array, balance: Balance, margins: Margins) -> _Finding:
     holds = bool(largest <= balance.allowed(margins))
     relative = largest / amount if amount > 0.0 else 0.0
     row = {"balance": name, "holds": holds, "error": largest, "unit": unit, "at": at, "of": amount}
-    right = f"{name} to {relative:.1e} of {amount:.3g} {unit}"
-    wrong = f"{name} off by {largest:.3g} {unit} of {amount:.3g} at {at:.6g} s"
+    right = f"{name} to {_small(relative)} of {_large(amount)} {unit}"
+    wrong = f"{name} off by {largest:.3g} {unit} of {_large(amount)} at {at:.6g} s"
     channel = Channel(_named(name, "error"), unit, f"error of the balance of {name}", error, Role.AUDIT)
     return _Finding(row | {"relative": relative}, right if holds else wrong, channel)
 
@@ -199,7 +199,7 @@ def _of_gap(time: Array, gap: Gap) -> _Finding:
     holds = largest <= CLOSURE
     row = {"balance": gap.name, "holds": holds, "error": largest, "unit": gap.unit, "at": at}
     text = (
-        f"{gap.name} to {largest:.1e} {gap.unit}"
+        f"{gap.name} to {_small(largest)} {gap.unit}"
         if holds
         else f"{gap.name} off by {largest:.3g} {gap.unit} at {at:.6g} s"
     )
@@ -218,10 +218,24 @@ def _of_impacts(impacts: Sequence[tuple[float, float, float]]) -> _Finding:
     text = (
         f"{len(impacts)} impacts gain nothing"
         if holds
-        else f"an impact gains {gain:.3g} J of {before:.3g} at {at:.6g} s"
+        else f"an impact gains {gain:.3g} J of {_large(before)} at {at:.6g} s"
     )
     return _Finding(row | {"relative": relative}, text)
 
 
 def _named(name: str, what: str) -> str:
     return f"{name.replace(' ', '_')}_{what}"
+
+
+def _small(error: float) -> str:
+    """Two digits and a power of ten; 0 where there is no error at all."""
+    return f"{error:.1e}" if error else "0"
+
+
+def _large(amount: float) -> str:
+    """Three digits, up to a million without a power of ten.
+
+    >>> _large(46.1834), _large(28431.0), _large(3.2e7)
+    ('46.2', '28400', '3.2e+07')
+    """
+    return f"{float(f'{amount:.3g}'):.6g}"

@@ -152,7 +152,7 @@ def _table(lines: list[str], separator: str | None, where: str) -> Array:
             warnings.simplefilter("ignore", UserWarning)  # a table without rows is our own error, below
             table = np.loadtxt(lines, delimiter=separator, ndmin=2)
     except ValueError as error:
-        raise ArgumentError("a line of this file is no row of numbers", where=where, got=str(error)) from None
+        raise ArgumentError("a line of this file is not a row of numbers", where=where, got=str(error)) from None
     if not table.size:
         raise ArgumentError("there are no numbers in this file", where=where)
     return table

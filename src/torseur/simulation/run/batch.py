@@ -1,7 +1,7 @@
 """Many runs of one study at once: other starts, other parameters, other inputs.
 
-Runs of a given step that need nobody on the way go in lanes and threads, all of them in one native loop. Runs with
-events, samples or steps by error have a step of their own each (`torseur.simulation.run.variants`), and so do those
+Runs with a fixed step that need nobody on the way go in lanes and threads, all of them in one native loop. Runs with
+events, samples or adaptive steps have a step of their own each (`torseur.simulation.run.variants`), and so do those
 whose signals switch within a step, or at other times in each run.
 """
 

@@ -125,7 +125,7 @@ class Process:
         try:
             return [float(word) for word in line.split()]
         except ValueError:
-            raise self._strange("an answer that is no numbers", line) from None
+            raise self._strange("an answer that is not numbers", line) from None
 
     def _line(self) -> bytes:
         """The next one, waited for."""

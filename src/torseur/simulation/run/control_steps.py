@@ -1,6 +1,6 @@
 """Many runs of one study side by side, advanced by one control period at a time: for learning and sampled control.
 
-All of them go in one native loop, in lanes: the method has a given step, and nothing happens between the ends of steps.
+All of them go in one native loop, in lanes: the method has a fixed step, and nothing happens between the ends of steps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ControlSteps:
     """The states of many runs, and how they go on while inputs are held.
 
     Args:
-        study: with a method of a given step; its `every` is the control period, its `until` the end of a run.
+        study: with a fixed-step method; its `every` is the control period, its `until` the end of a run.
         runs: how many.
         threads: how many share them.
     """
@@ -51,7 +51,7 @@ class ControlSteps:
         self.steps = round(self.period / step)
         if self.steps < 1 or abs(self.steps - self.period / step) > WHOLE * self.steps:
             raise ArgumentError(
-                "the control period is no whole number of steps",
+                "the control period is not a whole number of steps",
                 where=("every",),
                 expected=f"a multiple of {step:g} s",
                 got=f"{self.period:g} s",
@@ -87,7 +87,7 @@ class ControlSteps:
                 "these runs cannot go side by side",
                 where=simulation.study.called,
                 got="; ".join(found),
-                expected="an explicit method of a given step, and no events",
+                expected="an explicit fixed-step method, and no events",
                 remedy="solver: {method: rk4, step: 1e-3}, and friction: {model: smooth} where there is dry friction",
             )
         return method

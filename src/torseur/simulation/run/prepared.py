@@ -40,7 +40,7 @@ from torseur.simulation.switching.slip_modes import SlipModes
 __all__ = ["Prepared", "Starting", "flat"]
 
 FEWEST_STEPS = 50
-"""Of a run with steps by error: where the motion is known beforehand, nothing else keeps them from being too long for
+"""Of a run with adaptive steps: where the motion is known beforehand, nothing else keeps them from being too long for
 the integrals of the audit."""
 
 

@@ -57,7 +57,7 @@ class Pace:
     """Makes a run wait for the clock at the end of every step; the clock starts at the end of the first.
 
     Args:
-        simulation: with a method of a given step.
+        simulation: with a fixed-step method.
     """
 
     def __init__(self, simulation: Simulation) -> None:

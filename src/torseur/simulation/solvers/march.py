@@ -16,7 +16,7 @@ __all__ = ["NUMBERS", "march"]
 T, H = 0, 1  # the time, and how long the next step is to be, s
 INSTANT, BASE, COUNT = 2, 3, 4  # where steps lead to; where they were counted from, and how many there were since
 STEPS, MOST, REJECTED, NEWTON = 5, 6, 7, 8  # steps in all, and how many there may be; refused ones; Newton iterations
-LONGEST, SHORTEST, ADAPTIVE = 9, 10, 11  # limits of steps; whether they go by error
+LONGEST, SHORTEST, ADAPTIVE = 9, 10, 11  # limits of steps; whether they are adaptive
 TRIED, AFTER, ENDS, WAS_REFUSED = 12, 13, 14, 15  # the step tried: its length, its end, whether it leads to the instant
 FRESH, DUE, ROWS, STATUS = 16, 17, 18, 19  # no step since a restart; the next time to record, by place; rows; see below
 NUMBERS = 20
@@ -131,7 +131,7 @@ def _judge(k: int, shape: In, tried: In, numbers: Out) -> None:
             numbers[at + AFTER] = numbers[at + INSTANT]
         elif numbers[at + ADAPTIVE] > 0.0:
             numbers[at + AFTER] = numbers[at + T] + h
-        else:  # a given step does not drift
+        else:  # a fixed step does not drift
             numbers[at + AFTER] = numbers[at + BASE] + numbers[at + COUNT] * h
         cut = numbers[at + ENDS] + numbers[at + WAS_REFUSED]  # short for an instant, or after a bad one: no longer
         if numbers[at + ADAPTIVE] > 0.0 and (growth < 1.0 or cut == 0.0):

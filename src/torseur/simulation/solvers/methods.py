@@ -22,7 +22,7 @@ from torseur.simulation.solvers.stepper import Method
 __all__ = ["DOP853", "DOPRI5", "METHODS", "RK4", "NamedMethod", "method_of"]
 
 RK4 = RungeKutta(CLASSICAL)
-"""The classical method of Kutta (1901), order 4, with a given step; dense output of order 3 from both ends."""
+"""The classical method of Kutta (1901), order 4, with a fixed step; dense output of order 3 from both ends."""
 
 DOPRI5 = RungeKutta(
     Tableau(
@@ -166,12 +166,12 @@ class NamedMethod:
 
 
 _CORE = {
-    "dop853": NamedMethod(DOP853, "Dormand and Prince, order 8, steps by error: smooth motion, tight tolerance"),
-    "dopri5": NamedMethod(DOPRI5, "Dormand and Prince, order 5, steps by error: events, loose tolerance"),
-    "rk4": NamedMethod(RK4, "Kutta's classical method, order 4, given step: the quickest, and the one for batches"),
-    "rodas": NamedMethod(RODAS4, "Hairer and Wanner's RODAS 4(3), L-stable, steps by error: stiff models"),
+    "dop853": NamedMethod(DOP853, "Dormand and Prince, order 8, adaptive steps: smooth motion, tight tolerance"),
+    "dopri5": NamedMethod(DOPRI5, "Dormand and Prince, order 5, adaptive steps: events, loose tolerance"),
+    "rk4": NamedMethod(RK4, "Kutta's classical method, order 4, fixed step: the quickest, and the one for batches"),
+    "rodas": NamedMethod(RODAS4, "Hairer and Wanner's RODAS 4(3), L-stable, adaptive steps: stiff models"),
     "newmark": NamedMethod(
-        NEWMARK, "Newmark, order 2, given step: keeps energy of linear vibrations", True, newmark, ("beta", "gamma")
+        NEWMARK, "Newmark, order 2, fixed step: keeps energy of linear vibrations", True, newmark, ("beta", "gamma")
     ),
     "easydyn": NamedMethod(
         EASYDYN,
@@ -181,11 +181,11 @@ _CORE = {
         ("beta", "gamma"),
     ),
     "hht": NamedMethod(
-        hht(), "Hilber, Hughes and Taylor, order 2, given step: damps high frequencies", True, hht, ("alpha",)
+        hht(), "Hilber, Hughes and Taylor, order 2, fixed step: damps high frequencies", True, hht, ("alpha",)
     ),
     "generalised_alpha": NamedMethod(
         generalised_alpha(),
-        "Chung and Hulbert, order 2, given step, loops at position level",
+        "Chung and Hulbert, order 2, fixed step, loops at position level",
         True,
         generalised_alpha,
         ("rho",),

@@ -147,7 +147,7 @@ def _rounded(start: StartValues, attempt: Attempt) -> Iterator[tuple[Array, tupl
 
 
 def _contradiction(start: StartValues, attempt: Attempt) -> NumericalError:
-    """Which entries cannot be held together, and what each of them could be beside the others."""
+    """Which entries cannot be written together, and what each of them could be beside the others."""
     clash = list(start.must)
     for name in reversed(start.must):
         fewer = [n for n in clash if n != name]

@@ -187,7 +187,7 @@ def _assembled(model: Model, request: StartRequest, of_q: StartValues, of_v: Sta
 
 @contextmanager
 def _explained(model: Model, request: StartRequest, *places: Array) -> Iterator[None]:
-    """Say of what cannot be held whether dimensions of few digits may be to blame."""
+    """Say of what cannot be written whether dimensions of few digits may be to blame."""
     try:
         yield
     except NumericalError as error:

@@ -54,10 +54,10 @@ def start_lines(facts: Mapping[str, Any]) -> list[str]:
 
     >>> facts = {"from": "assembled", "values": {"a": 1.0, "b": 0.5, "da": 0.0}, "held": ["a"], "moved": {"b": 0.4}}
     >>> print("\\n".join(start_lines(facts)))
-    start: assembled
-      held: a = 1
-      moved: b = 0.5 (from 0.4)
-      free: 1 at 0
+    initial state: assembled
+      given: a = 1
+      adjusted: b = 0.5 (from 0.4)
+      others: 1 at 0
     """
     values, held, moved = facts["values"], facts["held"], facts["moved"]
     free = {n: x for n, x in values.items() if n not in held and n not in moved}
@@ -66,13 +66,13 @@ def start_lines(facts: Mapping[str, Any]) -> list[str]:
         known = Stability.__members__.get(facts["stability"].upper())
         how = f"at rest, {known.name.lower()}: {known.value}" if known else "at rest, stability not known"
     groups = {
-        "held": [_equal(n, values[n]) for n in held],
-        "moved": [_moved(n, said, values[n]) for n, said in moved.items()],
-        "free": [_equal(n, x) for n, x in free.items() if abs(x) > NOTHING],
+        "given": [_equal(n, values[n]) for n in held],
+        "adjusted": [_moved(n, said, values[n]) for n, said in moved.items()],
+        "others": [_equal(n, x) for n, x in free.items() if abs(x) > NOTHING],
     }
     zeros = sum(abs(x) <= NOTHING for x in free.values())
-    groups["free"] += [f"{zeros} at 0"] * bool(zeros)
-    lines = [f"start: {how}"]
+    groups["others"] += [f"{zeros} at 0"] * bool(zeros)
+    lines = [f"initial state: {how}"]
     for name, parts in groups.items():
         if parts:
             shown = parts if len(parts) <= MOST else [*parts[: MOST - 1], f"{len(parts) - MOST + 1} more"]

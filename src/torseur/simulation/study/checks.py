@@ -91,7 +91,10 @@ def _starts(study: Study, scope: Scope) -> Iterator[Fault]:
     for name in study.guess:
         if name in study.start:
             yield Fault(
-                ("guess", name), f"'{name}' is also in start", remedy="under start it is held; name it once", about=name
+                ("guess", name),
+                f"'{name}' is also in start",
+                remedy="a value under start is kept exactly; give it in one place only",
+                about=name,
             )
         elif study.start_from == "given":
             text = "nothing moves in a start that is given"
@@ -110,7 +113,7 @@ def _derived(given: Iterable[str], study: Study, path: Location) -> Iterator[Fau
     for name in given:
         known = study.model.parameters.get(name)
         if known is not None and isinstance(known.value, Formula):
-            text = f"the parameter '{name}' follows from others"
+            text = f"the parameter '{name}' is a formula of others"
             yield Fault(
                 (*path, name), text, got=known.value.text[:80], remedy="set those, or change the model", about=name
             )

@@ -65,11 +65,11 @@ class Solver(Record):
     """How a study is integrated; which methods there are, `torseur.simulation.solvers.methods` says."""
 
     method: str = Field("dop853", description="dop853, dopri5, rk4, rodas, newmark, easydyn, hht or generalised_alpha")
-    step: Value | None = Field(None, gt=0.0, description="of a method with a given step, s; else the first one")
+    step: Value | None = Field(None, gt=0.0, description="of a fixed-step method, s; else the first one")
     rtol: Value = Field(1e-9, ge=0.0, description="relative error allowed in a step")
     atol: Value = Field(1e-11, gt=0.0, description="absolute error allowed in a step, in the unit of each state")
-    longest: Value | None = Field(None, gt=0.0, description="longest step, s; by default a fiftieth of all")
-    steps: int = Field(10_000_000, gt=0, description="how many steps, or samples, at most")
+    longest: Value | None = Field(None, gt=0.0, description="longest step, s; by default a fiftieth of the duration")
+    steps: int = Field(10_000_000, gt=0, description="largest number of steps, or samples")
     beta: Value | None = Field(None, gt=0.0, le=1.0, description="of newmark and easydyn; 1/4 by default")
     gamma: Value | None = Field(None, ge=0.5, le=1.0, description="of newmark and easydyn; 1/2 by default, more damps")
     alpha: Value | None = Field(None, ge=0.0, le=1.0 / 3.0, description="of hht: 0 to 1/3, 0.1 by default")
@@ -120,23 +120,27 @@ class Study(Record):
     """All that a simulation needs."""
 
     model: Mechanism = Field(description="what moves")
-    name: str | None = Field(None, max_length=120, description="what the study is called")
-    title: str | None = Field(None, max_length=500, description="what it is about, in words")
+    name: str | None = Field(None, max_length=120, description="name of the study")
+    title: str | None = Field(None, max_length=500, description="description")
     parameters: Table[Value] = Field(FrozenDict(), description="values in place of those of the model")
-    start: Table[Value] = Field(FrozenDict(), description="coordinates and speeds at the start, by name; they are held")
+    start: Table[Value] = Field(
+        FrozenDict(), description="initial values of coordinates and speeds, by name; they are kept exactly"
+    )
     guess: Table[Value] = Field(
-        FrozenDict(), description="coordinates and speeds near which the start is sought, by name; they may move"
+        FrozenDict(), description="approximate initial values, by name; they are adjusted to the constraints"
     )
     start_from: Literal["assembled", "equilibrium", "given"] = Field(
         "assembled",
-        description="assembled: what is named is held, the rest moves to where constraints allow; "
+        description="assembled: values under start are kept, the others are adjusted to the constraints; "
         "equilibrium: at rest, near what is named; given: as it is, or refused",
     )
     inputs: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="input -> signal or block that drives it")
     blocks: Table[SerializeAsAny[Block]] = Field(FrozenDict(), description="controllers, sensors, filters, signals")
     begin: Value = Field(0.0, description="time at the start, s")
     until: Value = Field(10.0, validate_default=True, description="time at the end, s")
-    every: Value | None = Field(None, gt=0.0, description="time between records, s; by default a thousandth of all")
+    every: Value | None = Field(
+        None, gt=0.0, description="time between records, s; by default a thousandth of the duration"
+    )
     solver: Solver = Field(Solver(), description="how it is integrated")
     friction: FrictionChoice = Field(FrictionChoice(), description="dry friction")
     stops: StopChoice = Field(StopChoice(), description="limits of coordinates")

@@ -182,7 +182,7 @@ def plot(
     The overview leaves out what is zero all the time. ``plot(run, "vehicle")`` is the usual figure of a vehicle.
 
     Args:
-        run: what to draw.
+        run: shapes, for pictures only.
         channels: names of channels; none means the overview, `vehicle` that of a vehicle.
         beside: other runs, drawn dashed in the same colours.
         title: above the figure; by default the name of the run.
@@ -197,7 +197,7 @@ def plot(
         chosen = [run.channel(n) for n in channels] or overview_channels(run)
         if not chosen:
             raise ArgumentError("there is nothing to draw in this run", where=str(run), expected="names of channels")
-        figure = _drawn(run, chosen, beside, title or _title(run))
+        figure = _drawn(run, chosen, beside, title or _title(run), asked_for=bool(channels))
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -215,9 +215,14 @@ def _alive(channels: Sequence[Channel]) -> list[Channel]:
     return [channel for channel in channels if channel.unit in units]
 
 
-def _drawn(run: Run, channels: Sequence[Channel], beside: Sequence[Beside], title: str) -> Any:
+def _drawn(
+    run: Run, channels: Sequence[Channel], beside: Sequence[Beside], title: str, *, asked_for: bool = False
+) -> Any:
+    """A figure; panels that are zero throughout are left out, unless their channels were asked for by name."""
     with styled():
         panels = panels_by_unit(lines_of(run, channels, [other.run for other in beside]))
+        if not asked_for:
+            panels = [panel for panel in panels if not panel.is_zero] or panels
         keys = (_words(run), *(other.name for other in beside)) if beside else ()
         return draw_panels(run, panels, title, keys)
 
@@ -248,7 +253,7 @@ def usual_figures(run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[s
     paths of frames; of a vehicle its usual figure first.
 
     Args:
-        run: what to draw.
+        run: shapes, for pictures only.
         beside: other runs, drawn dashed in the same colours.
         frames: whose paths to draw; by default named frames, or the ends of chains.
     """

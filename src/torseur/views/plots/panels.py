@@ -63,6 +63,11 @@ class Line:
     is_copy: bool = False
     """It belongs to another run that is compared, and shares its label with the first."""
 
+    @property
+    def is_quaternion(self) -> bool:
+        """Whether it is a component of a unit quaternion."""
+        return "unit quaternion" in self.meaning or self.meaning.endswith(("its x part", "its y part", "its z part"))
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -70,6 +75,10 @@ class Panel:
 
     lines: tuple[Line, ...]
     label: str
+
+    @property
+    def is_zero(self) -> bool:
+        return not any(line.values.any() for line in self.lines)
 
 
 def lines_of(
@@ -165,13 +174,18 @@ def panels_by_unit(lines: Iterable[Line]) -> list[Panel]:
         curves = [curve_of(label, [(x.time, x.values) for x in some]) for label, some in by_label.items()]
         for labels in shared_out(curves):
             chosen = [line for label in labels for line in by_label[label]]
-            panels.append(Panel(_told_apart(_recoloured(chosen)), axis_label(unit, _what(unit, labels))))
+            panels.append(Panel(_told_apart(_recoloured(chosen)), axis_label(unit, _what(unit, chosen))))
     return panels
 
 
-def _what(unit: str, labels: Sequence[str]) -> str | None:
-    """What an axis without a unit shows: the one line, or what all lines end with."""
-    if unit not in ("", "1") or any("$" in label for label in labels):
+def _what(unit: str, lines: Sequence[Line]) -> str | None:
+    """What an axis without a unit shows: the one line, quaternions, or what all lines end with."""
+    labels = list(dict.fromkeys(line.label for line in lines))
+    if unit not in ("", "1"):
+        return None
+    if all(line.is_quaternion for line in lines if not line.is_copy):
+        return "unit quaternion"
+    if any("$" in label for label in labels):
         return None
     kinds = list(dict.fromkeys(label.split()[-1] for label in labels if label.strip()))
     return labels[0] if len(labels) == 1 else " and ".join(kinds) if len(kinds) <= 2 < len(labels) else None

@@ -71,7 +71,7 @@ STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.formatter.limits": (-3, 4),
     "axes.formatter.use_mathtext": True,
-    "axes.formatter.offset_threshold": 6,  # 15.004 is written out, not as 0.004 with 15 in the corner
+    "axes.formatter.offset_threshold": 8,  # 19.62005 is written out, not as 5e-5 with 19.62 in the corner
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.5,
     "xtick.color": INK,

@@ -83,7 +83,7 @@ PHRASES: dict[str, str] = {
     "origin of {}": "origine de {}",
     "friction {}": "frottement {}",
     "rate of {}": "dérivée de {}",
-    "second rate of {}": "dérivée seconde de {}",
+    "second derivative of {}": "dérivée seconde de {}",
     "kinetic energy": "énergie cinétique",
     "potential energy": "énergie potentielle",
     "mechanical energy": "énergie mécanique",

@@ -132,8 +132,8 @@ BRAKES: dict[str, type[Brake]] = {k.kind: k for k in (Deceleration,)}
 class Scenario(Record):
     """A manoeuvre, for any vehicle that can do it."""
 
-    name: Name = Field(description="what it is called")
-    title: str = Field(max_length=500, description="what it is, in words")
+    name: Name = Field(description="its name")
+    title: str = Field(max_length=500, description="description")
     source: str | None = Field(None, max_length=1000, description="standard or document it follows")
     unverified: str | None = Field(
         None, max_length=2000, description="what of it was not compared with the text of the source"
@@ -160,5 +160,5 @@ class Scenario(Record):
     every: Scalar = Field(0.01, description="time between records, s")
     solver: Solver = Field(Solver(method="rodas", rtol=1e-6, atol=1e-8), description="how it is integrated")
     indicators: Table[Annotated[Indicator, KindOf(INDICATORS)]] = Field(
-        FrozenDict(), description="what is told of the run"
+        FrozenDict(), description="what is measured of the run"
     )
