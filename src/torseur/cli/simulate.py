@@ -258,9 +258,8 @@ def _report(run: Run) -> None:
     click.secho(f"{run.name}: {run.time[0]:g} to {run.time[-1]:g} s, {len(run)} instants", bold=True)
     wall = max(float(info["wall_time"]), 1e-9)
     rejected = f" ({info['rejected']} rejected)" if info["rejected"] else ""
-    click.echo(
-        f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {_significant(span / wall)} times real time"
-    )
+    pace = f"{_significant(span / wall)} times real time"
+    click.echo(f"{info['solver']}: {info['steps']} steps{rejected} in {wall:.3g} s, {pace}")
     _print_start(run)
     _print_events(run.events)
     if run.audited is not None:

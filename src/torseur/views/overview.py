@@ -27,7 +27,7 @@ def draw_overview(run: Run, folder: Path = Path()) -> Any:
     """The figure; a run without a mechanism has curves alone.
 
     Args:
-        run: shapes, for pictures only.
+        run: what to draw.
         folder: where the files of its shapes are.
     """
     with styled():

@@ -3,8 +3,8 @@
 URDF holds a tree of links with joints of one axis, fixed, planar and free ones, all in numbers; joints that follow
 another in a straight line; damping and dry friction of joints; boxes, cylinders, spheres and meshes. Named frames
 become links without mass, efforts of inputs are limits of effort. Gravity, starts, outputs and other shapes belong to
-other files and are left out; anything else that URDF cannot express is an error, or left out where that is asked for and
-something is left.
+other files and are left out; whatever else URDF cannot express is an error, or left out where that is asked for
+and something is left.
 """
 
 from __future__ import annotations

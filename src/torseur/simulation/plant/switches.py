@@ -309,7 +309,7 @@ def _coordinates(context: Context) -> Iterator[tuple[str, Coordinate]]:
 
 
 def _unit_along(mechanism: Mechanism, load: str) -> str:
-    """The unit of a load's force: along a distance, or along the coordinates it acts on; empty where it is not known."""
+    """The unit of a load's force: along a distance, or along the coordinates it acts on; empty if unknown."""
     record = mechanism.loads[load]
     if isinstance(record, PathLoad) and record.between is not None:
         return "N"

@@ -182,7 +182,7 @@ def plot(
     The overview leaves out what is zero all the time. ``plot(run, "vehicle")`` is the usual figure of a vehicle.
 
     Args:
-        run: shapes, for pictures only.
+        run: what to draw.
         channels: names of channels; none means the overview, `vehicle` that of a vehicle.
         beside: other runs, drawn dashed in the same colours.
         title: above the figure; by default the name of the run.
@@ -253,7 +253,7 @@ def usual_figures(run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[s
     paths of frames; of a vehicle its usual figure first.
 
     Args:
-        run: shapes, for pictures only.
+        run: what to draw.
         beside: other runs, drawn dashed in the same colours.
         frames: whose paths to draw; by default named frames, or the ends of chains.
     """

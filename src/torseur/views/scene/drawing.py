@@ -61,7 +61,7 @@ def drawing_of(
     """The parts of a mechanism.
 
     Args:
-        mechanism: shapes, for pictures only.
+        mechanism: what to draw.
         at: coordinates of some pose in which it can be.
         parameters: values that come before those of the description.
         folder: where files of triangles are looked for.

@@ -64,7 +64,7 @@ def draw_scheme(
     """The kinematic scheme of a mechanism: links as lines, joints as symbols, coordinates with their positive sense.
 
     Args:
-        mechanism: shapes, for pictures only.
+        mechanism: what to draw.
         pose: coordinates, by name, rad and m; the others are where they start, or where loops close.
         parameters: values of parameters, by name; they come before those of the description.
         titled: with title and notes on the picture; without, for a page that has a caption.
