@@ -210,18 +210,18 @@ def _tell(answers: Answers) -> None:
 
 def _tell_search(answers: Answers) -> None:
     """The best candidate, or how many are on the front."""
-    found = answers.candidates
-    best = found.best
+    trials = answers.candidates
+    best = trials.best
     if best is None:
         click.secho(
-            f"{len(found)} candidates, {int(found.is_allowed.sum())} allowed, {len(found.front)} on the Pareto front"
+            f"{len(trials)} candidates, {int(trials.is_allowed.sum())} allowed, {len(trials.front)} on the Pareto front"
         )
         return
-    first = best * (len(answers) // len(found))
-    click.secho(f"best of {len(found)} candidates: number {best}, run {first}", bold=True)
-    for name, values in found.factors.items():
+    first = best * (len(answers) // len(trials))
+    click.secho(f"best of {len(trials)} candidates: number {best}, run {first}", bold=True)
+    for name, values in trials.factors.items():
         click.echo(f"  {name} = {values[best]:.17g}")
-    for name, costs in found.goals.items():
+    for name, costs in trials.goals.items():
         click.echo(f"  {name}: {costs[best]:.6g} (minimised)")
 
 

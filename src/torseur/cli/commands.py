@@ -72,12 +72,12 @@ class ModelFile(click.Path):
     def convert(
         self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str | bytes | PathLike[str]:
-        found = super().convert(value, param, ctx)
-        if not isinstance(found, Path) or found.suffix or found.exists():
-            return found
+        path = super().convert(value, param, ctx)
+        if not isinstance(path, Path) or path.suffix or path.exists():
+            return path
         from torseur import examples
 
-        return examples.path(found.as_posix())
+        return examples.path(path.as_posix())
 
 
 base_option = click.option(
@@ -141,14 +141,14 @@ def seconds(duration: float) -> str:
 
 def flags_of(command: click.Command) -> dict[str, str]:
     """The options of a command by name: frame -> --frame, parameters -> --set NAME=VALUE."""
-    found = {}
+    flags = {}
     for parameter in command.params:
         for name in parameter.opts if isinstance(parameter, click.Option) else ():
             if name.startswith("--"):
                 choices = getattr(parameter.type, "choices", None)
                 value = "" if getattr(parameter, "is_flag", False) else " " + (parameter.metavar or _value(choices))
-                found[name.removeprefix("--").replace("-", "_")] = (name + value).rstrip()
-    return found | {python: found[flag] for python, flag in _WORDS.items() if flag in found}
+                flags[name.removeprefix("--").replace("-", "_")] = (name + value).rstrip()
+    return flags | {python: flags[flag] for python, flag in _WORDS.items() if flag in flags}
 
 
 def _value(choices: object) -> str:

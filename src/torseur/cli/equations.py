@@ -116,7 +116,7 @@ def equations(
     elif quantity == "base_parameters" and language == "text" and not counting:
         text = _groupings(mechanism)
     else:
-        found = derived(
+        result = derived(
             mechanism,
             quantity,
             base_parameters=base_parameters,
@@ -127,7 +127,7 @@ def equations(
             independent=independent or None,
             actuated=actuated or None,
         )
-        text = "\n".join(_counts(found)) + "\n" if counting else _written(found, language, form)
+        text = "\n".join(_counts(result)) + "\n" if counting else _written(result, language, form)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -146,14 +146,14 @@ def _steps(mechanism: Mechanism, quantity: str, language: str, independent: tupl
             got=f"--format {language}",
             expected="--format text or latex",
         )
-    found: Steps
+    steps: Steps
     if quantity == "kane":
-        found = kane_steps(mechanism, independent=independent or None, loads=loads)
+        steps = kane_steps(mechanism, independent=independent or None, loads=loads)
     elif independent:
         raise ArgumentError("Lagrange's coordinates are those of the model", got="--independent", expected="--of kane")
     else:
-        found = lagrange_steps(mechanism, loads=loads)
-    return found.text() if language == "text" else found.latex()
+        steps = lagrange_steps(mechanism, loads=loads)
+    return steps.text() if language == "text" else steps.latex()
 
 
 def _groupings(mechanism: Mechanism) -> str:
@@ -169,7 +169,7 @@ def _groupings(mechanism: Mechanism) -> str:
     return closed_groupings(closed_base_parameters(bench))
 
 
-def _written(found: Equations, language: str, form: str) -> str:
+def _written(result: Equations, language: str, form: str) -> str:
     if form == "closed":
         if language not in ("text", "latex"):
             raise ArgumentError(
@@ -177,18 +177,18 @@ def _written(found: Equations, language: str, form: str) -> str:
                 got=f"--format {language}",
                 expected="--format text or latex",
             )
-        closed = found.closed()
+        closed = result.closed()
         return closed.text() if language == "text" else closed.latex()
-    return found.in_language(language)
+    return result.in_language(language)
 
 
-def _counts(found: Equations) -> Iterator[str]:
+def _counts(result: Equations) -> Iterator[str]:
     """Operations by when they are done, and in all."""
     from torseur.emit.text.reading import WHEN
 
-    yield f"{found.function.name}:"
-    for stage, count in found.counts.items():
-        if count.total or stage is max(found.counts):
+    yield f"{result.function.name}:"
+    for stage, count in result.counts.items():
+        if count.total or stage is max(result.counts):
             yield f"  {WHEN[stage]}: {count}"
-    if sum(count.total > 0 for count in found.counts.values()) > 1:
-        yield f"  in all: {found.total}"
+    if sum(count.total > 0 for count in result.counts.values()) > 1:
+        yield f"  in all: {result.total}"

@@ -94,7 +94,7 @@ def excite(
         _table(effort, "--effort"),
         clearance,
     )
-    found = excited(
+    excitation = excited(
         built,
         period=period,
         harmonics=harmonics,
@@ -106,9 +106,9 @@ def excite(
         step=step,
     )
     file = output or Path(f"{model.stem}_excitation.csv")
-    found.save(file)
-    click.echo(f"condition number {found.condition:.4g}")
-    for name, share in found.tightest.items():
+    excitation.save(file)
+    click.echo(f"condition number {excitation.condition:.4g}")
+    for name, share in excitation.tightest.items():
         if name != "clearance":
             click.echo(f"  {name}: {100 * share:.3g} % of its limit")
         else:
@@ -197,7 +197,7 @@ def identify(
     from torseur.identification.signals import Filtering
     from torseur.simulation.study.reader import load_model
 
-    found = identified(
+    result = identified(
         load_model(model, base=base),
         data,
         unknowns=list(names) or ("described" if described else "base"),
@@ -208,28 +208,28 @@ def identify(
         imu_frame=imu,
         checks=checks,
     )
-    unseen = None if validate is None else found.validate(validate, checks=checks)
-    real = physical_parameters(found) if physical else None
+    unseen = None if validate is None else result.validate(validate, checks=checks)
+    real = physical_parameters(result) if physical else None
     folder = output or Path(f"{data.stem}_identified")
-    written = save_identification(found, folder, physical=real, unseen=unseen)
+    written = save_identification(result, folder, physical=real, unseen=unseen)
     click.echo(written[0].read_text(encoding="utf-8"), nl=False)
     if not no_figures:
-        _draw(found, unseen, folder, language)
+        _draw(result, unseen, folder, language)
     click.echo(f"written to {folder}")
     if unseen is not None and not unseen.holds:
         raise click.exceptions.Exit(1)
 
 
-def _draw(found: Identification, unseen: Prediction | None, folder: Path, language: str) -> None:
+def _draw(result: Identification, unseen: Prediction | None, folder: Path, language: str) -> None:
     from torseur.errors import MissingExtra
     from torseur.views.identification import figures_of_identification
     from torseur.views.plots import save_figure
     from torseur.views.report.identification_report import identification_report
 
     try:
-        for name, draw in figures_of_identification(found, unseen).items():
+        for name, draw in figures_of_identification(result, unseen).items():
             (folder / "figures").mkdir(exist_ok=True)
             save_figure(draw(), folder / "figures" / f"{name}.png")
-        identification_report(found, folder, unseen=unseen, language=language)
+        identification_report(result, folder, unseen=unseen, language=language)
     except MissingExtra as error:
         click.secho(f"note: without figures: {error.what} ({error.remedy})", fg="yellow")

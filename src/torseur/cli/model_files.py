@@ -46,15 +46,15 @@ def check(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
             raise
         _print_json({"file": str(file), "mechanism": None, "faults": [_error(one) for one in error.faults or (error,)]})
         raise click.exceptions.Exit(1) from error
-    found = None if reading.errors else mobility_report(reading.mechanism)
-    if found is not None:
-        reading = reading.with_faults(found.faults)
+    mobility = None if reading.errors else mobility_report(reading.mechanism)
+    if mobility is not None:
+        reading = reading.with_faults(mobility.faults)
     if as_json:
         faults = [{"severity": fault.severity.value, **_parts(fault)} for fault in reading.faults]
-        data = {"file": str(file), "mechanism": plain_data(reading.mechanism), "mobility": _mobility(found)}
+        data = {"file": str(file), "mechanism": plain_data(reading.mechanism), "mobility": _mobility(mobility)}
         _print_json({**data, "faults": faults})
     else:
-        lines = [*_summary(reading.mechanism), *_freedom(found)]
+        lines = [*_summary(reading.mechanism), *_freedom(mobility)]
         for line in map(printable, lines):
             click.echo(click.style(line, bold=True) if line and not line.startswith(" ") else line)
         _print_faults(reading)
@@ -63,17 +63,17 @@ def check(file: Path, as_json: bool, base: str | None, strict: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _freedom(found: MobilityReport | None) -> Iterator[str]:
+def _freedom(mobility: MobilityReport | None) -> Iterator[str]:
     """What can move, under a heading."""
-    if found is not None:
+    if mobility is not None:
         yield from ("", "mobility at the start")
-        yield from (f"  {line}" for line in found.lines)
+        yield from (f"  {line}" for line in mobility.lines)
 
 
-def _mobility(found: MobilityReport | None) -> dict[str, Any] | None:
-    if found is None or found.mobility is None:
+def _mobility(result: MobilityReport | None) -> dict[str, Any] | None:
+    if result is None or result.mobility is None:
         return None
-    mobility = found.mobility
+    mobility = result.mobility
     return {
         "degrees_of_freedom": mobility.freedoms,
         "independent_coordinates": mobility.free_coordinates,
@@ -91,8 +91,8 @@ def _print_faults(reading: Reading) -> None:
     for fault in reading.faults:
         click.echo(f"{click.style(fault.severity.value, fg=_COLOURS[fault.severity])}: {fault}")
     counts = {severity: sum(fault.severity is severity for fault in reading.faults) for severity in Severity}
-    found = [f"{count} {severity.value}{'s' * (count != 1)}" for severity, count in counts.items() if count]
-    click.echo(", ".join(found) if found else "no faults found")
+    words = [f"{count} {severity.value}{'s' * (count != 1)}" for severity, count in counts.items() if count]
+    click.echo(", ".join(words) if words else "no faults found")
 
 
 def _error(error: ModelError) -> dict[str, Any]:
@@ -162,12 +162,12 @@ def _tree(mechanism: Mechanism, data: dict[str, Any]) -> Iterator[str]:
 
 def _last_children(drawn: list[tuple[int, str]]) -> list[bool]:
     """For each line of a tree, whether its parent has no further child below it."""
-    found, open_depths = [], set[int]()
+    last, open_depths = [], set[int]()
     for depth, _ in reversed(drawn):
         open_depths = {level for level in open_depths if level <= depth}
-        found.append(depth not in open_depths)
+        last.append(depth not in open_depths)
         open_depths.add(depth)
-    return found[::-1]
+    return last[::-1]
 
 
 def _node(name: str, bodies: dict[str, Any], data: dict[str, Any]) -> str:

@@ -147,12 +147,14 @@ def simulate(
 def _endings(formats: str) -> tuple[str, ...]:
     from torseur.simulation.results.result import ENDINGS
 
-    found = tuple(dict.fromkeys(f".{part.strip().lstrip('.').lower()}" for part in formats.split(",") if part.strip()))
-    wrong = [ending[1:] for ending in found if ending not in ENDINGS]
-    if wrong or not found:
+    endings = tuple(
+        dict.fromkeys(f".{part.strip().lstrip('.').lower()}" for part in formats.split(",") if part.strip())
+    )
+    wrong = [ending[1:] for ending in endings if ending not in ENDINGS]
+    if wrong or not endings:
         expected = ", ".join(ending[1:] for ending in ENDINGS)
         raise ArgumentError("runs are not written in this format", where="--format", expected=expected, got=formats)
-    return found
+    return endings
 
 
 def changed_study(

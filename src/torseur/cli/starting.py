@@ -61,9 +61,9 @@ def completion(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     context = click.get_current_context().find_root()
-    found = get_completion_class(shell)
-    assert found is not None  # one of SHELLS
-    click.echo(found(context.command, {}, "torseur", "_TORSEUR_COMPLETE").source())
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None  # one of SHELLS
+    click.echo(shell_class(context.command, {}, "torseur", "_TORSEUR_COMPLETE").source())
 
 
 @click.command("bench")
@@ -126,11 +126,11 @@ def info() -> None:
     """Where it is, how much it holds, and whether it is used."""
     from torseur.emit.cache import cache_info
 
-    found = cache_info()
-    click.echo(f"path:    {found.path}")
-    click.echo(f"entries: {found.entries}")
-    click.echo(f"size:    {_megabytes(found.bytes)} of at most {_megabytes(found.limit)}")
-    click.echo("used:    yes" if found.usable else f"used:    no, {found.reason}")
+    facts = cache_info()
+    click.echo(f"path:    {facts.path}")
+    click.echo(f"entries: {facts.entries}")
+    click.echo(f"size:    {_megabytes(facts.bytes)} of at most {_megabytes(facts.limit)}")
+    click.echo("used:    yes" if facts.usable else f"used:    no, {facts.reason}")
 
 
 @cache.command("clear")

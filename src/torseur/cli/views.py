@@ -114,9 +114,9 @@ def compare(first: Path, second: Path, tolerance: float | None, figure: Path | N
     from torseur.simulation.results.comparison import compare as compared
 
     a, b = open_result(first), open_result(second)
-    found = compared(a, b)
-    click.echo(f"{first}: {a}\n{second}: {b}\nfrom {found.start:g} to {found.end:g} s:")
-    click.echo(str(found))
+    comparison = compared(a, b)
+    click.echo(f"{first}: {a}\n{second}: {b}\nfrom {comparison.start:g} to {comparison.end:g} s:")
+    click.echo(str(comparison))
     if figure is not None:
         from torseur.views.plots import Beside, plot
 
@@ -124,11 +124,11 @@ def compare(first: Path, second: Path, tolerance: float | None, figure: Path | N
         click.echo(f"{figure} written")
     if tolerance is None:
         return
-    beyond = [d.name for d in found.differences if not d.relative <= tolerance]
+    beyond = [d.name for d in comparison.differences if not d.relative <= tolerance]
     if beyond:
         click.secho(f"differ by more than {tolerance:g}: {', '.join(beyond)}", fg="red")
         raise click.exceptions.Exit(1)
-    click.secho(f"all {len(found.differences)} channels within {tolerance:g}", fg="green")
+    click.secho(f"all {len(comparison.differences)} channels within {tolerance:g}", fg="green")
 
 
 @click.command("report")
@@ -178,12 +178,12 @@ def report(
 def _formats(given: str) -> tuple[str, ...]:
     from torseur.views.report import FORMATS
 
-    found = tuple(part.strip().lower() for part in given.split(",") if part.strip())
-    wrong = [name for name in found if name not in FORMATS]
-    if wrong or not found:
+    formats = tuple(part.strip().lower() for part in given.split(",") if part.strip())
+    wrong = [name for name in formats if name not in FORMATS]
+    if wrong or not formats:
         expected = ", ".join(FORMATS)
         raise ArgumentError("reports are not written in this format", where="--format", expected=expected, got=given)
-    return found
+    return formats
 
 
 def _what(path: Path, base: str | None) -> tuple[Run | None, Study | None, StudyFile | None]:

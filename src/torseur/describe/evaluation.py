@@ -108,9 +108,9 @@ class Numbers:
 
     def values(self, scalars: tuple[Scalar, ...] | None) -> tuple[float, ...] | None:
         """The numbers of several scalars, if all have one."""
-        found = tuple(self.value(scalar) for scalar in scalars or ())
-        numbers = tuple(number for number in found if number is not None)
-        return numbers if scalars is not None and len(numbers) == len(found) else None
+        results = tuple(self.value(scalar) for scalar in scalars or ())
+        numbers = tuple(number for number in results if number is not None)
+        return numbers if scalars is not None and len(numbers) == len(results) else None
 
     # -- numbers that are needed ---------------------------------------------------------------------------------------
     def check(self, *records: object) -> None:

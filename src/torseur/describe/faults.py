@@ -90,11 +90,11 @@ class Fault(ModelError):
             place: ``file:line:column``, or what is known of it.
             path: the way to it as the file writes it, where that differs.
         """
-        found = copy(self)
-        found.place = place
+        placed = copy(self)
+        placed.place = place
         words = written(self.path if path is None else path)
-        found.where = f"{place}: {words}" if words else place
-        return found
+        placed.where = f"{place}: {words}" if words else place
+        return placed
 
     def text(self, flags: Mapping[str, str] | None = None) -> str:
         if self.place is None:

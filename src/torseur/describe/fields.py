@@ -145,18 +145,18 @@ def with_names(value: T, texts: Mapping[str, str]) -> T:
 
 def rewritten(value: T, change: Callable[[Formula], Scalar]) -> T:
     """A record, table, sequence or scalar with other formulas inside it; itself where none changes."""
-    found: Any = value
+    result: Any = value
     if isinstance(value, Formula):
-        found = change(value)
+        result = change(value)
     elif isinstance(value, Record):
         old = {name: getattr(value, name) for name in type(value).model_fields}
         new = {name: rewritten(item, change) for name, item in old.items()}
         changed = {name: item for name, item in new.items() if item is not old[name]}
-        found = value.model_copy(update=changed) if changed else value
+        result = value.model_copy(update=changed) if changed else value
     elif isinstance(value, dict):
         new = {key: rewritten(item, change) for key, item in value.items()}
-        found = FrozenDict(new) if any(new[key] is not item for key, item in value.items()) else value
+        result = FrozenDict(new) if any(new[key] is not item for key, item in value.items()) else value
     elif isinstance(value, tuple):
         items = tuple(rewritten(item, change) for item in value)
-        found = items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-    return found  # type: ignore[no-any-return]
+        result = items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    return result  # type: ignore[no-any-return]

@@ -337,20 +337,20 @@ class Parser:
     def _list(self) -> tuple[float, ...]:
         """Numbers, or formulas without names, in brackets."""
         self._need("[")
-        found = [self._number()]
+        numbers = [self._number()]
         while self._take(","):
-            found.append(self._number())
+            numbers.append(self._number())
         self._need("]")
-        return tuple(found)
+        return tuple(numbers)
 
     def _number(self) -> float:
         place, program = self.token.place, self.out
         self.out = []
         self._real()
-        found, self.out = self.out, program
-        if any(kind in ("name", "table") for kind, _ in found):
+        part, self.out = self.out, program
+        if any(kind in ("name", "table") for kind, _ in part):
             raise self._error("a list of a table holds numbers", place, expected="numbers, or formulas without names")
         try:
-            return self.evaluate(found)
+            return self.evaluate(part)
         except TorseurError:
             raise self._error("a list of a table holds numbers", place, "a formula without a value") from None

@@ -134,12 +134,12 @@ class Mechanism(Record):
 
     def names_in(self, value: Any) -> frozenset[str]:
         """Every name that formulas inside a value use, those that named quantities stand for included."""
-        found, waiting = set[str](), set(names_in(value))
+        names, waiting = set[str](), set(names_in(value))
         while waiting:
-            found |= waiting
+            names |= waiting
             defined = [self.quantities[name].value for name in waiting if name in self.quantities]
-            waiting = set(names_in(defined)) - found
-        return frozenset(found)
+            waiting = set(names_in(defined)) - names
+        return frozenset(names)
 
     @property
     def lookups(self) -> dict[str, Lookup]:
@@ -149,10 +149,10 @@ class Mechanism(Record):
     @property
     def frames(self) -> dict[str, str]:
         """Every frame that can be named -> the body it sits on."""
-        found = {WORLD: WORLD, BASE: BASE, **{name: name for name in self.bodies}}
+        carriers = {WORLD: WORLD, BASE: BASE, **{name: name for name in self.bodies}}
         for body, frames in [(BASE, self.base.frames), *((n, b.frames) for n, b in self.bodies.items())]:
-            found |= dict.fromkeys(frames, body)
-        return found
+            carriers |= dict.fromkeys(frames, body)
+        return carriers
 
     def _variables(self, *, speeds: bool) -> Iterator[Variable]:
         kind = self.base.joint_kind

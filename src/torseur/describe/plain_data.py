@@ -138,10 +138,10 @@ def _formula(name: str, item: NamedQuantity | Output) -> Data:
 
 def _table(name: str, table: LookupTable) -> Data:
     """How large a table is, and over what."""
-    found: Data = {"name": name, "points": [len(table.x)], "x": list(table.x[:1] + table.x[-1:])}
+    data: Data = {"name": name, "points": [len(table.x)], "x": list(table.x[:1] + table.x[-1:])}
     if table.y is not None:
-        found |= {"points": [len(table.x), len(table.y)], "y": list(table.y[:1] + table.y[-1:])}
-    return found | {"unit": table.unit, "description": table.description}
+        data |= {"points": [len(table.x), len(table.y)], "y": list(table.y[:1] + table.y[-1:])}
+    return data | {"unit": table.unit, "description": table.description}
 
 
 def _plain(value: Scalar | None) -> Any:

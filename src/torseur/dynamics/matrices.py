@@ -47,25 +47,25 @@ def determinant(A: Matrix) -> Expr:
         return _product_of_pivots(A)
     minors: dict[tuple[int, ...], Expr] = {(): g.one}
     for k in range(n - 1, -1, -1):
-        found: dict[tuple[int, ...], Expr] = {}
+        known: dict[tuple[int, ...], Expr] = {}
         for columns in combinations(range(n), n - k):
             total = g.zero
             for place, j in enumerate(columns):
                 term = A[k][j] * minors[columns[:place] + columns[place + 1 :]]
                 total = total - term if place % 2 else total + term
-            found[columns] = total
-        minors = found
+            known[columns] = total
+        minors = known
     return minors[tuple(range(n))]
 
 
 def _product_of_pivots(A: Matrix) -> Expr:
-    left, found = [list(row) for row in A], A[0][0].graph.one
+    left, product = [list(row) for row in A], A[0][0].graph.one
     for k in range(len(A)):
-        found = found * left[k][k]
+        product = product * left[k][k]
         for i in range(k + 1, len(A)):
             factor = left[i][k] / left[k][k]
             left[i] = [x if j <= k else x - factor * y for j, (x, y) in enumerate(zip(left[i], left[k], strict=True))]
-    return found
+    return product
 
 
 # -- sparse rows -------------------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ class RowSolver:
     def solve(self, right: Sequence[Expr]) -> list[Expr]:
         x: dict[int, Expr] = {}
         for part, solver in zip(self.parts, self._solvers, strict=True):
-            found = solver([self._rest(i, right[i], x) for i in part.rows])
-            x |= zip(part.unknowns, found, strict=True)
+            solution = solver([self._rest(i, right[i], x) for i in part.rows])
+            x |= zip(part.unknowns, solution, strict=True)
         return [x[j] for j in range(self.n)]
 
     def _rest(self, i: int, right: Expr, known: dict[int, Expr]) -> Expr:
@@ -132,16 +132,16 @@ class RowSolver:
 
     def _peel(self, rows: set[int], unknowns: set[int], *, numbers_only: bool) -> None:
         """Solve rows that have one unknown left, as long as there are any. Takes them out of both sets."""
-        found = True
-        while found:
-            found = False
+        progress = True
+        while progress:
+            progress = False
             for i in sorted(rows):
                 left = self._support[i] & unknowns
                 if len(left) == 1 and (not numbers_only or self.rows[i][min(left)].is_number):
                     self.parts.append(_Part((i,), tuple(left)))
                     rows.discard(i)
                     unknowns -= left
-                    found = True
+                    progress = True
 
     def _plan_group(self, rows: set[int], unknowns: set[int]) -> None:
         if len(rows) < len(unknowns):
@@ -162,16 +162,16 @@ class RowSolver:
     def _put_off(self, rows: set[int], unknowns: set[int]) -> list[_Part]:
         """Unknowns that are in one row only wait for the others; takes them out of both sets."""
         last: list[_Part] = []
-        found = True
-        while found:
-            found = False
+        progress = True
+        while progress:
+            progress = False
             for j in sorted(unknowns):
                 inside = [i for i in rows if j in self._support[i]]
                 if len(inside) == 1 and len(rows) > 1:
                     last.append(_Part((inside[0],), (j,)))
                     rows.discard(inside[0])
                     unknowns.discard(j)
-                    found = True
+                    progress = True
         return last
 
     def _in_turn(self, rows: list[int], unknowns: list[int]) -> list[_Part]:

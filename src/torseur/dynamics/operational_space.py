@@ -107,19 +107,19 @@ def _regular(w: Workbench, J: Table, rows: list[int], n: int) -> _Seen:
     M_x = _spread(small, rows, n, g.zero)
 
     def force(tau: Sequence[Expr]) -> list[Expr]:
-        found = dict(zip(rows, times(pull, tau), strict=True))
-        return [found.get(i, g.zero) for i in range(n)]
+        forces = dict(zip(rows, times(pull, tau), strict=True))
+        return [forces.get(i, g.zero) for i in range(n)]
 
     return _Seen(M_x, g.number(float(m)), force)
 
 
 def _spread(small: Table, rows: list[int], n: int, zero: Expr) -> Table:
     """A matrix of some rows and columns in one of all."""
-    found = [[zero] * n for _ in range(n)]
+    spread = [[zero] * n for _ in range(n)]
     for a, i in enumerate(rows):
         for b, j in enumerate(rows):
-            found[i][j] = small[a][b]
-    return found
+            spread[i][j] = small[a][b]
+    return spread
 
 
 def _is_regular(w: Workbench, J: Table) -> bool:
@@ -129,5 +129,5 @@ def _is_regular(w: Workbench, J: Table) -> bool:
     rng = np.random.default_rng(0)
     blocks = list(w.system.graph.blocks.values())
     values = [rng.uniform(0.3, 1.3, (5, *block.shape)) for block in blocks]
-    found = evaluate(Function("J", blocks, {"J": J}), *values)[0]
-    return int(np.linalg.matrix_rank(found).max()) == len(J)
+    J_there = evaluate(Function("J", blocks, {"J": J}), *values)[0]
+    return int(np.linalg.matrix_rank(J_there).max()) == len(J)

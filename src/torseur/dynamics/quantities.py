@@ -113,13 +113,13 @@ def _energy_and_momentum(w: Workbench) -> dict[str, Any]:
 
 def _closing_sides(w: Workbench) -> dict[str, Any]:
     """For each cut joint the least of its cosines; 1 for one that has but one side."""
-    found = []
+    sides = []
     for cut in w.constraints.cuts:
         least = w.system.graph.one
         for side in sides_of(w.tree, cut):
             least = side if least is w.system.graph.one else minimum(least, side)
-        found.append(least)
-    return {"closing_sides": found}
+        sides.append(least)
+    return {"closing_sides": sides}
 
 
 def _inverse_derivatives(w: Workbench) -> dict[str, Any]:
@@ -169,8 +169,8 @@ def _base(w: Workbench) -> BaseParameters:
 
 
 def _standard_parameters(w: Workbench) -> dict[str, Any]:
-    g, found = w.system.graph, standard_parameters(w.true_tree)
-    return {"standard_parameters": [g.name(p.value, p.name) for p in found]}
+    g, parameters = w.system.graph, standard_parameters(w.true_tree)
+    return {"standard_parameters": [g.name(p.value, p.name) for p in parameters]}
 
 
 @dataclass(frozen=True)
@@ -312,7 +312,7 @@ def options_of(
         known = ", ".join(mechanism.frames)
         remedy = _near(frame, mechanism.frames)
         raise ArgumentError(f"no frame '{frame}'", where=mechanism.name, expected=known, remedy=remedy)
-    found = replace(
+    options = replace(
         base,
         frame=frame,
         axes=choice(Axes, axes, "axes"),
@@ -323,7 +323,9 @@ def options_of(
     entry, plain = QUANTITIES[quantity], Options()
     closed_only = {"independent", "actuated"} if entry.of_every_body and mechanism.is_tree else set[str]()
     known_options = (*(["frame"] if entry.needs_frame else []), *(n for n in entry.takes if n not in closed_only))
-    asked = [n for n in ("frame", "axes", "task", "independent", "actuated") if getattr(found, n) != getattr(plain, n)]
+    asked = [
+        n for n in ("frame", "axes", "task", "independent", "actuated") if getattr(options, n) != getattr(plain, n)
+    ]
     idle = [n for n in asked if n not in known_options]
     if idle:
         raise ArgumentError(
@@ -333,7 +335,7 @@ def options_of(
             remedy=f"leave out {', '.join(idle)}",
             expected=", ".join(known_options) or "none of frame, axes, task, independent, actuated",
         )
-    return found
+    return options
 
 
 def _names(given: Sequence[str] | str | None) -> tuple[str, ...] | None:

@@ -74,8 +74,8 @@ def forward_dynamics_derivatives(w: Workbench) -> dict[str, Any]:
     n, g = w.tree.nv, w.system.graph
     tables = {}
     for name, table in (("dvdot_dq", by_q), ("dvdot_dv", by_v)):
-        found = transposed([substitute(row, at) for row in table]) if n else []
-        tables[name] = transposed([w.solve([-x for x in column]) for column in found])
+        derivatives = transposed([substitute(row, at) for row in table]) if n else []
+        tables[name] = transposed([w.solve([-x for x in column]) for column in derivatives])
     units = [[g.one if i == j else g.zero for i in range(n)] for j in range(n)]
     return {"vdot": vdot, **tables, "dvdot_dtau": transposed([w.solve(unit) for unit in units])}
 
@@ -95,10 +95,10 @@ def _constrained(w: Workbench, by_q: Matrix, by_v: Matrix) -> dict[str, Any]:
         by_v: its derivative by v.
     """
     n, system, solver = w.tree.nv, w.system, constraint_solver(w)
-    found = moved_by(w, list(w.block("tau")))
-    vdot, normals = found.vdot, found.normals
+    solved = moved_by(w, list(w.block("tau")))
+    vdot, normals = solved.vdot, solved.normals
     solve = solver.solve if normals is None else SolvedWithNormals(w, normals).solve
-    lam, pulls = solver.multipliers(vdot, found.f), w.rows_block("lam")
+    lam, pulls = solver.multipliers(vdot, solved.f), w.rows_block("lam")
     at = dict(zip(w.block("vdot"), vdot, strict=True)) | ({} if normals is None else normals.pushes)
     at |= dict(zip(pulls, lam, strict=True))
     A, v, zero = w.constraints.A, list(system.v), system.graph.zero
@@ -190,8 +190,8 @@ def output_derivatives(w: Workbench) -> dict[str, Any]:
         vdot, f = motion(w)
         lam = constraint_solver(w).multipliers(vdot, f)
         outputs = substitute(outputs, {N: maximum(lam[row], 0.0) for N, row in normal_rows(w).items()})
-    found = {"y": outputs, "dy_dq": along_speeds(w.system, outputs)}
-    found |= {
+    results = {"y": outputs, "dy_dq": along_speeds(w.system, outputs)}
+    results |= {
         f"dy_d{name}": jacobian(outputs, list(x)).dense() for name, x in (("v", system.v), ("tau", w.block("tau")))
     }
-    return found | ({"dy_du": jacobian(outputs, list(system.u)).dense()} if len(system.u) else {})
+    return results | ({"dy_du": jacobian(outputs, list(system.u)).dense()} if len(system.u) else {})

@@ -219,21 +219,21 @@ class Workbench:
 
     def under(self, constraints: Constraints) -> Workbench:
         """The same mechanism, with all that is made of it already, under some of its rows; ranks are not theirs."""
-        found = copy(self)
+        other = copy(self)
         for name in ("_all_ranks", "dense_solver"):
-            found.__dict__.pop(name, None)
-        found.__dict__["constraints"] = constraints
-        found._made = {}
-        return found
+            other.__dict__.pop(name, None)
+        other.__dict__["constraints"] = constraints
+        other._made = {}
+        return other
 
     @cached_property
     def _all_ranks(self) -> tuple[list[Expr], list[Expr], list[Expr]]:
         n = len(self.constraints.components)
-        found = self.switching.ranks
-        if found is None:
+        ranks = self.switching.ranks
+        if ranks is None:
             names = [f"{what}{k}" for what in RANK_NAMES for k in range(1, n + 1)]
-            found = list(self._block(RANK, names, Role.PARAMETER))
-        return list(found[:n]), list(found[n : 2 * n]), list(found[2 * n :])
+            ranks = list(self._block(RANK, names, Role.PARAMETER))
+        return list(ranks[:n]), list(ranks[n : 2 * n]), list(ranks[2 * n :])
 
     @property
     def ranks(self) -> list[Expr]:

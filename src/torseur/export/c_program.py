@@ -40,12 +40,12 @@ def study_files(parts: StudyParts) -> Files:
     """The library and its program."""
     nodes = _nodes(parts)
     poses = parts.poses(nodes.frames) if nodes.frames else None
-    found = library_files(parts, [poses] if poses is not None else [])
-    sources = sorted(path for path in found if path.endswith(".c"))
-    found["main.c"] = _main(parts, nodes).encode("utf-8")
-    found["README.md"] = readme(parts, _HOW.replace("STUDY", parts.name)).encode("utf-8")
-    found["CMakeLists.txt"] = cmake_of_study(parts, sources).encode("utf-8")
-    return found
+    files = library_files(parts, [poses] if poses is not None else [])
+    sources = sorted(path for path in files if path.endswith(".c"))
+    files["main.c"] = _main(parts, nodes).encode("utf-8")
+    files["README.md"] = readme(parts, _HOW.replace("STUDY", parts.name)).encode("utf-8")
+    files["CMakeLists.txt"] = cmake_of_study(parts, sources).encode("utf-8")
+    return files
 
 
 _HOW = """```sh
@@ -100,19 +100,19 @@ def _columns(parts: StudyParts) -> list[tuple[str, str]]:
     speeds, rates = [x.name for x in model.speeds], [e.name for e in parts.accelerations]
     motion = [(x.name, f"s.x[{k}]") for k, x in enumerate(model.coordinates)]
     if all(name in rate_of for name, _ in motion) and nq == nv:
-        found = []
+        columns = []
         for name, place in motion:
             k = speeds.index(rate_of[name])
-            found += [(name, place), (speeds[k], f"s.x[{nq + k}]"), (rates[k], f"y[{k}]")]
+            columns += [(name, place), (speeds[k], f"s.x[{nq + k}]"), (rates[k], f"y[{k}]")]
     else:
-        found = motion + [(name, f"s.x[{nq + k}]") for k, name in enumerate(speeds)]
-        found += [(name, f"y[{k}]") for k, name in enumerate(rates)]
-    found += [(e.name, f"y[{nv + k}]") for k, e in enumerate(parts.outputs[nv:])]
-    known = {name for name, _ in found}
+        columns = motion + [(name, f"s.x[{nq + k}]") for k, name in enumerate(speeds)]
+        columns += [(name, f"y[{k}]") for k, name in enumerate(rates)]
+    columns += [(e.name, f"y[{nv + k}]") for k, e in enumerate(parts.outputs[nv:])]
+    known = {name for name, _ in columns}
     states = parts.states[nq + nv :]
-    found += [(e.name, f"s.x[{nq + nv + k}]") for k, e in enumerate(states) if e.name not in known]
+    columns += [(e.name, f"s.x[{nq + nv + k}]") for k, e in enumerate(states) if e.name not in known]
     assert n.size == len(parts.states)
-    return list(dict(found).items())
+    return list(dict(columns).items())
 
 
 def _main(parts: StudyParts, nodes: Nodes) -> str:

@@ -47,27 +47,27 @@ def sizes(parts: StudyParts) -> dict[str, int]:
     problem, switches = parts.problem, parts.switches
     lengths = {n.upper(): problem.columns(n).stop - problem.columns(n).start for n in STATES}
     by_time = [c for c in parts.changes if c.time is not None]
-    found = {f"N{n}": k for n, k in lengths.items()}
-    found |= {"NX": problem.size, "NU": len(parts.u), "NM": len(parts.m), "NP": len(parts.p)}
-    found |= {"NG": problem.event_count, "NY": len(parts.outputs), "NGROUPS": len(parts.groups)}
-    found |= {"NCHANGES": len(by_time), "NEVENTCHANGES": len(parts.changes) - len(by_time)}
-    found |= {"NVALUES": sum(len(s.values) for s in parts.plant.parts.samples), "NBREAKS": len(parts.breaks)}
-    found |= {"DRIVEN": int(parts.plant.is_driven), "RESETS": int(parts.resets)}
-    found |= {"STEPPED": int(parts.stepped), "CORRECTS": int("corrected" in parts.functions)}
+    table = {f"N{n}": k for n, k in lengths.items()}
+    table |= {"NX": problem.size, "NU": len(parts.u), "NM": len(parts.m), "NP": len(parts.p)}
+    table |= {"NG": problem.event_count, "NY": len(parts.outputs), "NGROUPS": len(parts.groups)}
+    table |= {"NCHANGES": len(by_time), "NEVENTCHANGES": len(parts.changes) - len(by_time)}
+    table |= {"NVALUES": sum(len(s.values) for s in parts.plant.parts.samples), "NBREAKS": len(parts.breaks)}
+    table |= {"DRIVEN": int(parts.plant.is_driven), "RESETS": int(parts.resets)}
+    table |= {"STEPPED": int(parts.stepped), "CORRECTS": int("corrected" in parts.functions)}
     starts = parts.functions.get("starts")
-    found |= {"STARTS": 0 if starts is None else len(starts.results), "NOWN": len(parts.own_held)}
-    found |= {"NSAMPLES": len(parts.plant.parts.samples)}
+    table |= {"STARTS": 0 if starts is None else len(starts.results), "NOWN": len(parts.own_held)}
+    table |= {"NSAMPLES": len(parts.plant.parts.samples)}
     if parts.stepped:
-        found["RECORD"] = parts.stepping[0].size
-    found |= {"FIRST": 0, "NDRY": 0, "NSIDED": 0, "NSLIP": 0, "NSWITCHES": 0}
+        table["RECORD"] = parts.stepping[0].size
+    table |= {"FIRST": 0, "NDRY": 0, "NSIDED": 0, "NSLIP": 0, "NSWITCHES": 0}
     if switches is not None:
         facts = switches.facts
-        found |= {"FIRST": facts.first, "NDRY": len(facts.dry), "NSIDED": len(facts.sided)}
-        found |= {"NSLIP": len(facts.slips), "NSWITCHES": facts.count, "NROWS": len(switches.row_kinds)}
-        found["NCOMPONENTS"] = len(switches.components)
+        table |= {"FIRST": facts.first, "NDRY": len(facts.dry), "NSIDED": len(facts.sided)}
+        table |= {"NSLIP": len(facts.slips), "NSWITCHES": facts.count, "NROWS": len(switches.row_kinds)}
+        table["NCOMPONENTS"] = len(switches.components)
     for key in ("NG", "NM", "NP", "NU", "NSWITCHES", "NGROUPS"):
-        found[f"{key}1"] = max(1, found[key])
-    return found
+        table[f"{key}1"] = max(1, table[key])
+    return table
 
 
 # -- the header --------------------------------------------------------------------------------------------------------
@@ -174,12 +174,12 @@ def _source(parts: StudyParts) -> str:
 def _switching(switches: SwitchTables | None) -> list[str]:
     if switches is None:
         return ["no_switching.c"]
-    found = ["switching.c"]
+    sources = ["switching.c"]
     if switches.facts.sided:
-        found.append("impacts.c")
+        sources.append("impacts.c")
         if switches.facts.slips:
-            found.append("impact_friction.c")
-    return found
+            sources.append("impact_friction.c")
+    return sources
 
 
 def _ints(name: str, values: Iterable[int]) -> str:
@@ -247,7 +247,7 @@ def _switch_tables(switches: SwitchTables) -> list[str]:
 
 # -- adaptors: every function of one shape -----------------------------------------------------------------------------
 def _adaptors(parts: StudyParts) -> list[str]:
-    found = []
+    adaptors = []
     for role, function in parts.functions.items():
         if role == "schedule":
             continue
@@ -258,9 +258,9 @@ def _adaptors(parts: StudyParts) -> list[str]:
             offsets = np.cumsum([0, *(len(o.exprs) for o in function.outputs)]).tolist()
             outputs = [f"y + {k}" for k in offsets[:-1]]
             arguments = "double t, const double *x, const double *m, double *y"
-        found.append(_adaptor(parts, role, function, arguments, outputs))
+        adaptors.append(_adaptor(parts, role, function, arguments, outputs))
     if not parts.stepped:
-        return found
+        return adaptors
     for role, function in parts.stepping[1].items():
         if role == "at":
             known = {"theta": "&theta", "now": "s->now", "dense": "dense", "u": "s->u", "m": "s->m", "p": "s->p"}
@@ -271,8 +271,8 @@ def _adaptors(parts: StudyParts) -> list[str]:
             arguments = "const double *last, double *y"
         given = [known[b.name] for b in function.inputs]
         call = f"{function.name}({', '.join([*given, f's->work_{role}', 'y'])});"
-        found.append(_function(f"static void f_{role}({parts.name}_state *s, {arguments})", [call]))
-    return found
+        adaptors.append(_function(f"static void f_{role}({parts.name}_state *s, {arguments})", [call]))
+    return adaptors
 
 
 def _adaptor(parts: StudyParts, role: str, function: Function, arguments: str, outputs: Sequence[str]) -> str:

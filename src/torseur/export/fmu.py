@@ -46,21 +46,21 @@ class BaseUnit:
 
 def _known() -> dict[str, BaseUnit]:
     """Without g, a gram or an acceleration, and C, a coulomb or a degree Celsius."""
-    found = {base: BaseUnit({base: 1}) for base in BASES}
+    units = {base: BaseUnit({base: 1}) for base in BASES}
     newton, second = {"kg": 1, "m": 1, "s": -2}, {"s": 1}
-    found |= {"1": BaseUnit(), "N": BaseUnit(newton), "J": BaseUnit({**newton, "m": 2}), "Hz": BaseUnit({"s": -1})}
-    found |= {"W": BaseUnit({"kg": 1, "m": 2, "s": -3}), "Pa": BaseUnit({"kg": 1, "m": -1, "s": -2})}
-    found["V"] = BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -1})
-    found |= {"Ohm": BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -2}), "H": BaseUnit({"kg": 1, "m": 2, "s": -2, "A": -2})}
-    found["Ω"] = found["Ohm"]
-    found |= {"deg": BaseUnit({"rad": 1}, math.pi / 180.0), "°": BaseUnit({"rad": 1}, math.pi / 180.0)}
-    found |= {"tr": BaseUnit({"rad": 1}, 2.0 * math.pi), "rev": BaseUnit({"rad": 1}, 2.0 * math.pi)}
-    found |= {"min": BaseUnit(second, 60.0), "h": BaseUnit(second, 3600.0), "ms": BaseUnit(second, 1e-3)}
-    found |= {"mm": BaseUnit({"m": 1}, 1e-3), "cm": BaseUnit({"m": 1}, 1e-2), "km": BaseUnit({"m": 1}, 1e3)}
-    found |= {"t": BaseUnit({"kg": 1}, 1e3), "%": BaseUnit({}, 1e-2)}
-    found |= {f"k{name}": BaseUnit(found[name].exponents, 1e3) for name in ("N", "J", "W", "Pa", "V", "Hz")}
-    found |= {f"M{name}": BaseUnit(found[name].exponents, 1e6) for name in ("N", "J", "W", "Pa")}
-    return found
+    units |= {"1": BaseUnit(), "N": BaseUnit(newton), "J": BaseUnit({**newton, "m": 2}), "Hz": BaseUnit({"s": -1})}
+    units |= {"W": BaseUnit({"kg": 1, "m": 2, "s": -3}), "Pa": BaseUnit({"kg": 1, "m": -1, "s": -2})}
+    units["V"] = BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -1})
+    units |= {"Ohm": BaseUnit({"kg": 1, "m": 2, "s": -3, "A": -2}), "H": BaseUnit({"kg": 1, "m": 2, "s": -2, "A": -2})}
+    units["Ω"] = units["Ohm"]
+    units |= {"deg": BaseUnit({"rad": 1}, math.pi / 180.0), "°": BaseUnit({"rad": 1}, math.pi / 180.0)}
+    units |= {"tr": BaseUnit({"rad": 1}, 2.0 * math.pi), "rev": BaseUnit({"rad": 1}, 2.0 * math.pi)}
+    units |= {"min": BaseUnit(second, 60.0), "h": BaseUnit(second, 3600.0), "ms": BaseUnit(second, 1e-3)}
+    units |= {"mm": BaseUnit({"m": 1}, 1e-3), "cm": BaseUnit({"m": 1}, 1e-2), "km": BaseUnit({"m": 1}, 1e3)}
+    units |= {"t": BaseUnit({"kg": 1}, 1e3), "%": BaseUnit({}, 1e-2)}
+    units |= {f"k{name}": BaseUnit(units[name].exponents, 1e3) for name in ("N", "J", "W", "Pa", "V", "Hz")}
+    units |= {f"M{name}": BaseUnit(units[name].exponents, 1e6) for name in ("N", "J", "W", "Pa")}
+    return units
 
 
 KNOWN = _known()
@@ -75,7 +75,7 @@ def base_unit(unit: str) -> BaseUnit | None:
     >>> base_unit("km/h").factor == 1000 / 3600, base_unit("N/m s"), base_unit("apples")
     (True, None, None)
     """
-    found = BaseUnit()
+    base = BaseUnit()
     for place, part in enumerate(unit.strip().split("/")):
         factors = re.split(r"\s*[·*]\s*|\s+", re.sub(r"^\s*\((.*)\)\s*$", r"\1", part).strip())
         if place and len(factors) > 1 and "(" not in part:  # what is below the line?
@@ -84,8 +84,8 @@ def base_unit(unit: str) -> BaseUnit | None:
             match = _FACTOR.fullmatch(factor)
             if match is None or match[1] not in KNOWN:
                 return None
-            found = found.times(KNOWN[match[1]], int(match[2] or 1) * (-1 if place else 1))
-    return found
+            base = base.times(KNOWN[match[1]], int(match[2] or 1) * (-1 if place else 1))
+    return base
 
 
 VERSIONS, KINDS = ("2", "3"), ("cs", "me")
@@ -131,15 +131,15 @@ def fmu_of(parts: StudyParts, version: str, kind: str, *, binary: bool = True) -
     listed = sorted([*(path.removeprefix("sources/") for path in sources if path.endswith(".c")), "fmi.c"])
     draft = _description(parts, version, kind, variables, "", listed)
     token = _token([*(data for _, data in sorted(sources.items())), wrapper.encode(), draft.encode()])
-    found: Files = dict(sources)
-    found["sources/fmi.c"] = wrapper.replace("GUID", f'"{token}"').encode()
-    found["modelDescription.xml"] = _description(parts, version, kind, variables, token, listed).encode()
+    files: Files = dict(sources)
+    files["sources/fmi.c"] = wrapper.replace("GUID", f'"{token}"').encode()
+    files["modelDescription.xml"] = _description(parts, version, kind, variables, token, listed).encode()
     if version == "3":
-        found["sources/buildDescription.xml"] = _build(parts.name, listed).encode()
-    library = _binary(found, parts.name, version) if binary else None
+        files["sources/buildDescription.xml"] = _build(parts.name, listed).encode()
+    library = _binary(files, parts.name, version) if binary else None
     if library is not None:
-        found[library[0]] = library[1]
-    return Fmu(_archive(found), library is not None)
+        files[library[0]] = library[1]
+    return Fmu(_archive(files), library is not None)
 
 
 def _token(parts: list[bytes]) -> str:
@@ -246,7 +246,7 @@ def _build(name: str, sources: list[str]) -> str:
 def _variables(parts: StudyParts, kind: str) -> list[_Variable]:
     """All variables in the order of their references; see `runtime/fmi_instance.c`."""
     nx, nu, np_ = len(parts.states), len(parts.inputs), len(parts.parameters)
-    found, taken = list[_Variable](), set[str]()
+    variables, taken = list[_Variable](), set[str]()
 
     def add(e: Element, reference: int, causality: str, variability: str, initial: str | None, *more: object) -> None:
         start, derivative_of = (*more, None, None)[:2]
@@ -254,7 +254,9 @@ def _variables(parts: StudyParts, kind: str) -> list[_Variable]:
             taken.add(e.name)
             number = None if start is None else float(str(start))
             of = derivative_of if isinstance(derivative_of, int) else None
-            found.append(_Variable(e.name, reference, causality, variability, initial, number, e.unit, e.meaning, of))
+            variables.append(
+                _Variable(e.name, reference, causality, variability, initial, number, e.unit, e.meaning, of)
+            )
 
     for k, e in enumerate(parts.states):
         add(e, k, "output", "continuous", "exact", parts.x[k])
@@ -268,7 +270,7 @@ def _variables(parts: StudyParts, kind: str) -> list[_Variable]:
         add(e, 2 * nx + nu + k, "parameter", "fixed", "exact", parts.p[k])
     for k, e in enumerate(parts.outputs):
         add(e, 2 * nx + nu + np_ + k, "output", "continuous", "calculated")
-    return found
+    return variables
 
 
 def _attributes(given: dict[str, object]) -> str:

@@ -176,12 +176,12 @@ def _state(model: Model) -> Array:
     return random_coordinates(model, np.random.default_rng(1), limits(model))
 
 
-def _exported(model: Model, found: ModelFunction, q: Array) -> ExportedFunction:
-    old = found.function
+def _exported(model: Model, quantity: ModelFunction, q: Array) -> ExportedFunction:
+    old = quantity.function
     outputs = {o.name: np.array(o.exprs, dtype=object).reshape(o.shape) for o in old.outputs}
     renamed = Function(f"{model.mechanism.name}_{old.name}", old.inputs, outputs)
-    given = _arguments(model, found, q)
-    result = found.native(*(x.reshape(b.shape) for x, b in zip(given, old.inputs, strict=True)))
+    given = _arguments(model, quantity, q)
+    result = quantity.native(*(x.reshape(b.shape) for x, b in zip(given, old.inputs, strict=True)))
     expected = tuple(np.ravel(np.asarray(x)) for x in (result if isinstance(result, tuple) else (result,)))
     if not all(np.isfinite(x).all() for x in expected):
         raise NumericalError(
@@ -193,20 +193,20 @@ def _exported(model: Model, found: ModelFunction, q: Array) -> ExportedFunction:
     return ExportedFunction(old.name, renamed, _meanings(model, old), tuple(given), expected)
 
 
-def _arguments(model: Model, found: ModelFunction, q: Array) -> list[Array]:
+def _arguments(model: Model, quantity: ModelFunction, q: Array) -> list[Array]:
     """A value for every input of a function."""
     rng = np.random.default_rng(2)
     v = rng.uniform(-1.0, 1.0, model.nv)
     if not model.mechanism.is_tree:
         v = np.asarray(model.assemble(q, speeds=v).v, dtype=float)
-    p = model.values_beside((), found.used_parameters)
+    p = model.values_beside((), quantity.used_parameters)
     known = {"q": q, "v": v, "t": np.array([0.25]), "u": model.input_values, "p": np.nan_to_num(p)}
-    if any(a.name == RANK for a in found.native.interface.inputs):
+    if any(a.name == RANK for a in quantity.native.interface.inputs):
         known[RANK] = np.asarray(model.ranks(p), dtype=float)
-    if any(a.name == NORMALS for a in found.native.interface.inputs):
+    if any(a.name == NORMALS for a in quantity.native.interface.inputs):
         known[NORMALS] = np.full(len(model.mechanism.pushing), 100.0)
     values = []
-    for block in found.function.inputs:
+    for block in quantity.function.inputs:
         value = known.get(block.name)
         values.append(rng.uniform(-1.0, 1.0, block.size) if value is None else np.ravel(value).astype(float))
     return values
@@ -235,8 +235,8 @@ def _meanings(model: Model, function: Function) -> dict[str, tuple[Element, ...]
     known["velocity"] = tuple(Element(f"{a}{k}", "m/s" if a == "V" else "rad/s") for a in "Vw" for k in "xyz")
     known |= {name: (Element(name, "J"),) for name in ("kinetic_energy", "potential_energy", "energy")}
     sizes = {b.name: b.size for b in function.inputs} | {o.name: len(o.exprs) for o in function.outputs}
-    found = {name: known[name] for name, n in sizes.items() if name in known and len(known[name]) == n}
-    return found | {b.name: tuple(map(Element, b.names)) for b in function.inputs if b.name not in found}
+    meanings = {name: known[name] for name, n in sizes.items() if name in known and len(known[name]) == n}
+    return meanings | {b.name: tuple(map(Element, b.names)) for b in function.inputs if b.name not in meanings}
 
 
 def _rows(model: Model) -> tuple[Any, ...]:

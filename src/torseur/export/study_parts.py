@@ -88,8 +88,8 @@ class StudyParts:
         resets: bool = False,
     ) -> None:
         self.study, self.stepped, self.resets, self.folder = study, stepped, resets, folder or Path()
-        found = identifier(name or study.called)
-        self.name = f"{found}_study" if found.lower() in RESERVED else found
+        program = identifier(name or study.called)
+        self.name = f"{program}_study" if program.lower() in RESERVED else program
         _check_answers(study)
         self.simulation = Simulation(study, folder, audit=False)
         self.plant = self.simulation.plant.derived()
@@ -106,21 +106,21 @@ class StudyParts:
     def functions(self) -> dict[str, Function]:
         """What a program calls, by role; those of blocks t, q, v, z, u, m, p."""
         plant, problem, known = self.plant, self.problem, self.plant.functions()
-        found: dict[str, Function | None] = {
+        functions: dict[str, Function | None] = {
             "outputs": plant.recorded.instant(),
             "samples": known["samples"]() if "samples" in known else None,
             "schedule": self.schedule,
             "corrected": problem.correct if plant.is_driven or self.resets else None,
         }
         if not self.stepped:
-            found |= {"rate": problem.rate, "events": problem.events}
+            functions |= {"rate": problem.rate, "events": problem.events}
         if self.resets:
-            found["starts"] = self._starts
+            functions["starts"] = self._starts
         if plant.switches:
-            found |= {"decisions": known["decisions"](), "jumps": problem.jumps}
+            functions |= {"decisions": known["decisions"](), "jumps": problem.jumps}
         if plant.switches.sided:
-            found |= {name: known[name]() for name in ("weight", "impact") if name in known}
-        return {role: renamed(f, f"{self.name}_f_{role}") for role, f in found.items() if f is not None}
+            functions |= {name: known[name]() for name in ("weight", "impact") if name in known}
+        return {role: renamed(f, f"{self.name}_f_{role}") for role, f in functions.items() if f is not None}
 
     @property
     def _starts(self) -> Function | None:
@@ -148,19 +148,19 @@ class StudyParts:
     def stepping(self) -> tuple[Layout, dict[str, Function]]:
         """The record of the method, and its functions: begin, step, at."""
         pieces = self.simulation.method.method.pieces(self.problem)
-        found = {"begin": pieces.begin or pieces.step, "step": pieces.step}
+        functions = {"begin": pieces.begin or pieces.step, "step": pieces.step}
         if self.problem.event_count:
-            found["at"] = dense_output(self.problem, pieces.terms or pieces.layout.terms)
-        return pieces.layout, {role: renamed(f, f"{self.name}_f_{role}") for role, f in found.items()}
+            functions["at"] = dense_output(self.problem, pieces.terms or pieces.layout.terms)
+        return pieces.layout, {role: renamed(f, f"{self.name}_f_{role}") for role, f in functions.items()}
 
     def poses(self, frames: Sequence[str]) -> Function:
         """Rotation (row by row) and position of frames in the world, 12 numbers each."""
         kinematics = Kinematics(self.plant.bench.true_tree)
-        found = []
+        poses = []
         for frame in frames:
             pose = kinematics.frame(frame).pose
-            found += [x for row in pose.matrix()[:3] for x in row]
-        settled = self.plant.settled(found)
+            poses += [x for row in pose.matrix()[:3] for x in row]
+        settled = self.plant.settled(poses)
         return Function(f"{self.name}_f_poses", self.plant.blocks, {"poses": settled})
 
     # -- names ---------------------------------------------------------------------------------------------------------
@@ -214,16 +214,16 @@ class StudyParts:
     # -- the clock -----------------------------------------------------------------------------------------------------
     @property
     def step(self) -> float:
-        found = self.simulation.step
-        assert found is not None
-        return found
+        step = self.simulation.step
+        assert step is not None
+        return step
 
     @cached_property
     def breaks(self) -> list[float]:
         """Instants at which signals are not smooth, up to the end of the study."""
         declared = Timetable(self.simulation.plant, self.p).breaks
-        found = self.simulation.breaks(declared, self.p)
-        return sorted({b for b in found if self.study.begin < b < self.study.until})
+        times = self.simulation.breaks(declared, self.p)
+        return sorted({b for b in times if self.study.begin < b < self.study.until})
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -232,9 +232,9 @@ class StudyParts:
             return []
         beats = evaluate(self.schedule, *([self.p] if self.schedule.inputs else []))
         starts = np.cumsum([0, *(len(s.values) for s in samples)]).tolist()
-        found: dict[tuple[float, float], list[int]] = {}
+        by_clock: dict[tuple[float, float], list[int]] = {}
         for k, beat in enumerate(zip(*(np.ravel(b).tolist() for b in beats), strict=True)):
-            found.setdefault(beat, []).append(k)
+            by_clock.setdefault(beat, []).append(k)
         return [
             Group(
                 *beat,
@@ -242,14 +242,14 @@ class StudyParts:
                 tuple(i for k in members for i in range(starts[k], starts[k + 1])),
                 members[0],
             )
-            for beat, members in found.items()
+            for beat, members in by_clock.items()
         ]
 
     @cached_property
     def changes(self) -> list[ChangeOfParameters]:
         """Those by time first, in order, then those by event."""
         names, events = self.simulation.model.free_parameters, self.events
-        found = [
+        changes = [
             ChangeOfParameters(
                 c.at,
                 None if c.event is None else events.index(c.event),
@@ -258,7 +258,7 @@ class StudyParts:
             )
             for c in self.study.changes
         ]
-        return sorted(found, key=lambda c: (c.time is None, c.time or 0.0))
+        return sorted(changes, key=lambda c: (c.time is None, c.time or 0.0))
 
     # -- switches ------------------------------------------------------------------------------------------------------
     @cached_property

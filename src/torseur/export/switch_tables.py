@@ -123,13 +123,13 @@ class _Tables:
     @cached_property
     def _atoms(self) -> dict[int, Atom]:
         """What turns a row on, for those that come and go."""
-        found = {
+        atoms = {
             k: Atom(AtomKind.CLOSED, self._contacts[row.owner])
             for k, row in enumerate(self.constraints.rows)
             if row.owner in self._contacts
         }
-        found |= {k: Atom(AtomKind.SLIP_STICKS, n) for n, slip in enumerate(self.facts.slips) for k in slip.along}
-        return found | {d.row: Atom(AtomKind.DRY_STICKS, n) for n, d in enumerate(self.facts.dry)}
+        atoms |= {k: Atom(AtomKind.SLIP_STICKS, n) for n, slip in enumerate(self.facts.slips) for k in slip.along}
+        return atoms | {d.row: Atom(AtomKind.DRY_STICKS, n) for n, d in enumerate(self.facts.dry)}
 
     def _components(self) -> Iterator[Component]:
         components, ranks = self.constraints.components, self.ranks
@@ -194,8 +194,8 @@ class _Tables:
             m[self.ranks[n + c]] = sum(self.constraints.rows[row].position is not None for row in active)
             m[self.ranks[2 * n + c]] = 0.0
         for _ in range(ROUNDS):
-            found = self.simulation.plant.evaluate(correct, self.simulation.study.begin, x, replace(held, m=m))
-            x = np.concatenate([np.ravel(b) for b in (found if isinstance(found, tuple) else (found,))])
+            x_met = self.simulation.plant.evaluate(correct, self.simulation.study.begin, x, replace(held, m=m))
+            x = np.concatenate([np.ravel(b) for b in (x_met if isinstance(x_met, tuple) else (x_met,))])
         return x if np.isfinite(x).all() else self.x
 
     def _with(self, on: set[Atom]) -> Array:

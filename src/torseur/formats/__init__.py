@@ -80,12 +80,12 @@ def read(
     reader = _format(path, formats, "read").read
     assert reader is not None
     file = Path(path)
-    found = reader(ModelFile(file, contents(file), loads))
-    if isinstance(found, Mechanism):
-        found = Reading(found, lambda fault: fault.in_file(str(path)))
+    reading = reader(ModelFile(file, contents(file), loads))
+    if isinstance(reading, Mechanism):
+        reading = Reading(reading, lambda fault: fault.in_file(str(path)))
     if base is not None:
-        found = replace(found, mechanism=with_base(found.mechanism, base))
-    return found.checked()
+        reading = replace(reading, mechanism=with_base(reading.mechanism, base))
+    return reading.checked()
 
 
 def save(
@@ -123,9 +123,9 @@ def save(
 def _format(path: str | os.PathLike[str], formats: Mapping[str, Format], use: str) -> Format:
     """The format of a file that can be read, or written."""
     ending = Path(path).suffix.lower()
-    found = formats.get(ending)
-    if found is not None and getattr(found, use) is not None:
-        return found
+    format_of_file = formats.get(ending)
+    if format_of_file is not None and getattr(format_of_file, use) is not None:
+        return format_of_file
     what = "a file of a kind that is not written" if use == "write" else "a file of a kind that is not known"
     known = [other for other, format_ in formats.items() if getattr(format_, use) is not None]
     file = Path(path)

@@ -251,10 +251,10 @@ def columns_of(
     named = any(_number(cell) is None for cell in first)
     places = [_place(where, lines[0][0], first if named else None, column, len(first)) for column in wanted]
     rows = lines[1:] if named else lines
-    found: list[list[float]] = [[] for _ in wanted]
+    values: list[list[float]] = [[] for _ in wanted]
     for line, text in rows:
         cells = _cells(text)
-        for column, place in zip(found, places, strict=True):
+        for column, place in zip(values, places, strict=True):
             value = _number(cells[place]) if place < len(cells) else None
             if value is None:
                 got = cells[place][:40] if place < len(cells) else f"{len(cells)} cells"
@@ -262,7 +262,7 @@ def columns_of(
                     "not a number", where=f"{where}:{line}", expected=f"a finite number in column {place + 1}", got=got
                 )
             column.append(value)
-    return [line for line, _ in rows], found
+    return [line for line, _ in rows], values
 
 
 def grid_of(lines: Sequence[tuple[int, str]], where: str) -> tuple[list[float], list[float], list[list[float]]]:
@@ -271,16 +271,16 @@ def grid_of(lines: Sequence[tuple[int, str]], where: str) -> tuple[list[float], 
         raise ModelError("a grid needs a line of y and lines of values", where=where, got=f"{len(lines)} lines")
     first, *others = ([*_cells(text)] for _, text in lines)
     table = [first[1:], *others]
-    found: list[list[float]] = []
+    rows: list[list[float]] = []
     for (line, _), cells in zip(lines, table, strict=True):
         numbers = [_number(cell) for cell in cells]
-        if None in numbers or len(cells) != len(first) - (not found):
-            expected = f"{len(first) - (not found)} finite numbers"
+        if None in numbers or len(cells) != len(first) - (not rows):
+            expected = f"{len(first) - (not rows)} finite numbers"
             raise ModelError(
                 "not a line of a grid", where=f"{where}:{line}", expected=expected, got=" ".join(cells)[:60]
             )
-        found.append([x for x in numbers if x is not None])
-    return [row[0] for row in found[1:]], found[0], [row[1:] for row in found[1:]]
+        rows.append([x for x in numbers if x is not None])
+    return [row[0] for row in rows[1:]], rows[0], [row[1:] for row in rows[1:]]
 
 
 def _cells(line: str) -> list[str]:

@@ -200,7 +200,7 @@ def call(function: Function, *args: Expr | float | Iterable[Expr | float]) -> li
 
 def callee_of(function: Function) -> FunctionCall:
     """One callee object per function, so that equal calls are one node."""
-    found: FunctionCall | None = function.__dict__.get("_callee")
-    if found is None:
-        found = function.__dict__["_callee"] = FunctionCall(function)
-    return found
+    callee: FunctionCall | None = function.__dict__.get("_callee")
+    if callee is None:
+        callee = function.__dict__["_callee"] = FunctionCall(function)
+    return callee

@@ -340,8 +340,8 @@ class _Given:
     def __getitem__(self, k: int) -> Any:
         """One of the factors themselves, by the routine."""
         rows = self.values.reshape(-1, self.values.shape[-1])
-        found = [self.callee.lowering().reference(row)[k] for row in rows]
-        return np.array(found).reshape(self.values.shape[:-1])
+        values = [self.callee.lowering().reference(row)[k] for row in rows]
+        return np.array(values).reshape(self.values.shape[:-1])
 
 
 class _Reference:
@@ -366,8 +366,8 @@ class _Reference:
             self.M[:, i, j] = self.M[:, j, i] = self.c[:, i] * self.c[:, j] * entries[:, k]
 
     def spread(self, rows: Any) -> list[Any]:
-        found = np.where(self.wanted[:, None], rows, 0.0)
-        return list(np.moveaxis(found.reshape(*self.batch, found.shape[-1]), -1, 0))
+        spread_rows = np.where(self.wanted[:, None], rows, 0.0)
+        return list(np.moveaxis(spread_rows.reshape(*self.batch, spread_rows.shape[-1]), -1, 0))
 
     def _parts(self, k: int) -> tuple[Any, Any, Any, Any] | None:
         A = self.A[k]
@@ -381,7 +381,7 @@ class _Reference:
         return U[:, :r], s[:r], Vt[:r], Vt[r:]
 
     def solution(self, f: Any, b: Any) -> Any:
-        found = np.full((len(self.A), self.A.shape[2]), np.nan)
+        solutions = np.full((len(self.A), self.A.shape[2]), np.nan)
         for k in np.flatnonzero(self.wanted):
             parts = self._parts(int(k))
             if parts is None:
@@ -391,17 +391,17 @@ class _Reference:
             D = N @ self.M[k] @ N.T
             if not len(D) or np.linalg.slogdet(D)[0] != 0.0:
                 z = np.linalg.solve(D, N @ (self.c[k] * f[k] - self.M[k] @ x))
-                found[k] = self.c[k] * (x + N.T @ z)
-        return found
+                solutions[k] = self.c[k] * (x + N.T @ z)
+        return solutions
 
     def multipliers(self, f: Any) -> Any:
-        found = np.full((len(self.A), self.A.shape[1]), np.nan)
+        lam = np.full((len(self.A), self.A.shape[1]), np.nan)
         for k in np.flatnonzero(self.wanted):
             parts = self._parts(int(k))
             if parts is not None:
                 U, s, V, _ = parts
-                found[k] = self.s[k] * (U @ ((V @ (self.c[k] * f[k])) / s))
-        return found
+                lam[k] = self.s[k] * (U @ ((V @ (self.c[k] * f[k])) / s))
+        return lam
 
 
 @cache

@@ -231,11 +231,11 @@ def _accumulate(g: Graph, bar: dict[int, Tangent], node: Node, part: Expr | list
 
 
 def _depends(order: Sequence[Node], wanted: set[int]) -> set[int]:
-    found: set[int] = set()
+    dependent: set[int] = set()
     for node in order:
-        if node.id in wanted or any(a.id in found for a in node.args):
-            found.add(node.id)
-    return found
+        if node.id in wanted or any(a.id in dependent for a in node.args):
+            dependent.add(node.id)
+    return dependent
 
 
 def _or_zero(g: Graph, t: Tangent) -> Expr:
@@ -290,10 +290,12 @@ def jacobian(outputs: Sequence[Expr], wrt: Sequence[Expr], mode: Mode | str = Mo
         choices = any(node.op is ops.SELECT for node in reachable(outputs))
         mode = Mode.FORWARD if choices else _cheaper_sweep(outputs, wrt)
     rows = _forward_rows(g, outputs, wrt) if mode is Mode.FORWARD else _reverse_rows(g, outputs, wrt)
-    found = {(i, j): e for i, row in enumerate(rows) for j, e in row.items() if isinstance(e, Expr) and e is not g.zero}
-    keys = sorted(found)
+    filled = {
+        (i, j): e for i, row in enumerate(rows) for j, e in row.items() if isinstance(e, Expr) and e is not g.zero
+    }
+    keys = sorted(filled)
     shape = len(outputs), len(wrt)
-    return Jacobian(shape, tuple(i for i, _ in keys), tuple(j for _, j in keys), tuple(found[k] for k in keys), g)
+    return Jacobian(shape, tuple(i for i, _ in keys), tuple(j for _, j in keys), tuple(filled[k] for k in keys), g)
 
 
 def _forward_rows(g: Graph, outputs: Sequence[Expr], wrt: Sequence[Expr]) -> list[dict[int, Tangent]]:
@@ -350,9 +352,9 @@ def _pairs(order: Sequence[tuple[int, Sequence[int]]], sources: Sequence[Expr], 
         met.setdefault(source.id, set()).add(k)
     total = 0
     for id, before in order:
-        found = met.setdefault(id, set()).union(*(met[b] for b in before))
-        met[id] = found
-        total += len(found)
+        parameters = met.setdefault(id, set()).union(*(met[b] for b in before))
+        met[id] = parameters
+        total += len(parameters)
         if total > limit:
             break
     return total

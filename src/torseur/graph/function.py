@@ -198,14 +198,14 @@ def _reshaped(flat: list[Any], shape: tuple[int, ...]) -> Any:
 
 def reachable(exprs: Iterable[Node]) -> list[Node]:
     """The nodes that some expressions need, in order of creation."""
-    found = {e.id: e for e in exprs}
-    stack = list(found.values())
+    nodes = {e.id: e for e in exprs}
+    stack = list(nodes.values())
     while stack:
         for arg in stack.pop().args:
-            if arg.id not in found:
-                found[arg.id] = arg
+            if arg.id not in nodes:
+                nodes[arg.id] = arg
                 stack.append(arg)
-    return [found[i] for i in sorted(found)]
+    return [nodes[i] for i in sorted(nodes)]
 
 
 def _checked_blocks(name: str, inputs: Sequence[Block]) -> tuple[Block, ...]:
@@ -221,10 +221,10 @@ def _checked_blocks(name: str, inputs: Sequence[Block]) -> tuple[Block, ...]:
 
 def _graph_of(name: str, inputs: Sequence[Block], outputs: Mapping[str, _Array]) -> Graph:
     candidates = chain((s for b in inputs for s in b.symbols), *(flat for _, flat in outputs.values()))
-    found = next((x.graph for x in candidates if isinstance(x, Node)), None)
-    if found is None:
+    graph = next((x.graph for x in candidates if isinstance(x, Node)), None)
+    if graph is None:
         raise GraphError(f"function '{name}' has neither inputs nor expressions", expected="at least one of them")
-    return found
+    return graph
 
 
 def _array(name: str, value: Any) -> _Array:

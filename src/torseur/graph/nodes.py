@@ -238,8 +238,8 @@ class Graph:
         """A constant. Minus zero is zero; not-a-number is refused, since it would silently swallow what it meets."""
         if value.__class__ is not float:
             value = _as_float(value)
-        found = self._numbers.get(value)
-        if found is None:
+        node = self._numbers.get(value)
+        if node is None:
             if math.isnan(value):
                 raise GraphError(
                     "not-a-number cannot be a constant of an expression",
@@ -247,10 +247,10 @@ class Graph:
                     got="nan",
                     remedy="divide 0 by a constant 0 where a nan is meant at run time",
                 )
-            found = Expr(self, len(self.nodes), ops.CONST, (), value)
-            self.nodes.append(found)
-            self._numbers[value] = found
-        return found
+            node = Expr(self, len(self.nodes), ops.CONST, (), value)
+            self.nodes.append(node)
+            self._numbers[value] = node
+        return node
 
     def block(
         self,
@@ -315,20 +315,20 @@ class Graph:
     def node(self, kind: type[N], op: Op, args: tuple[Node, ...], data: Any = None) -> N:
         """The node for an operation on operands that are already in normal form."""
         key = (op, data, *[a.id for a in args])
-        found = self.table.get(key)
-        if found is None:
-            found = self.table[key] = kind(self, len(self.nodes), op, args, data)
-            self.nodes.append(found)
-        return found  # type: ignore[return-value]
+        node = self.table.get(key)
+        if node is None:
+            node = self.table[key] = kind(self, len(self.nodes), op, args, data)
+            self.nodes.append(node)
+        return node  # type: ignore[return-value]
 
     def binary(self, op: Op, a: Expr, b: Expr) -> Expr:
         """`node` for two operands: the case that is worth its own few lines."""
         key = (op, a.id, b.id)
-        found = self.table.get(key)
-        if found is None:
-            found = self.table[key] = Expr(self, len(self.nodes), op, (a, b))
-            self.nodes.append(found)
-        return found  # type: ignore[return-value]
+        node = self.table.get(key)
+        if node is None:
+            node = self.table[key] = Expr(self, len(self.nodes), op, (a, b))
+            self.nodes.append(node)
+        return node  # type: ignore[return-value]
 
     def call(self, callee: Callee, args: Sequence[Node]) -> Bundle:
         """Call another function on expressions of this graph; its results are indexed out of the bundle."""

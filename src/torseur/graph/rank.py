@@ -215,15 +215,15 @@ def _shortest(
     known = dot(A, A, g.zero) < math.inf  # a nan pivot counts as dead: it must not pass for a rank
     if limit < math.inf and top is not None:  # beside a rank of zero there is nothing to measure by
         known = known & ((beyond <= maximum(limit * first, least)) | (top < 0.5))
-    found = []
+    parts = []
     for z in _lower_solve_and_back(g, rows, masked, live, n):
         for k, j, swap in reversed(swaps):
             (z[k],), (z[j],) = exchange(swap, [z[k]], [z[j]])
-        found.append([select(known, x * unit, g.zero / g.zero) for x in z])
+        parts.append([select(known, x * unit, g.zero / g.zero) for x in z])
     rank = g.zero
     for alive in live:
         rank = rank + select(alive, 1.0, 0.0)
-    return found, select(known, rank, g.zero / g.zero)
+    return parts, select(known, rank, g.zero / g.zero)
 
 
 class _PseudoInverse(Callee):
@@ -340,12 +340,12 @@ def _lower_solve_and_back(g: Graph, rows: Matrix, right: Matrix, live: list[Trut
         reflector, rows[k + 1 :] = _reflect(rows[k], k, sqrt(square), square, live[k], rows[k + 1 :])
         reflectors.append(reflector)
     pivots = [select(live[k], row[k], 1.0) for k, row in enumerate(rows)]
-    found = []
+    column = []
     for c in right:
         z = [g.zero] * n
         for k, row in enumerate(rows):
             z[k] = select(live[k], (c[k] - dot(row[:k], z[:k], g.zero)) / pivots[k], 0.0)
         for k in reversed(range(len(rows))):
             z = _reflected(*reflectors[k], k, z)
-        found.append(z)
-    return found
+        column.append(z)
+    return column

@@ -80,8 +80,8 @@ def root(
             expected=", ".join(f"{b.name}: {b.size}" for b in residual.inputs),
             got=f"{len(flat)} in all",
         )
-    found = _Root.of(residual, float(tolerance), int(limit), bool(oriented))
-    return list(graph.call(found, [graph.expr(x) for x in flat]))
+    callee = _Root.of(residual, float(tolerance), int(limit), bool(oriented))
+    return list(graph.call(callee, [graph.expr(x) for x in flat]))
 
 
 def _check_options(tolerance: float, limit: int) -> None:
@@ -101,8 +101,8 @@ def newton_matrix(residual: Function, x: Sequence[Expr], *args: Sequence[Expr]) 
 
 
 def _residual_and_matrix(residual: Function, x: Sequence[Expr], *args: Sequence[Expr]) -> tuple[list[Expr], Matrix]:
-    found, n = call(_with_matrix(residual), x, *args), len(residual.results)
-    return found[:n], cut_in_rows(found[n:], n)
+    values, n = call(_with_matrix(residual), x, *args), len(residual.results)
+    return values[:n], cut_in_rows(values[n:], n)
 
 
 def _with_matrix(residual: Function) -> Function:
@@ -177,11 +177,11 @@ class _Root(Callee):
         state, done = _state(g, size, set()), g.symbol("done")
         x, d, _, e, o = self._unpack(list(state))
         best = [select(e > 0.0, xi + di, xi) for xi, di in zip(x, d, strict=True)]
-        found = (done > 0.5) & (largest([absolute(xi) for xi in best]) < math.inf) & (o > 0.0)
+        converged = (done > 0.5) & (largest([absolute(xi) for xi in best]) < math.inf) & (o > 0.0)
         return Function(
             f"{self.name}_finish",
             [state, g.blocks["done"]],
-            {"x": [select(found, xi, g.zero / g.zero) for xi in best]},
+            {"x": [select(converged, xi, g.zero / g.zero) for xi in best]},
         )
 
     def _unpack(self, state: list[Expr]) -> tuple[list[Expr], list[Expr], Expr, Expr, Expr]:

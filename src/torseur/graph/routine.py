@@ -102,7 +102,7 @@ class Routine:
 
     def named(self, kind: str) -> tuple[str, ...]:
         """The arguments of one kind."""
-        return tuple(name for name, found in self.arguments.items() if found == kind)
+        return tuple(name for name, argument in self.arguments.items() if argument == kind)
 
     @cached_property
     def digest(self) -> str:

@@ -49,16 +49,16 @@ class Clearance:
     def distances(self, model: Model, q: Array) -> Array:
         """Clearances of postures (..., nq), less what is asked: (..., pairs and capsules above a floor)."""
         ends = [self._ends(model, q, c) for c in self.capsules]
-        found = []
+        distances = []
         for i, j in self._pairs(model):
             gap = segment_distance(*ends[i], *ends[j])
-            found.append(gap - self.capsules[i].radius - self.capsules[j].radius - self.least)
+            distances.append(gap - self.capsules[i].radius - self.capsules[j].radius - self.least)
         if self.floor is not None:
             moving = [k for k, c in enumerate(self.capsules) if c.frame not in ("world", "base")]
             for k in moving:
                 low = np.minimum(ends[k][0][..., 2], ends[k][1][..., 2])
-                found.append(low - self.capsules[k].radius - self.floor - self.least)
-        return np.stack(found, axis=-1) if found else np.full((*q.shape[:-1], 1), np.inf)
+                distances.append(low - self.capsules[k].radius - self.floor - self.least)
+        return np.stack(distances, axis=-1) if distances else np.full((*q.shape[:-1], 1), np.inf)
 
     def _ends(self, model: Model, q: Array, capsule: Capsule) -> tuple[Array, Array]:
         T = np.asarray(model.pose(q, capsule.frame))
@@ -85,7 +85,7 @@ class Clearance:
 
 def capsules_of(model: Model, radius: float = 0.05) -> tuple[Capsule, ...]:
     """One for every body that carries another one away from its own origin: from origin to origin."""
-    mechanism, found = model.mechanism, list[Capsule]()
+    mechanism, capsules = model.mechanism, list[Capsule]()
     q = np.zeros(model.nq)
     for name, body in mechanism.bodies.items():
         if body.parent not in mechanism.bodies:
@@ -93,8 +93,8 @@ def capsules_of(model: Model, radius: float = 0.05) -> tuple[Capsule, ...]:
         T = np.linalg.inv(model.pose(q, body.parent)) @ model.pose(q, name)
         x, y, z = (float(a) for a in T[:3, 3])
         if np.hypot(np.hypot(x, y), z) > 1e-6:
-            found.append(Capsule(body.parent, (0.0, 0.0, 0.0), (x, y, z), radius))
-    return tuple(found)
+            capsules.append(Capsule(body.parent, (0.0, 0.0, 0.0), (x, y, z), radius))
+    return tuple(capsules)
 
 
 def segment_distance(p: Array, p1: Array, q: Array, q1: Array) -> Array:

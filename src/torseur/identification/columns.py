@@ -67,7 +67,7 @@ class Columns:
         }
         rows = [f"lambda_{row.name}" for row in model.constraint_rows] if not model.mechanism.is_tree else []
         imu = _imu_of(names) if model.mechanism.has_moving_base else {}
-        found = cls(
+        columns = cls(
             those([x.name for x in model.coordinates]),
             those(speeds),
             those([f"d{n}" for n in speeds]),
@@ -77,7 +77,14 @@ class Columns:
             imu,
             (),
         )
-        tables = (found.coordinates, found.speeds, found.accelerations, found.efforts, found.inputs, found.multipliers)
+        tables = (
+            columns.coordinates,
+            columns.speeds,
+            columns.accelerations,
+            columns.efforts,
+            columns.inputs,
+            columns.multipliers,
+        )
         used = {n for table in tables for n in table.values()} | set(imu.values())
         return cls(*tables, imu, tuple(n for n in names if n not in used))
 
@@ -100,17 +107,17 @@ class Columns:
 
     def expected_units(self, model: Model) -> dict[str, str]:
         """What the values of the columns measure, where that is known."""
-        found = {self.coordinates[k]: model.coordinates[k].unit for k in self.coordinates}
-        found |= {self.speeds[k]: model.speeds[k].unit for k in self.speeds}
+        units = {self.coordinates[k]: model.coordinates[k].unit for k in self.coordinates}
+        units |= {self.speeds[k]: model.speeds[k].unit for k in self.speeds}
         rate = {"rad/s": "rad/s2", "m/s": "m/s2"}
-        found |= {n: rate.get(model.speeds[k].unit, "") for k, n in self.accelerations.items()}
+        units |= {n: rate.get(model.speeds[k].unit, "") for k, n in self.accelerations.items()}
         effort = {"rad/s": "N m", "m/s": "N"}
-        found |= {n: effort.get(model.speeds[k].unit, "") for k, n in self.efforts.items()}
+        units |= {n: effort.get(model.speeds[k].unit, "") for k, n in self.efforts.items()}
         known = list(model.mechanism.inputs.values())
-        found |= {n: known[k].unit or "" for k, n in self.inputs.items()}
-        found |= {n: model.constraint_rows[k].unit for k, n in self.multipliers.items()}
-        found |= {n: "m/s2" if axis.startswith("f") else "rad/s" for axis, n in self.imu.items()}
-        return {n: unit for n, unit in found.items() if unit}
+        units |= {n: known[k].unit or "" for k, n in self.inputs.items()}
+        units |= {n: model.constraint_rows[k].unit for k, n in self.multipliers.items()}
+        units |= {n: "m/s2" if axis.startswith("f") else "rad/s" for axis, n in self.imu.items()}
+        return {n: unit for n, unit in units.items() if unit}
 
 
 def _imu_of(names: Sequence[str]) -> dict[str, str]:

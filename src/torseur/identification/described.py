@@ -60,18 +60,18 @@ class Described:
     misfit: float
 
 
-def described_values(found: Identification) -> Described:
+def described_values(identified: Identification) -> Described:
     """Values for the parameters of the description."""
-    if isinstance(found.unknowns, DescribedUnknowns):
-        known = [n for n in found.unknowns.chosen if np.isfinite(found.values[n])]
-        values, deviations = ({n: table[n] for n in known} for table in (found.values, found.deviations))
+    if isinstance(identified.unknowns, DescribedUnknowns):
+        known = [n for n in identified.unknowns.chosen if np.isfinite(identified.values[n])]
+        values, deviations = ({n: table[n] for n in known} for table in (identified.values, identified.deviations))
         return Described(values, deviations, (), 0.0)
-    assert isinstance(found.unknowns, BaseUnknowns)
-    model = found.model
+    assert isinstance(identified.unknowns, BaseUnknowns)
+    model = identified.model
     names = dynamic_parameters(model.mechanism)
     if not names or not model.function("base_parameters").has_values():
         return Described({}, {}, (), 0.0)
-    return _nearest(model, names, _Target.of(found))
+    return _nearest(model, names, _Target.of(identified))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,12 @@ class _Target:
     root: Array
 
     @classmethod
-    def of(cls, found: Identification, values: Array | None = None) -> _Target:
-        assert isinstance(found.unknowns, BaseUnknowns)
-        kept = [k for k in found.estimate.kept if k < len(found.unknowns.base.kept)]
-        C = found.estimate.covariance[np.ix_(kept, kept)]
+    def of(cls, identified: Identification, values: Array | None = None) -> _Target:
+        assert isinstance(identified.unknowns, BaseUnknowns)
+        kept = [k for k in identified.estimate.kept if k < len(identified.unknowns.base.kept)]
+        C = identified.estimate.covariance[np.ix_(kept, kept)]
         root = np.linalg.inv(np.linalg.cholesky(C)) if kept else np.zeros((0, 0))
-        return cls(kept, (found.estimate.values if values is None else values)[kept], root)
+        return cls(kept, (identified.estimate.values if values is None else values)[kept], root)
 
 
 def _nearest(model: Model, names: tuple[str, ...], target: _Target) -> Described:
@@ -132,19 +132,19 @@ def _base_values(model: Model, names: tuple[str, ...], p: Array, size: Array) ->
     return b[0], J.T
 
 
-def identified_mechanism(found: Identification, physical: Physical) -> Mechanism:
+def identified_mechanism(identified: Identification, physical: Physical) -> Mechanism:
     """The mechanism with what was identified in it: inertias of real bodies, drives and friction.
 
     The ten parameters of every link are parameters of their own, XX1 to M1.
     """
-    mechanism = _with_standard_parameters(found, physical.standard)
+    mechanism = _with_standard_parameters(identified, physical.standard)
     model = build(mechanism)
     own = {n for body in mechanism.bodies.values() for n in mechanism.names_in(body.inertia)}
     own |= mechanism.names_in(mechanism.base.inertia)
     names = tuple(n for n in dynamic_parameters(mechanism) if n not in own)
     if not names:
         return mechanism
-    target = _Target.of(found, np.array(list(physical.base.values())))
+    target = _Target.of(identified, np.array(list(physical.base.values())))
     values = _nearest(model, names, target).values
     parameters = {
         n: p.model_copy(update={"value": values[n]}) if n in values else p for n, p in mechanism.parameters.items()
@@ -153,9 +153,9 @@ def identified_mechanism(found: Identification, physical: Physical) -> Mechanism
     return Mechanism.model_validate({**fields, "parameters": parameters})
 
 
-def _with_standard_parameters(found: Identification, standard: Mapping[str, float]) -> Mechanism:
-    assert isinstance(found.unknowns, BaseUnknowns)
-    mechanism, tree = found.model.mechanism, found.unknowns.bench.true_tree
+def _with_standard_parameters(identified: Identification, standard: Mapping[str, float]) -> Mechanism:
+    assert isinstance(identified.unknowns, BaseUnknowns)
+    mechanism, tree = identified.model.mechanism, identified.unknowns.bench.true_tree
     parameters = {n: p.model_dump() for n, p in mechanism.parameters.items()}
     inertias: dict[str, StandardInertia | None] = {}
     for k, link in enumerate(tree.links):
@@ -164,7 +164,7 @@ def _with_standard_parameters(found: Identification, standard: Mapping[str, floa
             continue
         inertias |= dict.fromkeys(bodies)
         ten = np.array([standard[f"{symbol}{link.number}"] for symbol in StandardInertia.model_fields])
-        there = np.linalg.inv(_pose_of(found.model, found.unknowns, bodies[0]))
+        there = np.linalg.inv(_pose_of(identified.model, identified.unknowns, bodies[0]))
         entries = {}
         seen = ten_of(there @ pseudo_inertia(ten) @ there.T)
         for symbol, value in zip(StandardInertia.model_fields, seen, strict=True):
@@ -193,22 +193,22 @@ def _pose_of(model: Model, unknowns: BaseUnknowns, body: str) -> Array:
 
 
 def summary(
-    found: Identification,
+    identified: Identification,
     described: Described,
     physical: Physical | None = None,
     unseen: Prediction | None = None,
 ) -> str:
     """All that can be said of an identification, as text."""
-    parts = [str(found), "", found.table()]
-    if found.findings:
-        parts += ["", "measurements", *(f"  {f} ({f.severity.value})" for f in found.findings)]
-    if found.undetermined:
+    parts = [str(identified), "", identified.table()]
+    if identified.findings:
+        parts += ["", "measurements", *(f"  {f} ({f.severity.value})" for f in identified.findings)]
+    if identified.undetermined:
         parts += ["", "not determined by these measurements"]
-        told = {a.name: str(a) for a in advice(found)}
-        parts += [f"  {told.get(n, n)}" for n in found.undetermined]
-    few = essential(found)
-    parts += ["", f"essential, {len(few)} of {len(found.names)}: {', '.join(few)}"]
-    parts += ["", "residuals over what was measured", *_rows(found.prediction)]
+        told = {a.name: str(a) for a in advice(identified)}
+        parts += [f"  {told.get(n, n)}" for n in identified.undetermined]
+    few = essential(identified)
+    parts += ["", f"essential, {len(few)} of {len(identified.names)}: {', '.join(few)}"]
+    parts += ["", "residuals over what was measured", *_rows(identified.prediction)]
     if unseen is not None:
         words = "holds" if unseen.holds else "does NOT hold"
         parts += ["", f"on measurements not used: {words}", *_rows(unseen)]
@@ -234,7 +234,7 @@ def _rows(prediction: Prediction) -> list[str]:
 
 
 def save_identification(
-    found: Identification,
+    identified: Identification,
     folder: str | os.PathLike[str],
     *,
     physical: Physical | None = None,
@@ -246,44 +246,45 @@ def save_identification(
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    described = described_values(found)
+    described = described_values(identified)
     files = {
-        "summary.txt": summary(found, described, physical, unseen),
-        "estimates.csv": _estimates(found),
-        "covariance.csv": _covariance(found),
-        "parameters.yaml": _parameters(found, described),
+        "summary.txt": summary(identified, described, physical, unseen),
+        "estimates.csv": _estimates(identified),
+        "covariance.csv": _covariance(identified),
+        "parameters.yaml": _parameters(identified, described),
     }
     for name, text in files.items():
         replace_file(target / name, text.encode("utf-8"))
-    mechanism, values = found.model.mechanism, {**found.model.given, **described.values}
+    mechanism, values = identified.model.mechanism, {**identified.model.given, **described.values}
     if physical is not None:
-        mechanism, values = identified_mechanism(found, physical), {}
+        mechanism, values = identified_mechanism(identified, physical), {}
         save(mechanism, target / "model.yaml")
         files["model.yaml"] = ""
     write_study(Study(model=mechanism, parameters=values), target / "study.yaml")
     return [target / name for name in (*files, "study.yaml")]
 
 
-def _estimates(found: Identification) -> str:
+def _estimates(identified: Identification) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("name", "value", "deviation", "unit", "described", "verdict"))
-    for x in found.levels:
+    for x in identified.levels:
         value, deviation, described = ("" if np.isnan(v) else repr(v) for v in (x.value, x.deviation, x.described))
         table.writerow((x.name, value, deviation, x.unit, described, x.verdict))
     return text.getvalue()
 
 
-def _covariance(found: Identification) -> str:
-    lines = [",".join(["", *found.names])]
+def _covariance(identified: Identification) -> str:
+    lines = [",".join(["", *identified.names])]
     lines += [
-        ",".join([n, *map(repr, row.tolist())]) for n, row in zip(found.names, found.estimate.covariance, strict=True)
+        ",".join([n, *map(repr, row.tolist())])
+        for n, row in zip(identified.names, identified.estimate.covariance, strict=True)
     ]
     return "\n".join(lines) + "\n"
 
 
-def _parameters(found: Identification, described: Described) -> str:
-    head = [f"# Identified from {Path(found.source).name}; standard deviations behind the values."]
+def _parameters(identified: Identification, described: Described) -> str:
+    head = [f"# Identified from {Path(identified.source).name}; standard deviations behind the values."]
     if not described.values:
         head += ["# No parameter of the description follows: see estimates.csv for the base parameters."]
         return "\n".join([*head, yaml.safe_dump({"parameters": {}})])

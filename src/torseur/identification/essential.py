@@ -32,15 +32,15 @@ MOST_JOINTS = 10
 _SAMPLES = 60
 
 
-def essential(found: Identification, significant: float = SIGNIFICANT) -> Mapping[str, float]:
+def essential(identified: Identification, significant: float = SIGNIFICANT) -> Mapping[str, float]:
     """The essential unknowns with their values once the others are left out (zero).
 
     Args:
-        found: what was identified.
+        identified: what was identified.
         significant: standard deviations that a value must be off zero.
     """
-    kept = list(found.estimate.kept)
-    x, C = found.estimate.values[kept], found.estimate.covariance[np.ix_(kept, kept)]
+    kept = list(identified.estimate.kept)
+    x, C = identified.estimate.values[kept], identified.estimate.covariance[np.ix_(kept, kept)]
     while len(kept):
         t = np.abs(x) / np.sqrt(np.diag(C))
         k = int(np.argmin(t))
@@ -51,7 +51,7 @@ def essential(found: Identification, significant: float = SIGNIFICANT) -> Mappin
         gain = C[rest, k] / C[k, k]
         x, C = x[rest] - gain * x[k], C[np.ix_(rest, rest)] - np.outer(gain, C[k, rest])
         kept = [kept[i] for i in rest]
-    return {found.names[i]: float(value) for i, value in zip(kept, x, strict=True)}
+    return {identified.names[i]: float(value) for i, value in zip(kept, x, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -72,35 +72,35 @@ class Advice:
         return f"{self.name}: {self.motion or 'no motion of one or two joints shows it'}"
 
 
-def advice(found: Identification) -> tuple[Advice, ...]:
+def advice(identified: Identification) -> tuple[Advice, ...]:
     """For every unknown that was not determined the simplest motion that would show it."""
-    wanted = [k for k, x in enumerate(found.levels) if x.name in found.undetermined]
-    if not wanted or not (found.model.mechanism.is_tree or found.motions[0].multipliers is not None):
+    wanted = [k for k, x in enumerate(identified.levels) if x.name in identified.undetermined]
+    if not wanted or not (identified.model.mechanism.is_tree or identified.motions[0].multipliers is not None):
         return ()
-    n, s = len(found.names), found.estimate.deviations_of_equations
-    if len(s) != found.model.nv:
+    n, s = len(identified.names), identified.estimate.deviations_of_equations
+    if len(s) != identified.model.nv:
         return ()
-    kept = list(found.estimate.kept)
+    kept = list(identified.estimate.kept)
     F = np.zeros((len(kept), n))  # what follows from the others told the same about them
     F[np.arange(len(kept)), kept] = 1.0
-    for k, factors in found.estimate.follows.items():
+    for k, factors in identified.estimate.follows.items():
         for j, factor in factors.items():
             F[kept.index(j), k] = factor
-    before = F.T @ np.linalg.inv(found.estimate.covariance[np.ix_(kept, kept)]) @ F
-    trials = list(_trials(found.model, found.motions[0]))
+    before = F.T @ np.linalg.inv(identified.estimate.covariance[np.ix_(kept, kept)]) @ F
+    trials = list(_trials(identified.model, identified.motions[0]))
     s = np.maximum(s, 1e-9 * float(s.max()))
-    after = [_deviations(before + _information(found.unknowns, m, found.filled, s)) for _, m in trials]
+    after = [_deviations(before + _information(identified.unknowns, m, identified.filled, s)) for _, m in trials]
     now = _deviations(before)
-    return tuple(_best(found, k, now[k], [w for w, _ in trials], [d[k] for d in after]) for k in wanted)
+    return tuple(_best(identified, k, now[k], [w for w, _ in trials], [d[k] for d in after]) for k in wanted)
 
 
-def _best(found: Identification, k: int, now: float, words: Sequence[str], then: Sequence[float]) -> Advice:
+def _best(identified: Identification, k: int, now: float, words: Sequence[str], then: Sequence[float]) -> Advice:
     """The first trial that does nearly as well as the best: trials of one joint come first."""
     least = min(then, default=np.inf)
     if not least < 0.7 * now:
-        return Advice(found.names[k], "", float(now))
+        return Advice(identified.names[k], "", float(now))
     i = next(i for i, d in enumerate(then) if d <= 1.5 * least)
-    return Advice(found.names[k], words[i], float(then[i]))
+    return Advice(identified.names[k], words[i], float(then[i]))
 
 
 def _deviations(A: Array) -> Array:
@@ -123,8 +123,8 @@ def _trials(model: Model, like: Motion) -> list[tuple[str, Motion]]:
     """Motions of one joint, then of two, about other postures."""
     rates = rates_of(model.mechanism)
     joints = [k for k in sorted(rates) if model.speeds[k].owner != "base"][:MOST_JOINTS]
-    found = [_trial(model, like, (k,), fast) for k in joints for fast in (False, True)]
-    return [*found, *(_trial(model, like, pair, True) for pair in combinations(joints, 2))]
+    trials = [_trial(model, like, (k,), fast) for k in joints for fast in (False, True)]
+    return [*trials, *(_trial(model, like, pair, True) for pair in combinations(joints, 2))]
 
 
 def _trial(model: Model, like: Motion, joints: Sequence[int], fast: bool) -> tuple[str, Motion]:

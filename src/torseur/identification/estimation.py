@@ -261,8 +261,8 @@ def _covariance(
 def _shared(errors: Sequence[Array], lag: int) -> list[tuple[float, float]]:
     """Weights, and the correlation of residuals so many instants apart, of all equations together."""
     weights, power = _weights(lag), sum(float(np.sum(e * e)) for e in errors)
-    found = [sum(float(np.sum(e[: len(e) - k] * e[k:])) for e in errors) for k in range(len(weights))]
-    return [(w, x / max(power, 1e-300)) for w, x in zip(weights, found, strict=True)]
+    sums = [sum(float(np.sum(e[: len(e) - k] * e[k:])) for e in errors) for k in range(len(weights))]
+    return [(w, x / max(power, 1e-300)) for w, x in zip(weights, sums, strict=True)]
 
 
 def _weights(lag: int) -> list[float]:
@@ -286,12 +286,12 @@ def _steady(columns: Sequence[Array], errors: Sequence[Array], used: Sequence[Ar
 
 def _enlarged(columns: Sequence[Array], errors: Sequence[Array]) -> list[Array]:
     """(1 - V(t) V'(t))^-1 e(t): residuals of an instant, had it not been fitted."""
-    found = []
+    blocks_with_loose = []
     for V, e in zip(columns, errors, strict=True):
         values, vectors = np.linalg.eigh(np.eye(V.shape[1]) - V @ np.swapaxes(V, 1, 2))
         along = np.einsum("tji,tj->ti", vectors, e) / np.maximum(values, 0.1)
-        found.append(np.einsum("tij,tj->ti", vectors, along))
-    return found
+        blocks_with_loose.append(np.einsum("tij,tj->ti", vectors, along))
+    return blocks_with_loose
 
 
 def _loose(columns: Sequence[Array], errors: Sequence[Array], lag: int) -> Array:

@@ -116,8 +116,8 @@ class Excitation:
         """
         W = _regressor(self.model, self.q, self.v, self.vdot) / np.broadcast_to(noise, (self.model.nv,))[:, None]
         R = np.linalg.qr(W.reshape(-1, W.shape[-1])).R
-        found = np.sqrt(np.sum(np.linalg.inv(R) ** 2, axis=1) / periods)
-        return dict(zip(BaseUnknowns(self.model).names, found.tolist(), strict=True))
+        deviations = np.sqrt(np.sum(np.linalg.inv(R) ** 2, axis=1) / periods)
+        return dict(zip(BaseUnknowns(self.model).names, deviations.tolist(), strict=True))
 
     def csv(self) -> str:
         """A table that the block ``table`` of studies reads, and `read_measurements` too."""
@@ -162,8 +162,8 @@ class _Fourier:
         w = 2.0 * np.pi / self.period * np.arange(1, self.harmonics + 1)
         s, c = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
         bases = np.hstack([s / w, -c / w]), np.hstack([c, s]), np.hstack([-s * w, c * w])
-        found = tuple(np.einsum("tk,...jk->...tj", b, x) for b in bases)
-        return found[0], found[1], found[2]
+        motion = tuple(np.einsum("tk,...jk->...tj", b, x) for b in bases)
+        return motion[0], motion[1], motion[2]
 
     def random(self, rng: np.random.Generator, joints: int) -> Array:
         size = 2.0 * np.pi / self.period
@@ -183,8 +183,8 @@ class _Spline:
 
     def motion(self, x: Array, time: Array) -> tuple[Array, Array, Array]:
         bases = _spline_bases(self.period, self.points, tuple(time.tolist()))
-        found = tuple(np.einsum("tk,...jk->...tj", b, x) for b in bases)
-        return found[0], found[1], found[2]
+        motion = tuple(np.einsum("tk,...jk->...tj", b, x) for b in bases)
+        return motion[0], motion[1], motion[2]
 
     def random(self, rng: np.random.Generator, joints: int) -> Array:
         return rng.normal(size=(joints, self.n))
@@ -261,13 +261,13 @@ def _middle(model: Model, given: Mapping[str, float] | None) -> Array:
         raise ArgumentError(text, where=mechanism.name, got=has or "loops or constraints", remedy=remedy)
     low, high = stops_of(model)
     both = np.isfinite(low) & np.isfinite(high)
-    found = np.where(both, 0.5 * (np.where(both, low, 0.0) + np.where(both, high, 0.0)), start_of(model))
+    middle = np.where(both, 0.5 * (np.where(both, low, 0.0) + np.where(both, high, 0.0)), start_of(model))
     names = [x.name for x in model.coordinates]
     for name, value in (given or {}).items():
         if name not in names:
             raise ArgumentError(f"no coordinate '{name}'", where="middle", expected=", ".join(names))
-        found[names.index(name)] = value
-    return np.asarray(found)
+        middle[names.index(name)] = value
+    return np.asarray(middle)
 
 
 def _regressor(model: Model, q: Array, v: Array, vdot: Array) -> Array:
@@ -325,15 +325,15 @@ class _Search:
         """Values over their limits (..., nt, k), by kind of limit; clearances as one less what is left over them."""
         low, high, known = self._bounds
         half = 0.5 * (high - low)
-        found = {"position": np.abs(q - 0.5 * (low + high)) / half}
+        shares = {"position": np.abs(q - 0.5 * (low + high)) / half}
         for name, values in (("speed", v), ("acceleration", vdot)):
             if np.isfinite(known[name]).any():
-                found[name] = np.abs(values) / known[name]
+                shares[name] = np.abs(values) / known[name]
         if np.isfinite(known["effort"]).any():
-            found["effort"] = np.abs(np.asarray(self.model.inverse_dynamics(q, v, vdot))) / known["effort"]
+            shares["effort"] = np.abs(np.asarray(self.model.inverse_dynamics(q, v, vdot))) / known["effort"]
         if self.limits.clearance is not None:
-            found["clearance"] = 1.0 - 10.0 * self.limits.clearance.distances(self.model, q)
-        return found
+            shares["clearance"] = 1.0 - 10.0 * self.limits.clearance.distances(self.model, q)
+        return shares
 
     def cost(self, xs: Array) -> Array:
         """(I.8), of many motions (m, joints, n) at once."""
@@ -367,10 +367,10 @@ class _Search:
             cost = self.cost(many.reshape(-1, *x.shape) * size)
             return float(cost[0]), (cost[1 : n + 1] - cost[n + 1 :]) / (2.0 * h)
 
-        found = minimize(
+        optimum = minimize(
             value_and_slope, (x / size).ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}
         )
-        return np.asarray(found.x.reshape(x.shape) * size)
+        return np.asarray(optimum.x.reshape(x.shape) * size)
 
     def _worst(self, x: Array, time: Array) -> float:
         shares = self.shares(*self.motion(x, time))
@@ -417,13 +417,13 @@ def compare_excitations(
     """
     values = np.abs(np.asarray(model.function("base_parameters")()))
     size = np.maximum(values, 0.01 * float(values.max()))
-    found = {}
+    by_name = {}
     for name, motion in motions.items():
         deviations = np.array(list(motion.deviations(noise).values()))
-        found[name] = {
+        by_name[name] = {
             "condition": motion.condition,
             "worst": float(np.max(deviations / size)),
             "typical": float(np.median(deviations / size)),
             "period": motion.period,
         }
-    return found
+    return by_name

@@ -349,8 +349,8 @@ def _check_loads(model: Model, unknowns: str | Sequence[str]) -> None:
 
 def _friction_known(base: BaseUnknowns) -> set[tuple[str, int]]:
     """Terms that are base parameters already."""
-    found = [base.base.standard[k] for k in base.base.kept]
-    return {(p.symbol, p.speed) for p in found if p.speed is not None}
+    kept = [base.base.standard[k] for k in base.base.kept]
+    return {(p.symbol, p.speed) for p in kept if p.speed is not None}
 
 
 def _solved(
@@ -361,19 +361,19 @@ def _solved(
     x = np.nan_to_num(start)
     blocks = blocks_of(sought, motions, x, plan, form)
     _check_scale(sought, blocks, x)
-    found = fitted(blocks, weighting, known=start)
+    estimate = fitted(blocks, weighting, known=start)
     if sought.is_linear:
-        return found, blocks
+        return estimate, blocks
     for _ in range(ROUNDS):
-        new = np.where(np.isnan(found.values), x, found.values)
-        size = np.maximum(np.abs(new), np.nan_to_num(found.deviations))
-        still = bool((np.abs(new - x) <= 1e-3 * np.nan_to_num(found.deviations) + _STILL * size).all())
+        new = np.where(np.isnan(estimate.values), x, estimate.values)
+        size = np.maximum(np.abs(new), np.nan_to_num(estimate.deviations))
+        still = bool((np.abs(new - x) <= 1e-3 * np.nan_to_num(estimate.deviations) + _STILL * size).all())
         x = new
         if still:
             break
         blocks = blocks_of(sought, motions, x, plan, form)
-        found = fitted(blocks, weighting, known=x)
-    return found, blocks
+        estimate = fitted(blocks, weighting, known=x)
+    return estimate, blocks
 
 
 def _check_scale(sought: Unknowns, blocks: Sequence[Block], x: Array) -> None:

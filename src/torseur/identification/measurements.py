@@ -310,10 +310,10 @@ def _unit_line(cells: Sequence[str], decimal_comma: bool) -> list[str] | None:
     """The units of a line that holds nothing else."""
     if any(_number(c, decimal_comma) is not None and c not in ("", "1", "-") for c in cells) or not any(cells):
         return None
-    found = [c.strip('[]() "') for c in cells]
+    units = [c.strip('[]() "') for c in cells]
     if all(_number(c, decimal_comma) is not None for c in cells):
         return None
-    return found
+    return units
 
 
 def _number(cell: str, decimal_comma: bool) -> float | None:
@@ -329,10 +329,10 @@ def _number(cell: str, decimal_comma: bool) -> float | None:
 
 def _split(head: str) -> tuple[str, str | None]:
     """``q1 [deg]`` -> q1, deg."""
-    found = _HEAD.match(head)
-    if found is None:
+    match = _HEAD.match(head)
+    if match is None:
         raise ArgumentError("this is not the heading of a column", expected="name [unit]", got=repr(head))
-    return found["name"].strip(), found["unit"]
+    return match["name"].strip(), match["unit"]
 
 
 def _si_text(unit: str) -> str:

@@ -89,9 +89,9 @@ def continued(angle: Array) -> Array:
     """An angle without jumps by a turn."""
     if not is_wrapped(angle):
         return angle
-    found, is_known = angle.copy(), np.isfinite(angle)
-    found[is_known] = np.unwrap(angle[is_known])
-    return found
+    turned_on, is_known = angle.copy(), np.isfinite(angle)
+    turned_on[is_known] = np.unwrap(angle[is_known])
+    return turned_on
 
 
 def motions_of(
@@ -117,10 +117,10 @@ def motions_of(
     check_columns(model, columns, imu_frame, data.source)
     used = [n for n in data.columns if n not in columns.unused]
     holes = np.asarray(~np.isfinite(np.stack([data.columns[n] for n in used], axis=1)).all(axis=1))
-    found, step = stretches(data.time, holes)
-    rest = [s for s in found if len(s) >= SHORTEST]
+    pieces, step = stretches(data.time, holes)
+    rest = [s for s in pieces if len(s) >= SHORTEST]
     if not rest:
-        longest = max((len(s) for s in found), default=0)
+        longest = max((len(s) for s in pieces), default=0)
         expected = f"a stretch of {SHORTEST} samples without a gap"
         raise ArgumentError("too few samples", where=data.source, expected=expected, got=f"at most {longest}")
     return [_Reader(model, data, columns, filtering, imu_frame, lost or {}, is_dry, s, step).motion() for s in rest]
@@ -179,9 +179,9 @@ class _Reader:
 
         What the filter took off the position tells the noise of the speed.
         """
-        found = np.zeros(v.shape, dtype=bool)
+        lingering = np.zeros(v.shape, dtype=bool)
         if self._all_measured:
-            return found
+            return lingering
         from scipy.ndimage import binary_opening
 
         rough = {
@@ -196,8 +196,8 @@ class _Reader:
             noise = 1.4826 * float(np.median(np.abs(raw[:, c] - q[:, c]))) * share
             near = np.abs(v[:, k]) < 4.0 * noise
             if not near.all():
-                found[:, k] = binary_opening(near, np.ones(max(2, int(_LINGERS / (band * self.step))), dtype=bool))
-        return found
+                lingering[:, k] = binary_opening(near, np.ones(max(2, int(_LINGERS / (band * self.step))), dtype=bool))
+        return lingering
 
     def _rows_of(self, name: str) -> NDArray[np.bool_]:
         """The equations that a column enters: those of its effort, all of them for an input."""
@@ -299,7 +299,7 @@ def _base_speeds(model: Model) -> list[int]:
 
 
 def _gravity(model: Model) -> Array:
-    found = numbers(model, list(model.mechanism.gravity))
-    if not np.isfinite(found).all():
+    gravity = numbers(model, list(model.mechanism.gravity))
+    if not np.isfinite(gravity).all():
         raise NumericalError("gravity has no value", where=model.mechanism.name)
-    return found
+    return gravity

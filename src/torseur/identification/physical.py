@@ -105,27 +105,27 @@ def _factors(J: Array) -> Array:
     return np.array([*np.log(np.diag(U)), *(U[i, j] / U[j, j] for i, j in _UPPER)])
 
 
-def physical_parameters(found: Identification, *, pull: float = PULL) -> Physical:
+def physical_parameters(identified: Identification, *, pull: float = PULL) -> Physical:
     """The standard parameters of real bodies that fit the measurements best, (I.6).
 
     Args:
-        found: base parameters, as `identify` finds them.
+        identified: base parameters, as `identify` finds them.
         pull: g, of the distance to the description.
     """
     from scipy.optimize import least_squares
 
-    if not isinstance(found.unknowns, BaseUnknowns):
+    if not isinstance(identified.unknowns, BaseUnknowns):
         text = "physical parameters need base parameters"
         raise ArgumentError(text, got="parameters of the description", remedy='identify(..., unknowns="base")')
-    base = found.unknowns.base
+    base = identified.unknowns.base
     links = sorted({p.link for p in base.standard if p.symbol in TEN})
     places = [[i for i, p in enumerate(base.standard) if p.link == k and p.symbol in TEN] for k in links]
     drives = [i for i, p in enumerate(base.standard) if p.symbol not in TEN]
-    kept = [k for k in found.estimate.kept if k < len(base.kept)]
-    B, b = found.unknowns.combination[kept], found.estimate.values[kept]
-    C = found.estimate.covariance[np.ix_(kept, kept)]
+    kept = [k for k in identified.estimate.kept if k < len(base.kept)]
+    B, b = identified.unknowns.combination[kept], identified.estimate.values[kept]
+    C = identified.estimate.covariance[np.ix_(kept, kept)]
     R = np.linalg.inv(np.linalg.cholesky(C))
-    start = _start(found, len(base.standard))
+    start = _start(identified, len(base.standard))
     J0 = [_rounded(pseudo_inertia(start[i])) for i in places]
     roots = [np.linalg.inv(np.linalg.cholesky(J)) for J in J0]
 
@@ -166,20 +166,20 @@ def physical_parameters(found: Identification, *, pull: float = PULL) -> Physica
     off = R @ (B @ K - b)
     return Physical(
         {p.name: float(x) for p, x in zip(base.standard, K, strict=True)},
-        {n: float(x) for n, x in zip(base.names, found.unknowns.combination @ K, strict=True)},
+        {n: float(x) for n, x in zip(base.names, identified.unknowns.combination @ K, strict=True)},
         float(np.sqrt(np.mean(off**2))),
         bool(best.status > 0),
     )
 
 
-def _start(found: Identification, n: int) -> Array:
+def _start(identified: Identification, n: int) -> Array:
     """The standard parameters of the description; balls of a kilogram where it has none."""
-    function = found.model.function("standard_parameters")
+    function = identified.model.function("standard_parameters")
     if function.has_values():
         return np.asarray(function())
-    assert isinstance(found.unknowns, BaseUnknowns)
+    assert isinstance(identified.unknowns, BaseUnknowns)
     ball = dict.fromkeys(("XX", "YY", "ZZ"), 4e-3) | {"M": 1.0}
-    return np.array([ball.get(p.symbol, 0.0) for p in found.unknowns.base.standard])
+    return np.array([ball.get(p.symbol, 0.0) for p in identified.unknowns.base.standard])
 
 
 def _rounded(J: Array) -> Array:

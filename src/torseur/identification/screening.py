@@ -119,33 +119,33 @@ def is_broken(findings: Sequence[Finding]) -> bool:
 def screen_columns(model: Model, data: Measurements) -> list[Finding]:
     """What can be said of columns without any equation of motion."""
     columns = Columns.of(model, list(data.columns))
-    found = [*_times(data)]
-    if is_broken(found):
-        return found
-    found += _units(model, data, columns)
+    findings = [*_times(data)]
+    if is_broken(findings):
+        return findings
+    findings += _units(model, data, columns)
     used = [n for n in data.columns if n not in columns.unused]
     if columns.unused:
-        found.append(Finding("unused", columns.unused, "nothing in the model has these names"))
+        findings.append(Finding("unused", columns.unused, "nothing in the model has these names"))
     for k, name in columns.integrated(model).items():
         missing = model.coordinates[k].name
         what = f"{missing} was not measured: after every gap it begins anew where the description starts"
-        found.append(Finding("integrated", (name,), what))
+        findings.append(Finding("integrated", (name,), what))
     efforts = {*columns.efforts.values(), *columns.inputs.values()}
     wide = np.diff(data.time) > 1.5 * float(np.median(np.diff(data.time)))
     beside_gaps = np.concatenate([wide, [False]]) | np.concatenate([[False], wide])
     for name in used:
         values = data.columns[name]
         if columns.is_angle(model, name) and is_wrapped(values):
-            found.append(Finding("wrapped", (name,), "jumps by a turn: the angle is taken to go on"))
+            findings.append(Finding("wrapped", (name,), "jumps by a turn: the angle is taken to go on"))
             values = continued(values)
-        found += _holes(name, values)
-        found += _still(model, name, values, columns, name in efforts)
-        found += _outliers(name, np.where(beside_gaps, np.nan, values))
+        findings += _holes(name, values)
+        findings += _still(model, name, values, columns, name in efforts)
+        findings += _outliers(name, np.where(beside_gaps, np.nan, values))
         if name in efforts:
-            found += _plateaus(name, values)
-    if all(np.isfinite(data.columns[n]).all() for n in used) and not any(f.kind == "gap" for f in found):
-        found += _rates(model, data, columns)
-    return found
+            findings += _plateaus(name, values)
+    if all(np.isfinite(data.columns[n]).all() for n in used) and not any(f.kind == "gap" for f in findings):
+        findings += _rates(model, data, columns)
+    return findings
 
 
 def _times(data: Measurements) -> Iterator[Finding]:
@@ -333,8 +333,8 @@ def screen_efforts(
     W, y = unknowns.equations(motion, np.nan_to_num(unknowns.start))
     keep = slice(motion.trim, len(y) - motion.trim, max(1, len(y) // 2000))
     W, y = (smooth(x.reshape(len(x), -1), motion.step, band).reshape(x.shape)[keep] for x in (W, y))
-    found = list(_swapped_efforts([names[k] for k in rows], W[:, rows], y[:, rows]))
-    swapped = {n for f in found for n in f.columns}
+    findings = list(_swapped_efforts([names[k] for k in rows], W[:, rows], y[:, rows]))
+    swapped = {n for f in findings for n in f.columns}
     if np.isfinite(unknowns.start).all() and np.any(unknowns.start):
         told = W @ unknowns.start
         for k in rows:
@@ -344,13 +344,13 @@ def screen_efforts(
             ratios = {what: r for what, r in RATIOS.items() if abs(slope / r - 1.0) < 4 * NEAR}
             if fit > 0.9 and ratios:
                 text = f"is {slope:.4g} times what the description predicts: it looks like {next(iter(ratios))}"
-                found.append(Finding("wrong unit", (names[k],), text, Severity.REFUSED))
-    return found
+                findings.append(Finding("wrong unit", (names[k],), text, Severity.REFUSED))
+    return findings
 
 
 def _efforts_by_joint(model: Model, columns: Columns) -> dict[int, str]:
     """Speed -> the column of the effort that acts on it alone."""
-    found = dict(columns.efforts)
+    efforts = dict(columns.efforts)
     rates = rates_of(model.mechanism)
     places = {model.coordinates[c].name: k for k, c in rates.items()}
     inputs = list(model.mechanism.inputs)
@@ -358,8 +358,8 @@ def _efforts_by_joint(model: Model, columns: Columns) -> dict[int, str]:
         place = places.get(str(getattr(load, "coordinate", None)))
         mine = [columns.inputs[k] for k in columns.inputs if inputs[k] in model.mechanism.names_in(load)]
         if place is not None and len(mine) == 1:
-            found[place] = mine[0]
-    return found
+            efforts[place] = mine[0]
+    return efforts
 
 
 def _swapped_efforts(names: Sequence[str], W: Array, y: Array) -> Iterator[Finding]:

@@ -61,17 +61,17 @@ def stretches(time: Array, holes: NDArray[np.bool_], longest: float = 1.5) -> tu
     """The stretches of regular samples, and the step: a step that is longer, or an instant in `holes`, ends one."""
     step = float(np.median(np.diff(time)))
     wide = np.diff(time) > longest * step
-    found, begin = list[Stretch](), 0
+    pieces, begin = list[Stretch](), 0
     for k in range(len(time)):
         if holes[k]:
             if k > begin:
-                found.append(Stretch(begin, k))
+                pieces.append(Stretch(begin, k))
             begin = k + 1
         elif k + 1 == len(time) or wide[k]:
             if k + 1 > begin:
-                found.append(Stretch(begin, k + 1))
+                pieces.append(Stretch(begin, k + 1))
             begin = k + 1
-    return found, step
+    return pieces, step
 
 
 def motion_band(q: Array, step: float) -> float:
@@ -110,11 +110,11 @@ def smooth(x: Array, step: float, cutoff: float) -> Array:
 
 def derivative(x: Array, step: float) -> Array:
     """Central differences of sixth order along the first axis; of second order in the three samples at either end."""
-    found = np.gradient(x, step, axis=0)
+    slope = np.gradient(x, step, axis=0)
     if len(x) > 6:
         inner = sum(c * x[k : len(x) - 6 + k] for k, c in enumerate(_SIXTH))
-        found[3:-3] = np.asarray(inner) / step
-    return np.asarray(found)
+        slope[3:-3] = np.asarray(inner) / step
+    return np.asarray(slope)
 
 
 def smooth_motion(q: Array, step: float, cutoff: float) -> tuple[Array, Array, Array]:
@@ -146,7 +146,7 @@ def factor_of(step: float, band: float) -> int:
 def decimated(x: Array, step: float, band: float, trim: int) -> Array:
     """Both sides of the equations (nt, ...), filtered together and decimated; ends are left out."""
     flat = x.reshape(len(x), -1)
-    found = smooth(flat, step, band)
+    smoothed = smooth(flat, step, band)
     k = factor_of(step, band)
-    kept = found[trim : len(found) - trim : k]
+    kept = smoothed[trim : len(smoothed) - trim : k]
     return np.asarray(kept.reshape(len(kept), *x.shape[1:]))

@@ -114,15 +114,15 @@ def terms_of(model: Model, symbols: Sequence[str], known: Sequence[str] = ()) ->
     wrong = [s for s in symbols if s not in TERMS]
     if wrong:
         raise ArgumentError("unknown friction or drive terms", got=", ".join(wrong), expected=", ".join(TERMS))
-    rates, found = rates_of(model.mechanism), list[Term]()
+    rates, terms = rates_of(model.mechanism), list[Term]()
     on_base = {k for k, x in enumerate(model.speeds) if x.owner == "base"}
     for symbol in symbols:
         for k in sorted(set(rates) - on_base):
             name = f"{symbol}_{model.coordinates[rates[k]].name}"
             unit = _OF_JOINT[symbol][model.speeds[k].unit == "m/s"]
             if name not in known:
-                found.append(Term(symbol, k, name, unit))
-    return tuple(found)
+                terms.append(Term(symbol, k, name, unit))
+    return tuple(terms)
 
 
 def _term_columns(terms: Sequence[Term], model: Model, motion: Motion) -> Array:
@@ -155,8 +155,8 @@ def _reduced(model: Model, motion: Motion, W: Array, y: Array) -> tuple[Array, A
 
 
 def _allowed(model: Model, motion: Motion) -> Array:
-    found = model.function("reduction")(motion.q, t=motion.time, inputs=motion.inputs)
-    return np.asarray(found[0] if isinstance(found, tuple) else found)
+    N = model.function("reduction")(motion.q, t=motion.time, inputs=motion.inputs)
+    return np.asarray(N[0] if isinstance(N, tuple) else N)
 
 
 def _keywords(motion: Motion, model: Model) -> dict[str, Any]:
@@ -263,12 +263,12 @@ def tyre_parameters(mechanism: Mechanism) -> set[str]:
 
 def _with_formulas(mechanism: Mechanism, names: set[str]) -> set[str]:
     """Parameters with those their formulas need."""
-    found, waiting = set[str](), set(names)
+    all_names, waiting = set[str](), set(names)
     while waiting:
-        found |= waiting
+        all_names |= waiting
         values = [mechanism.parameters[n].value for n in waiting if n in mechanism.parameters]
-        waiting = set(mechanism.names_in(values)) - found
-    return found
+        waiting = set(mechanism.names_in(values)) - all_names
+    return all_names
 
 
 @dataclass(frozen=True, eq=False)

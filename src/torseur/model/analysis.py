@@ -186,12 +186,12 @@ def mobility_report(mechanism: Mechanism) -> MobilityReport:
     if mechanism.is_tree:
         return MobilityReport((f"{n} degree{'s' * (n != 1)} of freedom: nothing but the joints ties the bodies",))
     try:
-        found = build(mechanism).mobility()
+        mobility = build(mechanism).mobility()
     except MissingValue as error:
         return MobilityReport((f"degrees of freedom not computed: no value for {error.got}",))
     except (ModelError, NumericalError) as error:
         return MobilityReport(("degrees of freedom not computed: see below",), faults=(_from_error(mechanism, error),))
-    return MobilityReport(tuple(found.lines()), found, tuple(_faults(found)))
+    return MobilityReport(tuple(mobility.lines()), mobility, tuple(_faults(mobility)))
 
 
 def _from_error(mechanism: Mechanism, error: TorseurError) -> Fault:
@@ -209,25 +209,25 @@ def _entries(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
     yield from (("constraints", name) for name in mechanism.constraints)
 
 
-def _faults(found: Mobility) -> Iterator[Fault]:
-    if found.contradictory:
+def _faults(mobility: Mobility) -> Iterator[Fault]:
+    if mobility.contradictory:
         yield Fault(
-            found.contradictory[0].asked_by,
-            f"constraints that contradict each other: no speeds meet {owners_in_words(found.contradictory)}",
+            mobility.contradictory[0].asked_by,
+            f"constraints that contradict each other: no speeds meet {owners_in_words(mobility.contradictory)}",
             remedy="remove one of them, or let them ask for the same",
         )
-    if found.is_singular:
+    if mobility.is_singular:
         yield Fault(
-            found.redundant[0].asked_by if found.redundant else (),
+            mobility.redundant[0].asked_by if mobility.redundant else (),
             "it starts in a singular position: its motion is not determined there",
-            got="; ".join(found.lines()),
+            got="; ".join(mobility.lines()),
             remedy="start a little beside it",
             severity=Severity.WARNING,
         )
-    if found.massless:
+    if mobility.massless:
         yield Fault(
             (),
-            f"no mass moves along {', '.join(found.massless)}, which loops and constraints allow",
+            f"no mass moves along {', '.join(mobility.massless)}, which loops and constraints allow",
             remedy="give the bodies an inertia, or prescribe the coordinate",
             severity=Severity.WARNING,
         )

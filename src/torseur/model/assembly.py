@@ -103,13 +103,13 @@ def assembled(
     batch = q.ndim > 1
     loops = Loops(model, settings, held, keywords)
     attempt = loops.closed(q) if batch else loops.closed_one(q)
-    found = attempt.q if batch else attempt.q[0]
+    q_closed = attempt.q if batch else attempt.q[0]
     closed, gap = (attempt.closed, attempt.gap) if batch else (attempt.closed[0], attempt.gap[0])
     v = speeds_from(model, speeds)
-    v = np.broadcast_to(v, (*np.broadcast_shapes(found.shape[:-1], v.shape[:-1]), model.nv)).copy()
+    v = np.broadcast_to(v, (*np.broadcast_shapes(q_closed.shape[:-1], v.shape[:-1]), model.nv)).copy()
     if model.constraint_rows:
-        v = _allowed(model, found, v, kept, settings, keywords)
-    q, v = (np.where(closed[..., None], x, np.nan) for x in (found, v))
+        v = _allowed(model, q_closed, v, kept, settings, keywords)
+    q, v = (np.where(closed[..., None], x, np.nan) for x in (q_closed, v))
     return Assembled(q, v, gap if batch else float(gap), attempt.iterations, attempt.starts)
 
 
@@ -269,8 +269,8 @@ class Loops:
         noise = 100.0 * gap / self._rows.L
         if not np.isfinite(A).all() or noise > SINGULAR_GAP:
             return None
-        found = rank_over(self._rows.scaled(A)[:, list(self.rows)], noise)
-        return found.rank if found.rank < len(self.rows) and found.is_clear else None
+        rank = rank_over(self._rows.scaled(A)[:, list(self.rows)], noise)
+        return rank.rank if rank.rank < len(self.rows) and rank.is_clear else None
 
     def remedy(self, q: Array) -> str:
         if self.held:
@@ -288,15 +288,15 @@ def _gaps_in_words(gaps: Mapping[ConstraintRow, float], tolerance: float) -> str
     for row, gap in gaps.items():
         if abs(gap) > tolerance:
             owners.setdefault(row.owner, []).append((row, gap))
-    found = []
+    words = []
     for owner, parts in owners.items():
         sizes = []
         for is_angle, name in ((False, "m"), (True, "rad")):
             size = float(np.linalg.norm([gap for row, gap in parts if row.is_angle is is_angle]))
             sizes += [f"{size:.3g} {name}" if parts[0][0].unit else f"{size:.3g}"] * (size > 0.0)
         which = ", ".join(f"{row.part} {gap:.3g}" for row, gap in parts if row.part)
-        found.append(f"{owner} is open by {' and '.join(sizes)}" + f" ({which})" * bool(which))
-    return "; ".join(found)
+        words.append(f"{owner} is open by {' and '.join(sizes)}" + f" ({which})" * bool(which))
+    return "; ".join(words)
 
 
 # -- speeds ------------------------------------------------------------------------------------------------------------
@@ -309,13 +309,13 @@ def _allowed(model: Model, q: Array, v: Array, kept: list[int], settings: Closin
     if not wish.any():
         return v
     if not _has_mass(model, q, keywords):
-        found = _shortest(model, q, v, kept, wish, keywords)
+        v_allowed = _shortest(model, q, v, kept, wish, keywords)
     elif kept:
-        found = _with_kept(model, q, v, kept, keywords)
+        v_allowed = _with_kept(model, q, v, kept, keywords)
     else:
-        found = np.asarray(model.function("allowed_speeds")(q, v, **keywords))
-    left = np.abs(np.asarray(model.function("constraint_rates")(q, found, **keywords)))
-    if q.ndim == 1 and left.max() > max(settings.tolerance, 1e-13 * np.abs(found).max(initial=0.0)) * 10.0:
+        v_allowed = np.asarray(model.function("allowed_speeds")(q, v, **keywords))
+    left = np.abs(np.asarray(model.function("constraint_rates")(q, v_allowed, **keywords)))
+    if q.ndim == 1 and left.max() > max(settings.tolerance, 1e-13 * np.abs(v_allowed).max(initial=0.0)) * 10.0:
         bad = [row for row, x in zip(model.constraint_rows, left, strict=True) if x > settings.tolerance]
         names = ", ".join(model.speeds[k].name for k in kept)
         raise NumericalError(
@@ -325,7 +325,7 @@ def _allowed(model: Model, q: Array, v: Array, kept: list[int], settings: Closin
             got=f"{left.max():.3g} m/s or rad/s is left",
             expected="rows that some speeds can meet",
         )
-    return found
+    return v_allowed
 
 
 def _has_mass(model: Model, q: Array, keywords: dict[str, Any]) -> bool:
@@ -354,6 +354,6 @@ def _with_kept(model: Model, q: Array, v: Array, kept: list[int], keywords: dict
     level = np.trace(M, axis1=-2, axis2=-1)[..., None, None] / model.nv
     d = np.einsum("...ij,...j->...i", inverse[..., : r.shape[-1]], -r)
     back = np.linalg.pinv(P @ M @ P + level * (np.eye(model.nv) - P), rcond=1e-14) @ P @ M
-    found = np.asarray(v + d - np.einsum("...ij,...j->...i", back, d))
-    found[..., kept] = v[..., kept]
-    return found
+    v_kept = np.asarray(v + d - np.einsum("...ij,...j->...i", back, d))
+    v_kept[..., kept] = v[..., kept]
+    return v_kept

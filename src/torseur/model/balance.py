@@ -91,8 +91,8 @@ class Point:
     def _by_normals(self, normals: Array) -> Array:
         """df/dN (nv, contacts and rolling wheels)."""
         rest = np.zeros(self.model.nv)
-        found = self.search.at("inverse_dynamics_by_normals", self.x, self.x.q, self.x.v, rest, normals=normals)
-        return np.asarray(found)
+        forces = self.search.at("inverse_dynamics_by_normals", self.x, self.x.q, self.x.v, rest, normals=normals)
+        return np.asarray(forces)
 
     def _pushes(self, f: Array) -> Array:
         """The normal forces under forces (nv,), or those of each column (nv, k)."""
@@ -221,13 +221,13 @@ class Point:
         rows, table = self.model.constraint_rows, self.model.mechanism.constraints
         if rank_here(ClosedStates(numeric_rows(self.model, self.search.keywords), self.x.q).here) < len(rows):
             return {}
-        found = {}
+        pulls = {}
         for row, push in zip(rows, self.lam, strict=True):
             form = table[row.asked_by.name].form if row.asked_by.table == "constraints" else None
             one_sided = isinstance(form, Contact) or (isinstance(form, Rolling) and form.lifts and row.part == "height")
             if one_sided and push < -self.search.settings.tolerance * self.size:
-                found[row.owner] = float(push)
-        return found
+                pulls[row.owner] = float(push)
+        return pulls
 
     @property
     def indifferent(self) -> tuple[str, ...]:

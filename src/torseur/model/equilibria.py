@@ -126,8 +126,8 @@ def _speeds(
         return np.array(speeds, dtype=float), []
     wished = {x.name: 0.0 for x in model.speeds} | dict(speeds)
     check_names(speeds, [x.name for x in model.speeds], "speed")
-    found = model.assemble(guess, speeds=wished, hold=[*hold, *speeds], **keywords)
-    return found.v, [k for k, x in enumerate(model.speeds) if x.name not in speeds]
+    state = model.assemble(guess, speeds=wished, hold=[*hold, *speeds], **keywords)
+    return state.v, [k for k, x in enumerate(model.speeds) if x.name not in speeds]
 
 
 def _input_values(model: Model, inputs: Any) -> Array:
@@ -243,12 +243,12 @@ class Search:
         x, names = point.x, list(self.model.mechanism.inputs)
         inputs = {n: float(value) for n, value in zip(names, x.u, strict=True)}
         left = float(np.abs(point.forces).max(initial=0.0))
-        found = Equilibrium(x.q, x.v, point.lam, inputs, point.holding, left, count, point.indifferent, None)
+        equilibrium = Equilibrium(x.q, x.v, point.lam, inputs, point.holding, left, count, point.indifferent, None)
         if self.is_clamped:
-            return found
+            return equilibrium
         values = {"input_values": x.u} if x.u.size else {}
         try:
-            linear = self.model.linearise(found, inputs=(), outputs=(), tau=self.tau, **values, **self.keywords)
+            linear = self.model.linearise(equilibrium, inputs=(), outputs=(), tau=self.tau, **values, **self.keywords)
         except NumericalError:  # a singular position, or no inertia along some motion
-            return found
-        return replace(found, stability=linear.stability)
+            return equilibrium
+        return replace(equilibrium, stability=linear.stability)

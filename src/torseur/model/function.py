@@ -142,10 +142,10 @@ class ModelFunction:
             if not all(np.isfinite(x).all() for x in values):
                 continue
             ranks = self._model.ranks.around(values[0], {n: x for n, x in at.items() if n != "normals"})
-            found = self._with(
+            other = self._with(
                 values, at.get("t"), at.get("inputs"), at.get("parameters"), at.get("normals"), None, 1, ranks
             )
-            for target, value in zip(results, found if isinstance(found, tuple) else (found,), strict=True):
+            for target, value in zip(results, other if isinstance(other, tuple) else (other,), strict=True):
                 target[k] = value
 
     @cached_property
@@ -264,10 +264,10 @@ class QuickByFrame(dict[str | tuple[str, Axes | str], Callable[..., Any]]):
 
     def __missing__(self, key: str | tuple[str, Axes | str]) -> Callable[..., Any]:
         frame, axes = key if isinstance(key, tuple) else (key, Axes.OWN)
-        found = self._model.function(self._quantity, frame, axes)
-        if found.is_prepared:
-            self[key] = found.quick
-        return found.quick
+        function = self._model.function(self._quantity, frame, axes)
+        if function.is_prepared:
+            self[key] = function.quick
+        return function.quick
 
 
 def _row(given: Any, batch: tuple[int, ...], k: tuple[int, ...]) -> Any:
@@ -369,8 +369,8 @@ def _without_rank(model: Model, q: Any, keywords: dict[str, Any]) -> str:
     """What is possible where the rows of loops and constraints lose rank; nothing where they do not."""
     if not model.constraint_rows or not np.isfinite(model.function("constraint_jacobian")(q[None], **keywords)).all():
         return ""
-    found = model.mobility(q, **keywords)
-    return "; ".join(found.lines()) if found.is_singular else ""
+    mobility = model.mobility(q, **keywords)
+    return "; ".join(mobility.lines()) if mobility.is_singular else ""
 
 
 def _singular(model: Model, q: Any, keywords: dict[str, Any]) -> str:

@@ -209,9 +209,9 @@ class _Solver:
             q = start.copy()
             places = self._moved_coordinates()
             q[places] = other[places]
-            found = self.from_one(q)
+            reached = self.from_one(q)
             n += 1
-            best = found if found.left < best.left else best
+            best = reached if reached.left < best.left else best
         at = tuple(self.model.coordinates[k].name for k in self._at_stops(best.q))
         return Reached(best.q, best.distance, best.angle, best.iterations, n, at)
 

@@ -151,13 +151,13 @@ def state_of(model: Model, at: Any, keywords: Mapping[str, Any]) -> tuple[Array,
         given = dict(at or {})
         coordinates, speeds = ({x.name for x in some} for some in (model.coordinates, model.speeds))
         check_names(given, [*coordinates, *speeds], "coordinate or speed")
-        found = model.assemble(
+        state = model.assemble(
             {n: x for n, x in given.items() if n in coordinates},
             speeds={n: x for n, x in given.items() if n not in coordinates},
             hold=list(given),
             **keywords,
         )
-        return found.q, found.v
+        return state.q, state.v
     pair = (at.q, at.v) if hasattr(at, "q") and hasattr(at, "v") else at
     if not isinstance(pair, list | tuple) or len(pair) != 2:
         raise ArgumentError(
@@ -221,12 +221,12 @@ class _Point:
                 remedy="assemble it first: at=assemble(...), or give values by name",
             )
         if rank_here(self.scaled) < len(self.model.constraint_rows):
-            found = self.model.mobility(self.q, **self.keywords)
-            if found.is_singular:
+            mobility = self.model.mobility(self.q, **self.keywords)
+            if mobility.is_singular:
                 raise NumericalError(
                     "no linear model holds at a singular position",
                     where=self.model.mechanism.name,
-                    got="; ".join(found.lines()),
+                    got="; ".join(mobility.lines()),
                     remedy="go a little away from it",
                 )
 
@@ -314,15 +314,15 @@ class _Point:
     def _by_inputs(self, inputs: tuple[str, ...], vdot: Array, by_tau: Array) -> Array:
         """dvdot/du (nv, inputs)."""
         own = list(self.model.mechanism.inputs)
-        found = np.zeros((self.model.nv, len(inputs)))
+        columns = np.zeros((self.model.nv, len(inputs)))
         if any(n in own for n in inputs):
             given: dict[str, Any] = {"normals": self._normals} if self.model.mechanism.normals_read else {}
             by_inputs = self.model.function("inverse_dynamics_by_inputs")
             by_u = -by_tau @ np.asarray(by_inputs(self.q, self.v, vdot, **given, **self.keywords))
         forces = [f"tau_{x.name}" for x in self.model.speeds]
         for k, name in enumerate(inputs):
-            found[:, k] = by_u[:, own.index(name)] if name in own else by_tau[:, forces.index(name)]
-        return found
+            columns[:, k] = by_u[:, own.index(name)] if name in own else by_tau[:, forces.index(name)]
+        return columns
 
     @property
     def _normals(self) -> Array:
@@ -336,8 +336,8 @@ class _Point:
         own, signals = list(self.model.mechanism.outputs), list(self.model.mechanism.inputs)
         C, D = np.zeros((len(outputs), T.shape[1])), np.zeros((len(outputs), len(inputs)))
         if any(n in own for n in outputs):
-            found = map(np.asarray, self.at("output_derivatives", self.q, self.v, self.tau))
-            _, by_q, by_v, by_tau, *by_u = found
+            derivatives = map(np.asarray, self.at("output_derivatives", self.q, self.v, self.tau))
+            _, by_q, by_v, by_tau, *by_u = derivatives
             direct = np.hstack([*by_u, by_tau])
             signals = [*signals, *(f"tau_{x.name}" for x in self.model.speeds)]
         for k, name in enumerate(outputs):

@@ -184,7 +184,7 @@ class _Position:
     def mobility(self) -> Mobility:
         model, rows = self.model, self.model.constraint_rows
         H = self.scaled[list(self.around.rows.holonomic)]
-        found = Mobility(
+        mobility = Mobility(
             q=self.q,
             nv=model.nv,
             rows=rows,
@@ -197,7 +197,7 @@ class _Position:
             massless=self.massless,
         )
         # Rows that all count cannot gain beside this position.
-        return self.compared(found) if found.rank < len(rows) and found.rank < model.nv else found
+        return self.compared(mobility) if mobility.rank < len(rows) and mobility.rank < model.nv else mobility
 
     @property
     def contradictory(self) -> tuple[ConstraintRow, ...]:
@@ -215,10 +215,10 @@ class _Position:
         dependent = dependent_columns(self.scaled)
         independent = [k for k in range(self.model.nv) if k not in dependent]
         F = followers(self.A, dependent) if dependent else np.zeros((0, len(independent)))
-        found = {}
+        motions = {}
         for j, k in enumerate(independent):
-            found[names[k]] = {names[k]: 1.0} | {names[d]: float(F[i, j]) for i, d in enumerate(dependent)}
-        return found
+            motions[names[k]] = {names[k]: 1.0} | {names[d]: float(F[i, j]) for i, d in enumerate(dependent)}
+        return motions
 
     @property
     def massless(self) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ class _Position:
         share = np.abs(Z @ vectors[:, 0])
         return tuple(x.name for x, s in zip(self.model.speeds, share, strict=True) if s > 0.1 * share.max())
 
-    def compared(self, found: Mobility) -> Mobility:
+    def compared(self, mobility: Mobility) -> Mobility:
         """With positions beside this one, a small step along the allowed motions and closed again."""
         rng, Z = np.random.default_rng(0), self.around.null_space
         steps = rng.normal(size=(TRIALS, Z.shape[1]))
@@ -245,9 +245,9 @@ class _Position:
         beside = self.loops.newton(there) if self.loops.rows else Attempt.of(there)
         closed = beside.closed
         if not closed.any():
-            return found
+            return mobility
         far = np.linalg.norm(beside.q[closed] - self.q, axis=-1)
-        if (far < 0.1 * STEP).all() and any(row.holonomic for row in found.rows):
-            return replace(found, stuck=True)
+        if (far < 0.1 * STEP).all() and any(row.holonomic for row in mobility.rows):
+            return replace(mobility, stuck=True)
         there = self.around.rows.scaled(self.matrix(beside.q[closed])) / self.around.row_lengths[:, None]
-        return replace(found, usual_rank=max(found.rank, *(rank_here(A) for A in there)))
+        return replace(mobility, usual_rank=max(mobility.rank, *(rank_here(A) for A in there)))

@@ -79,11 +79,11 @@ def _numbers(given: Mapping[str, float], known: list[str]) -> dict[str, float]:
     if not isinstance(given, Mapping):
         raise ArgumentError("parameters are given by name", got=repr(given), expected="{name: value, ...}")
     check_names(given, known, "parameter")
-    found = {n: array_of(x, n) for n, x in given.items()}
-    bad = [f"{n} = {given[n]!r}" for n, x in found.items() if x.shape != () or not np.isfinite(x)]
+    numbers = {n: array_of(x, n) for n, x in given.items()}
+    bad = [f"{n} = {given[n]!r}" for n, x in numbers.items() if x.shape != () or not np.isfinite(x)]
     if bad:
         raise ArgumentError("values that no parameter can have", got=", ".join(bad), expected="finite numbers")
-    return {n: float(x) for n, x in found.items()}
+    return {n: float(x) for n, x in numbers.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,8 +434,8 @@ class Model:
         name = "forward_joint_forces" if vdot is None else "joint_forces"
         function = self.function(name, actuated=actuated)
         names = [x.name for x in function.native.interface.outputs]
-        found = function(q, v, *(x for x in (vdot, tau) if x is not None), **keywords)
-        return dict(zip(names, found if len(names) > 1 else [found], strict=True))
+        forces = function(q, v, *(x for x in (vdot, tau) if x is not None), **keywords)
+        return dict(zip(names, forces if len(names) > 1 else [forces], strict=True))
 
     def as_gymnasium(self, study: Any, runs: int = 1, **options: Any) -> Any:
         """A study of this mechanism as a batch of environments for learning; see `torseur.export.gymnasium_envs`.

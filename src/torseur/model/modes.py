@@ -77,15 +77,15 @@ def modes_of(A: Array, displacements: Array, names: Sequence[str]) -> tuple[Mode
     if not A.size:
         return ()
     values, vectors = np.linalg.eig(A)
-    found = []
+    modes = []
     for value, vector in zip(values, vectors.T, strict=True):
         if value.imag < 0.0:
             continue
         shape = displacements @ vector
         largest = shape[np.abs(shape).argmax()] if shape.size else 1.0
         shape = shape / largest if largest != 0.0 else shape
-        found.append(Mode(complex(value), {n: complex(x) for n, x in zip(names, shape, strict=True)}))
-    return tuple(sorted(found, key=lambda m: (not m.eigenvalue.imag, m.frequency, -m.eigenvalue.real)))
+        modes.append(Mode(complex(value), {n: complex(x) for n, x in zip(names, shape, strict=True)}))
+    return tuple(sorted(modes, key=lambda m: (not m.eigenvalue.imag, m.frequency, -m.eigenvalue.real)))
 
 
 def stability_of(modes: Sequence[Mode]) -> Stability:

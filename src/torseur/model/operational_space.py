@@ -99,12 +99,12 @@ class _Point:
         gone = here[:, rank:] @ here[:, rank:].T @ there[:, rank:full]
         whose = "the frame" if self.axes is Axes.OWN else "the world"
         first = self.task.rows.start
-        found = []
+        lost = []
         for column in gone.T:
             six = np.zeros(6)
             six[first : first + len(column)] = column / np.linalg.norm(column)
-            found.append(f"{_in_words(six)}, in axes of {whose}")
-        return found
+            lost.append(f"{_in_words(six)}, in axes of {whose}")
+        return lost
 
 
 def _in_words(direction: Array) -> str:

@@ -72,10 +72,10 @@ def unit(mechanism: Mechanism, q: Array) -> Array:
 
 
 def _described(mechanism: Mechanism) -> dict[str, Coordinate]:
-    found: dict[str, Coordinate] = dict(mechanism.base.coordinates)
+    coordinates: dict[str, Coordinate] = dict(mechanism.base.coordinates)
     for body in mechanism.bodies.values():
-        found |= body.joint.coordinates
-    return found | dict(mechanism.coordinates)
+        coordinates |= body.joint.coordinates
+    return coordinates | dict(mechanism.coordinates)
 
 
 def numbers(model: Model, scalars: Sequence[Scalar], p: Array | None = None) -> Array:
@@ -97,10 +97,10 @@ _formulas: WeakKeyDictionary[Model, dict[tuple[Scalar, ...], tuple[Function, lis
 def _derived(model: Model, scalars: Sequence[Scalar]) -> tuple[Function, list[str]]:
     """(parameters) -> numbers, and the parameters they need."""
     system = System(model.mechanism)
-    found = [system.scalar(x) for x in scalars]
-    needed = {node.id for node in reachable(found)}
+    expressions = [system.scalar(x) for x in scalars]
+    needed = {node.id for node in reachable(expressions)}
     names = [n for n, x in zip(system.p.names, system.p, strict=True) if x.id in needed]
-    return Function("numbers", [system.p], {"numbers": found}), names
+    return Function("numbers", [system.p], {"numbers": expressions}), names
 
 
 def start_of(model: Model) -> Array:
@@ -214,24 +214,24 @@ def structure_of(model: Model) -> Structure:
     if mechanism.is_tree:
         return Structure()
     bench = Workbench(mechanism, replace(model.options, loads=False))  # which rows do not depend on
-    found, parameters = [], set[str]()
+    rows, parameters = [], set[str]()
     for row in bench.constraints.rows:
         levels = [row.rate] if row.position is None else [row.rate, row.position]
         used = {node.id for node in reachable(levels)}
         parameters |= {n for n, x in zip(bench.system.p.names, bench.system.p, strict=True) if x.id in used}
         inputs = tuple(n for n, x in zip(bench.system.u.names, bench.system.u, strict=True) if x.id in used)
-        found.append(ConstraintRow(row.name, row.owner, row.part, row.unit, row.position is not None, inputs))
+        rows.append(ConstraintRow(row.name, row.owner, row.part, row.unit, row.position is not None, inputs))
     components = tuple((tuple(some), tuple(speeds)) for some, speeds in bench.constraints.components)
-    return Structure(tuple(found), components, frozenset(parameters))
+    return Structure(tuple(rows), components, frozenset(parameters))
 
 
 def owners_in_words(rows: Iterable[ConstraintRow]) -> str:
     """loops.pin (x, about_y); constraints.steered."""
-    found: dict[str, list[str]] = {}
+    kinds: dict[str, list[str]] = {}
     for row in rows:
-        parts = found.setdefault(row.owner, [])
+        parts = kinds.setdefault(row.owner, [])
         parts += [row.part] if row.part else []
-    return "; ".join(f"{owner} ({', '.join(parts)})" if parts else owner for owner, parts in found.items())
+    return "; ".join(f"{owner} ({', '.join(parts)})" if parts else owner for owner, parts in kinds.items())
 
 
 def numeric_rows(model: Model, keywords: dict[str, Any]) -> NumericRows:
@@ -289,8 +289,8 @@ class Ranks:
 
     def __call__(self, p: Array | None = None) -> Array:
         """(..., 2 components): for the model's parameters, or for arrays (..., parameters) of others."""
-        lead, found = self._of(p)
-        return np.array([ranks for ranks, _ in found]).reshape(*lead, -1)
+        lead, numbers = self._of(p)
+        return np.array([ranks for ranks, _ in numbers]).reshape(*lead, -1)
 
     def check_normals(self, p: Array | None = None) -> None:
         """Refuse normal forces that loads depend on and that are not determined, for values of the parameters."""
@@ -322,14 +322,14 @@ class Ranks:
         keywords = {"parameters": p} if len(p) else {}
         rows = numeric_rows(model, keywords)
         start = unit(model.mechanism, start_of(model))
-        found = newton(rows, start[None])
-        if not found.closed[0]:
+        attempt = newton(rows, start[None])
+        if not attempt.closed[0]:
             rng = np.random.default_rng(0)
             steps = rng.normal(size=(24, model.nv)) * np.geomspace(0.05, 2.0, 24)[:, None]
-            found = newton(rows, rows.moved(np.tile(start, (24, 1)), steps))
-        if not found.closed.any():
+            attempt = newton(rows, rows.moved(np.tile(start, (24, 1)), steps))
+        if not attempt.closed.any():
             return most_ranks(rows), None
-        states = ClosedStates(rows, found.q[int(np.argmax(found.closed))])
+        states = ClosedStates(rows, attempt.q[int(np.argmax(attempt.closed))])
         return states.all_ranks(self._names), self._undetermined(states)
 
     def _undetermined(self, states: ClosedStates) -> ModelError | None:

@@ -46,22 +46,22 @@ def figures_of_campaign(answers: Answers) -> dict[str, Callable[[], Any]]:
     """
     shown = [name for name in answers.indicators if np.isfinite(answers[name]).any()]
     search, sampling = answers.campaign.search, answers.campaign.sampling
-    found: dict[str, Callable[[], Any]] = {}
+    drawers: dict[str, Callable[[], Any]] = {}
     if search is not None:
-        found |= {f"search_{name}": partial(search_progress, answers, name) for name in search.goals if name in shown}
+        drawers |= {f"search_{name}": partial(search_progress, answers, name) for name in search.goals if name in shown}
         if len(search.goals) == 2 and len(answers.candidates.front):
-            found["front"] = partial(search_front, answers)
+            drawers["front"] = partial(search_front, answers)
     else:
         for name in shown:
-            found |= _of_indicator(answers, name)
+            drawers |= _of_indicator(answers, name)
     if search is None and sampling is not None and sampling.kind in ("saltelli", "morris"):
         complete = [n for n in shown if len(answers[n]) == answers.runs and np.isfinite(answers[n]).all()]
-        found |= {f"sensitivities_{name}": partial(sensitivity_bars, answers, name) for name in complete}
+        drawers |= {f"sensitivities_{name}": partial(sensitivity_bars, answers, name) for name in complete}
     varied = [name for name in answers.factors if _count(answers, name) > 1]
     common = shown and np.isfinite(np.stack([answers[name] for name in shown])).all(axis=0).any()
     if common and len(varied) >= 2 and len(varied) + len(shown) <= MOST_AXES:
-        found["parallel"] = partial(parallel_coordinates, answers, shown[0], [*varied, *shown])
-    return found
+        drawers["parallel"] = partial(parallel_coordinates, answers, shown[0], [*varied, *shown])
+    return drawers
 
 
 def _of_indicator(answers: Answers, name: str) -> dict[str, Callable[[], Any]]:
@@ -230,15 +230,21 @@ def pareto_front(answers: Answers, **goals: str) -> Any:
 
 def sensitivity_bars(answers: Answers, indicator: str) -> Any:
     """Sobol's indices of an indicator by factor with their confidence; Morris' means of amounts, and deviations."""
-    found = answers.sensitivities(indicator)
-    total, first = ("ST", "S1") if "ST" in found else ("mu_star", "sigma")
+    sensitivities = answers.sensitivities(indicator)
+    total, first = ("ST", "S1") if "ST" in sensitivities else ("mu_star", "sigma")
     words = {"ST": "ST, total", "S1": "S1, alone", "mu_star": "mu*, mean of amounts", "sigma": "sigma, deviation"}
     unit = "" if total == "ST" else answers.units.get(indicator, "")
     with styled():
-        figure = new_figure(0.5 * len(found) + 1.4)
+        figure = new_figure(0.5 * len(sensitivities) + 1.4)
         axes = figure.add_subplot()
-        axes.barh(list(found.index), found[total], xerr=found[f"{total}_conf"], label=words[total], alpha=0.7)
-        axes.plot(found[first], list(found.index), "kd", markersize=4, label=words[first])
+        axes.barh(
+            list(sensitivities.index),
+            sensitivities[total],
+            xerr=sensitivities[f"{total}_conf"],
+            label=words[total],
+            alpha=0.7,
+        )
+        axes.plot(sensitivities[first], list(sensitivities.index), "kd", markersize=4, label=words[first])
         axes.invert_yaxis()
         axes.legend()
         axes.set_xlabel(literal(f"sensitivity of {indicator}" + (f"  [{unit}]" if unit else "")))
@@ -247,9 +253,9 @@ def sensitivity_bars(answers: Answers, indicator: str) -> Any:
 
 def search_progress(answers: Answers, goal: str) -> Any:
     """What the candidates of a search reach, one after the other, and the best of those that are allowed so far."""
-    found = answers.candidates
-    cost, allowed = found.goals[goal], found.is_allowed
-    numbers = np.arange(len(found))
+    candidates = answers.candidates
+    cost, allowed = candidates.goals[goal], candidates.is_allowed
+    numbers = np.arange(len(candidates))
     best = np.fmin.accumulate(np.where(allowed, cost, np.nan))
     with styled():
         figure = new_figure(3.6)
@@ -265,9 +271,9 @@ def search_progress(answers: Answers, goal: str) -> Any:
 
 def search_front(answers: Answers) -> Any:
     """The candidates of a search over its two goals, and those that no other beats in both."""
-    found = answers.candidates
-    (x, across), (y, up) = found.goals.items()
-    front = np.array(found.front, dtype=int)
+    candidates = answers.candidates
+    (x, across), (y, up) = candidates.goals.items()
+    front = np.array(candidates.front, dtype=int)
     front = front[np.argsort(across[front])]
     with styled():
         figure = new_figure(4.2, 5.6)

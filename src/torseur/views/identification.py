@@ -19,12 +19,14 @@ MOST_ROWS = 12
 _LAGS = 40
 
 
-def figures_of_identification(found: Identification, unseen: Prediction | None = None) -> dict[str, Callable[[], Any]]:
+def figures_of_identification(
+    identified: Identification, unseen: Prediction | None = None
+) -> dict[str, Callable[[], Any]]:
     """Name -> what draws it."""
     figures: dict[str, Callable[[], Any]] = {
-        "prediction": partial(prediction, found.prediction, "What was measured, and what the estimate predicts"),
-        "residuals": partial(residuals, found),
-        "estimates": partial(estimates, found),
+        "prediction": partial(prediction, identified.prediction, "What was measured, and what the estimate predicts"),
+        "residuals": partial(residuals, identified),
+        "estimates": partial(estimates, identified),
     }
     if unseen is not None:
         figures["validation"] = partial(prediction, unseen, "On measurements that were not used")
@@ -59,16 +61,16 @@ def _largest(shown: Prediction) -> list[int]:
     return live[:MOST_ROWS] or [0]
 
 
-def residuals(found: Identification) -> Any:
+def residuals(identified: Identification) -> Any:
     """Residuals over time, how they are spread, and how they are correlated."""
-    shown = found.prediction
+    shown = identified.prediction
     rows = _largest(shown)
-    s = found.estimate.deviations_of_equations
+    s = identified.estimate.deviations_of_equations
     with styled():
         figure = new_figure(0.6 + 1.15 * len(rows))
         axes = figure.subplots(len(rows), 3, squeeze=False, width_ratios=[2.2, 1.0, 1.4])
         for (over_time, spread, correlated), k in zip(axes, rows, strict=True):
-            e = [r[:, k] / s[k] for r in found.estimate.residuals]
+            e = [r[:, k] / s[k] for r in identified.estimate.residuals]
             for t, values in zip(shown.time, e, strict=True):
                 over_time.plot(t, values, ".", color=COLOURS[0], markersize=1.5)
             over_time.set_title(f"{shown.names[k]}, residual over its deviation")
@@ -92,9 +94,9 @@ def residuals(found: Identification) -> Any:
     return figure
 
 
-def estimates(found: Identification) -> Any:
+def estimates(identified: Identification) -> Any:
     """Every unknown with two standard deviations either side, beside its value in the description."""
-    levels = [x for x in found.levels if np.isfinite(x.value)]
+    levels = [x for x in identified.levels if np.isfinite(x.value)]
     with styled():
         figure = new_figure(0.8 + 0.16 * len(levels))
         ax = figure.subplots()

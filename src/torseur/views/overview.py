@@ -57,10 +57,10 @@ def _panels(run: Run) -> list[Panel]:
     if is_vehicle(run) and (keys := key_panels(run)):
         return keys[:MOST_PANELS]
     drawn = panels_by_unit(lines_of(run, overview_channels(run)))
-    found = [panel for panel in drawn if not panel.is_zero] or drawn
-    first = {panel.label: panel for panel in reversed(found)}
-    chosen = [panel for panel in found if first[panel.label] is panel]
-    return (chosen or found)[:MOST_PANELS]
+    panels = [panel for panel in drawn if not panel.is_zero] or drawn
+    first = {panel.label: panel for panel in reversed(panels)}
+    chosen = [panel for panel in panels if first[panel.label] is panel]
+    return (chosen or panels)[:MOST_PANELS]
 
 
 def _draw_pictures(part: Any, run: Run, folder: Path) -> None:

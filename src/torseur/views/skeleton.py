@@ -102,10 +102,10 @@ class Skeleton:
 
     def points(self) -> Array:
         """Every point that must be in the picture."""
-        found = [joint.a[:3, 3] for joint in self.joints] + [joint.b[:3, 3] for joint in self.joints]
-        found += [point for link in self.links for path in link.paths for point in path.points]
-        found += [wheel.centre for wheel in self.wheels]
-        return np.array([*found, self.base[:3, 3]])
+        points = [joint.a[:3, 3] for joint in self.joints] + [joint.b[:3, 3] for joint in self.joints]
+        points += [point for link in self.links for path in link.paths for point in path.points]
+        points += [wheel.centre for wheel in self.wheels]
+        return np.array([*points, self.base[:3, 3]])
 
     def scaled_to_one(self) -> Skeleton:
         """The same with the largest extent as the unit of length."""
@@ -305,10 +305,10 @@ def skeleton_of(values: Values) -> Skeleton:
         matrices |= {f"a{k}": joint.a.matrix(), f"b{k}": joint.b.matrix()}
     corners = {f"p{k}": [list(c.P) for c in path.cursor.corners] for k, path in enumerate(trace.paths)}
     ends = {f"e{k}": path.cursor.pose.matrix() for k, path in enumerate(trace.paths)}
-    found = values.numbers({**matrices, **corners, **ends})
-    _check_places(found.values())
+    numbers = values.numbers({**matrices, **corners, **ends})
+    _check_places(numbers.values())
     joints = [
-        Joint(j.freedoms, j.parent, j.child, j.labels, found[f"a{k}"], found[f"b{k}"], j.axis, j.cut, j.is_base)
+        Joint(j.freedoms, j.parent, j.child, j.labels, numbers[f"a{k}"], numbers[f"b{k}"], j.axis, j.cut, j.is_base)
         for k, j in enumerate(trace.joints)
     ]
     numeric = {id(traced): joint for traced, joint in zip(trace.joints, joints, strict=True)}
@@ -316,12 +316,12 @@ def skeleton_of(values: Values) -> Skeleton:
         link.carrier = None if carrier is None else numeric[id(carrier)]
     for k, path in enumerate(trace.paths):
         target = None if path.joint is None else numeric[id(path.joint)]
-        points, routed = found[f"p{k}"], path.cursor.routed
+        points, routed = numbers[f"p{k}"], path.cursor.routed
         trace.links[path.cursor.link].paths.append(
-            Path(points, found[f"e{k}"], target, path.name, path.is_frame, routed)
+            Path(points, numbers[f"e{k}"], target, path.name, path.is_frame, routed)
         )
     wheels = list(_wheels(values, trace))
-    skeleton = Skeleton(trace.links, joints, wheels, found["base"], values.system.mechanism.base.kind)
+    skeleton = Skeleton(trace.links, joints, wheels, numbers["base"], values.system.mechanism.base.kind)
     return skeleton.scaled_to_one()
 
 
@@ -338,22 +338,22 @@ def _wheels(values: Values, trace: _Trace) -> Iterator[Wheel]:
     """Wheels that roll or cannot slip sideways, and tyres among the shapes."""
     system, mechanism, g = values.system, values.system.mechanism, values.system.graph
     z = Vector.unit(g, 2)
-    found: list[tuple[str, Pose, Vector, Expr]] = []
+    wheels: list[tuple[str, Pose, Vector, Expr]] = []
     for constraint in mechanism.constraints.values():
         roll, edge = constraint.rolling, constraint.no_side_slip
         if roll is not None:
             axle = Vector.unit(g, "xyz".index(roll.axle))
             pose = frame_pose(system, trace.poses, roll.wheel)
-            found.append((mechanism.frames[roll.wheel], pose, axle, system.scalar(roll.radius)))
+            wheels.append((mechanism.frames[roll.wheel], pose, axle, system.scalar(roll.radius)))
         if edge is not None:
             pose = frame_pose(system, trace.poses, edge.frame)
-            found.append((mechanism.frames[edge.frame], pose, system.vector(edge.direction), g.zero))
+            wheels.append((mechanism.frames[edge.frame], pose, system.vector(edge.direction), g.zero))
     for name, body in mechanism.bodies.items():
         for shape in body.shapes:
             if shape.tyre is not None:
                 pose = trace.poses[name] @ system.place(shape.place)
-                found.append((name, pose, z, system.scalar(shape.tyre.radius)))
-    for name, pose, axle, radius in found:
+                wheels.append((name, pose, z, system.scalar(shape.tyre.radius)))
+    for name, pose, axle, radius in wheels:
         numbers = values.numbers({"centre": list(pose.P), "axle": list(pose.R @ axle), "radius": radius})
         _check_places(numbers.values())
         size = max(float(np.linalg.norm(numbers["axle"])), 1e-12)

@@ -209,19 +209,19 @@ def _stand_ins(unset: Mapping[str, Use], length: float, notes: list[str]) -> dic
 
 def _uses(mechanism: Mechanism) -> dict[str, Use]:
     """The free parameters that places depend on, in the order of the description; what is both is a length."""
-    found: dict[str, Use] = {}
+    uses: dict[str, Use] = {}
     waiting = [(x, use) for x, use in _scalars(mechanism) if isinstance(x, Formula)]
     while waiting:
         formula, use = waiting.pop()
         for name in formula.names & mechanism.parameters.keys():
-            if found.get(name) in (use, Use.LENGTH):
+            if uses.get(name) in (use, Use.LENGTH):
                 continue
-            found[name] = use
+            uses[name] = use
             inner = mechanism.parameters[name].value
             if isinstance(inner, Formula):
                 waiting.append((inner, use))
     free = [name for name, p in mechanism.parameters.items() if not isinstance(p.value, Formula)]
-    return {name: found[name] for name in free if name in found}
+    return {name: uses[name] for name in free if name in uses}
 
 
 def _scalars(mechanism: Mechanism) -> Iterator[tuple[Scalar, Use]]:
@@ -255,14 +255,14 @@ def _coordinates(values: Values, pose: Mapping[str, float]) -> Array:
         records |= body.joint.coordinates
     sliding = {name for name, body in mechanism.bodies.items() if freedoms_of(body.joint.algebra).slides}
     starts = values.numbers({"starts": [system.scalar(x.start) for x in mechanism.q]})["starts"]
-    found: list[float] = []
+    q: list[float] = []
     for x, start in zip(mechanism.q, starts, strict=True):
         record = records.get(x.name, Coordinate())
         if record.start is None and record.guess is None and x.name not in pose:
             slides = x.owner in sliding and x.quantity is Quantity.LENGTH
             start = _between_stops(values, record, 0.5 * values.length if slides else float(start))
-        found.append(pose.get(x.name, float(start)))
-    return np.asarray(np.nan_to_num(np.array(found, dtype=float), posinf=0.0, neginf=0.0))
+        q.append(pose.get(x.name, float(start)))
+    return np.asarray(np.nan_to_num(np.array(q, dtype=float), posinf=0.0, neginf=0.0))
 
 
 def _between_stops(values: Values, record: Coordinate, wished: float) -> float:
@@ -285,11 +285,11 @@ def assembled(values: Values) -> Values:
     held = [k for k, x in enumerate(mechanism.q) if x.name in values.held]
     parameters = dict(zip(values.system.p.names, map(float, values.p), strict=True))
     try:
-        found = Loops(build(mechanism, parameters=parameters), DRAWN, held).closed_one(values.q)
+        attempt = Loops(build(mechanism, parameters=parameters), DRAWN, held).closed_one(values.q)
     except (ModelError, NumericalError):
         values.notes.append("loops and couplings do not close from this pose; the gaps are drawn")
         return values
-    return replace(values, q=found.q[0])
+    return replace(values, q=attempt.q[0])
 
 
 def mechanism_of(run: Run) -> Mechanism:

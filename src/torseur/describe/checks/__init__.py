@@ -53,9 +53,9 @@ def faults(mechanism: Mechanism, *, of_numbers: bool = False) -> list[Fault]:
 def _found(mechanism: Mechanism, of_numbers: bool) -> tuple[Fault, ...]:
     scope = Scope(mechanism)
     checks = _OF_NUMBERS if of_numbers else _CHECKS
-    found = [fault for check in checks for fault in islice(check(scope), MOST_OF_A_KIND)]
+    unsorted = [fault for check in checks for fault in islice(check(scope), MOST_OF_A_KIND)]
     rank = {severity: k for k, severity in enumerate(Severity)}
-    return tuple(sorted(found, key=lambda fault: rank[fault.severity]))
+    return tuple(sorted(unsorted, key=lambda fault: rank[fault.severity]))
 
 
 def checked(mechanism: Mechanism, values: Mapping[str, float] | None = None, *, of_numbers: bool = False) -> Mechanism:

@@ -169,24 +169,24 @@ def _massless(scope: Scope, variable: Variable, free: list[str], bodies: set[str
 
 def _users(scope: Scope) -> dict[str, set[str]]:
     """Coordinate -> the bodies whose pose in their parent depends on it."""
-    found: dict[str, set[str]] = {}
+    users: dict[str, set[str]] = {}
     for variable in scope.mechanism.q:
         if scope.is_body(variable.owner):
-            found.setdefault(variable.name, set()).add(variable.owner)
+            users.setdefault(variable.name, set()).add(variable.owner)
     for name, body in scope.mechanism.bodies.items():
         for used in scope.mechanism.names_in(body.place) & scope.coordinates.keys():
-            found.setdefault(used, set()).add(name)
-    return found
+            users.setdefault(used, set()).add(name)
+    return users
 
 
 def _with_children(scope: Scope, bodies: set[str]) -> set[str]:
     """The bodies that are in a set, or carry one that is."""
-    found = set(bodies)
+    subtree = set(bodies)
     parents = {name: body.parent for name, body in scope.mechanism.bodies.items()}
     for name in reversed(topological_order({name: [parent] for name, parent in parents.items()})[0]):
-        if name in found:
-            found.add(parents[name])
-    return found
+        if name in subtree:
+            subtree.add(parents[name])
+    return subtree
 
 
 def _has_inertia(scope: Scope, body: str) -> bool:

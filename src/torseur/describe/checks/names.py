@@ -39,11 +39,12 @@ _WORDS = {
 def double_names(scope: Scope) -> Iterator[Fault]:
     """Parameters, quantities, inputs, coordinates, speeds and outputs share their names; so do bodies and frames."""
     first: dict[str, tuple[str, Symbols]] = {}
-    for found in scope.definitions:
-        if found.name not in first:
-            first[found.name] = found.what, found.symbols
-        elif not found.symbols == first[found.name][1] == Symbols.SPEEDS:  # named after coordinates, which are reported
-            yield _taken(found.path, found.name, found.what, first[found.name][0])
+    for definition in scope.definitions:
+        if definition.name not in first:
+            first[definition.name] = definition.what, definition.symbols
+        elif not definition.symbols == first[definition.name][1] == Symbols.SPEEDS:
+            # speeds are named after coordinates, which are reported
+            yield _taken(definition.path, definition.name, definition.what, first[definition.name][0])
     for name in scope.mechanism.outputs:
         if name in first:
             yield _taken(("outputs", name), name, "an output", first[name][0])
@@ -73,69 +74,67 @@ def _taken(path: Location, name: str, what: str, other: str) -> Fault:
 
 def unknown_names(scope: Scope) -> Iterator[Fault]:
     """Every name in the description exists, and every formula uses only what it may."""
-    for found in walk(scope.mechanism):
-        if isinstance(found, FoundName):
-            yield from _check_name(scope, found)
+    for use in walk(scope.mechanism):
+        if isinstance(use, FoundName):
+            yield from _check_name(scope, use)
         else:
-            yield from _check_formula(scope, found)
+            yield from _check_formula(scope, use)
     yield from _misplaced(scope)
 
 
-def _check_name(scope: Scope, found: FoundName) -> Iterator[Fault]:
-    known = scope.named(found.thing)
-    if found.name in known:
+def _check_name(scope: Scope, use: FoundName) -> Iterator[Fault]:
+    known = scope.named(use.thing)
+    if use.name in known:
         return
-    expected, remedy = guess(found.name, known)
-    if found.thing is Thing.SPEED and f"d{found.name}" in known:
-        expected, remedy = None, f"the speed of coordinate '{found.name}' is 'd{found.name}'"
-    if found.thing is Thing.BODY and found.name in scope.frames:
-        remedy = f"a frame carries nothing; name its body '{scope.frames[found.name]}' and write the place in it"
-    yield Fault(
-        found.path, f"no {found.thing.value} '{found.name}'", expected=expected, remedy=remedy, about=found.name
-    )
+    expected, remedy = guess(use.name, known)
+    if use.thing is Thing.SPEED and f"d{use.name}" in known:
+        expected, remedy = None, f"the speed of coordinate '{use.name}' is 'd{use.name}'"
+    if use.thing is Thing.BODY and use.name in scope.frames:
+        remedy = f"a frame carries nothing; name its body '{scope.frames[use.name]}' and write the place in it"
+    yield Fault(use.path, f"no {use.thing.value} '{use.name}'", expected=expected, remedy=remedy, about=use.name)
 
 
-def _check_formula(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
-    for name in sorted(found.formula.names - found.local):
+def _check_formula(scope: Scope, use: FoundFormula) -> Iterator[Fault]:
+    for name in sorted(use.formula.names - use.local):
         definition = scope.symbols.get(name)
         if definition is None:
-            allowed = [*found.local, *(n for n, d in scope.symbols.items() if d.symbols in found.uses)]
+            allowed = [*use.local, *(n for n, d in scope.symbols.items() if d.symbols in use.uses)]
             expected, remedy = guess(name, allowed)
-            got = found.formula.text[:80]
+            got = use.formula.text[:80]
             remedy = remedy or f"declare '{name}' under parameters or inputs, or write its value"
-            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
-        elif definition.symbols not in found.uses:
-            words = ", ".join(["parameters", *(word for symbol, word in _WORDS.items() if symbol in found.uses)])
+            yield Fault(use.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
+        elif definition.symbols not in use.uses:
+            words = ", ".join(["parameters", *(word for symbol, word in _WORDS.items() if symbol in use.uses)])
             yield Fault(
-                found.path,
+                use.path,
                 f"'{name}' is {definition.what}; it cannot be used here",
                 expected=f"only {words}",
                 about=name,
             )
-    unknown = list(_check_tables(scope, found))
+    unknown = list(_check_tables(scope, use))
     yield from unknown
-    if not unknown and found.formula.names <= scope.numbers.known.keys() and scope.value(found.formula) is None:
-        yield fault_without_value(found.path, found.formula)
+    if not unknown and use.formula.names <= scope.numbers.known.keys() and scope.value(use.formula) is None:
+        yield fault_without_value(use.path, use.formula)
 
 
-def _check_tables(scope: Scope, found: FoundFormula) -> Iterator[Fault]:
+def _check_tables(scope: Scope, use: FoundFormula) -> Iterator[Fault]:
     """Tables that a formula looks up exist, with as many variables."""
     tables = scope.mechanism.tables
-    for name, count in sorted(found.formula.tables):
+    for name, count in sorted(use.formula.tables):
         if name not in tables:
             expected, remedy = guess(name, tables)
             yield Fault(
-                found.path,
+                use.path,
                 f"no table '{name}'",
                 expected=expected,
-                got=found.formula.text[:80],
+                got=use.formula.text[:80],
                 remedy=remedy,
                 about=name,
             )
         elif tables[name].file is None and len(tables[name].lookup.axes) != count:
             expected = f"{len(tables[name].lookup.axes)}"
             yield Fault(
-                found.path,
+                use.path,
                 f"table '{name}' with a wrong number of variables",
                 expected=expected,
                 got=str(count),
@@ -189,7 +188,7 @@ def unused_names(scope: Scope) -> Iterator[Fault]:
     """Parameters, inputs and tables that nothing uses."""
     everything = list(walk(scope.mechanism))
     used = names_in(scope.mechanism) | {x.name for x in everything if isinstance(x, FoundName)}
-    formulas = [found.formula for found in everything if isinstance(found, FoundFormula)]
+    formulas = [use.formula for use in everything if isinstance(use, FoundFormula)]
     looked_up = {name for formula in formulas for name, _ in formula.tables}
     for name in scope.mechanism.tables:
         if name not in looked_up:

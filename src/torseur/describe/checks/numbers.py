@@ -104,13 +104,13 @@ def _rotation(path: Location, rows: list[tuple[float, ...]]) -> Iterator[Fault]:
 
 def axes(scope: Scope) -> Iterator[Fault]:
     """Directions have a length."""
-    found = [
+    zero_axes = [
         *((path, "axis", turn.axis) for path, turn in scope.records(AxisTurn)),
         *((path, "axis", motor.axis) for path, motor in scope.records(Motor)),
         *((path, "axis", joint.direction) for path, joint in scope.records(Joint)),
         *((path, "direction", slip.direction) for path, slip in scope.records(NoSideSlip)),
     ]
-    for path, field, triple in found:
+    for path, field, triple in zero_axes:
         values = scope.values(triple)
         if values is not None and not any(values):
             yield Fault(

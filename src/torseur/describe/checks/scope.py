@@ -86,18 +86,18 @@ class Scope:
             Symbols.SPEEDS: self.speeds.keys(),
             Symbols.NORMALS: {normal_of(name) for name in (*mechanism.pushing, *mechanism.compliant)},
         }
-        found = Symbols.NONE
+        symbols = Symbols.NONE
         for symbol, names in kinds.items():
-            found |= symbol if used & names else Symbols.NONE
-        return found
+            symbols |= symbol if used & names else Symbols.NONE
+        return symbols
 
     @cached_property
     def symbols(self) -> dict[str, Definition]:
         """Name -> what it stands for, in formulas."""
-        found = {"t": Definition("t", "time", (), Symbols.TIME)}
+        table = {"t": Definition("t", "time", (), Symbols.TIME)}
         for definition in self.definitions:
-            found.setdefault(definition.name, definition)
-        return found
+            table.setdefault(definition.name, definition)
+        return table
 
     @cached_property
     def coordinates(self) -> dict[str, Variable]:
@@ -106,10 +106,10 @@ class Scope:
     @cached_property
     def by_owner(self) -> dict[str, list[Variable]]:
         """Body -> the coordinates of its joint."""
-        found: dict[str, list[Variable]] = {}
+        owners: dict[str, list[Variable]] = {}
         for variable in self.mechanism.q:
-            found.setdefault(variable.owner, []).append(variable)
-        return found
+            owners.setdefault(variable.owner, []).append(variable)
+        return owners
 
     @cached_property
     def speeds(self) -> dict[str, Variable]:
@@ -139,10 +139,10 @@ class Scope:
 
     @cached_property
     def _records(self) -> dict[type[Record], list[tuple[Location, Record]]]:
-        found: dict[type[Record], list[tuple[Location, Record]]] = {}
+        by_kind: dict[type[Record], list[tuple[Location, Record]]] = {}
         for path, record in records(self.mechanism):
-            found.setdefault(type(record), []).append((path, record))
-        return found
+            by_kind.setdefault(type(record), []).append((path, record))
+        return by_kind
 
     def records(self, kind: type[R]) -> list[tuple[Location, R]]:
         """All records of a kind, with the ways to them."""

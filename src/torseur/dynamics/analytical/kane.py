@@ -178,9 +178,9 @@ class _Short:
 
 def kane_quantity(w: Workbench) -> dict[str, Any]:
     """D, C, tau, g_0, g_w and, where motions are driven, d, for a state q, v that the constraints allow."""
-    found = kane(w, symbols=False)
-    driven = {"d": found.d} if found.d else {}
-    return {"D": found.D, "C": found.C, **driven, "tau": found.tau, "g_0": found.g_0, "g_w": found.g_w}
+    method = kane(w, symbols=False)
+    driven = {"d": method.d} if method.d else {}
+    return {"D": method.D, "C": method.C, **driven, "tau": method.tau, "g_0": method.g_0, "g_w": method.g_w}
 
 
 # -- sums over the bodies ----------------------------------------------------------------------------------------------
@@ -197,11 +197,11 @@ class _Parts:
 
     @property
     def _spans(self) -> list[tuple[RigidBody, slice]]:
-        found, first = [], 0
+        spans, first = [], 0
         for body in self.bodies:
-            found.append((body, slice(first, first + len(body.rows))))
+            spans.append((body, slice(first, first + len(body.rows))))
             first += len(body.rows)
-        return found
+        return spans
 
     @property
     def D(self) -> Matrix:

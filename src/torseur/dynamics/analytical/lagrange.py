@@ -183,8 +183,8 @@ def lagrange(w: Workbench) -> Lagrange:
 
 def lagrange_quantity(w: Workbench) -> dict[str, Any]:
     """T, U, M, C, G and Q: M vdot + C v + G = tau + Q + A' lambda."""
-    found = lagrange(w)
-    return {"T": found.T, "U": found.U, "M": found.M, "C": found.C, "G": found.G, "Q": found.Q}
+    method = lagrange(w)
+    return {"T": method.T, "U": method.U, "M": method.M, "C": method.C, "G": method.G, "Q": method.Q}
 
 
 def check_rates_are_speeds(w: Workbench, what: str) -> None:

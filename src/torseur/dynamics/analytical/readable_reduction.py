@@ -110,8 +110,8 @@ class Reading:
     def multipliers(self, f: Sequence[Expr]) -> list[Expr]:
         """lambda with A' lambda = f, for an f that allowed motions feel nothing of; zero for rows that do not count."""
         rows = transposed([*(self.A[i] for i in self.counting), *self.Y])
-        found = self._solve(RowSolver(rows, self.nv, self.graph), f)
-        known = dict(zip(self.counting, found, strict=False))
+        multipliers = self._solve(RowSolver(rows, self.nv, self.graph), f)
+        known = dict(zip(self.counting, multipliers, strict=False))
         return [known.get(i, self.graph.zero) for i in range(len(self.A))]
 
     # -- details -------------------------------------------------------------------------------------------------------
@@ -168,11 +168,11 @@ def _determinant(A: Matrix) -> Expr:
 
 def _independent_rows(A: NDArray[np.float64], among: Sequence[int]) -> list[int]:
     """Those that no others before them give, at some state."""
-    found: list[int] = []
+    rows: list[int] = []
     for i in among:
-        if rank_over(A[:, [*found, i]]).rank > len(found):
-            found.append(i)
-    return found
+        if rank_over(A[:, [*rows, i]]).rank > len(rows):
+            rows.append(i)
+    return rows
 
 
 def steady_speeds(w: Workbench) -> Workbench:

@@ -58,12 +58,12 @@ class SampledRows:
     # -- values --------------------------------------------------------------------------------------------------------
     @cached_property
     def _p(self) -> Array:
-        found = self._rng.uniform(0.5, 1.5, self.w.system.p.size)
+        p = self._rng.uniform(0.5, 1.5, self.w.system.p.size)
         for k, name in enumerate(self.w.system.p.names):
             value = self.w.system.mechanism.parameters[name].value
             if isinstance(value, (int, float)):
-                found[k] = value
-        return found
+                p[k] = value
+        return p
 
     @cached_property
     def _u(self) -> Array:
@@ -88,8 +88,8 @@ class SampledRows:
         c, system = self.constraints, self.w.system
         sides = [side for cut in c.cuts for side in sides_of(self.w.tree, cut)]
         h, A, side = (
-            Function(name, self._blocks, {name: found})
-            for name, found in (("h", c.h), ("A", c.A), ("sides", [*sides, system.graph.one]))
+            Function(name, self._blocks, {name: rows})
+            for name, rows in (("h", c.h), ("A", c.A), ("sides", [*sides, system.graph.one]))
         )
         step = Function("moved", self._blocks, {"q": displaced(system, list(system.q), list(system.v))})
         return NumericRows(
@@ -125,16 +125,16 @@ class SampledRows:
         """Closed positions beside the start, farther and farther off; they may lie on other branches."""
         spread = np.array([0.2 + 0.05 * k for k in range(1, _TRIALS)])[:, None]
         steps = spread * self._rng.uniform(-1, 1, (_TRIALS - 1, self.w.tree.nv))
-        found = newton(self.rows, self.rows.moved(np.tile(self._start, (_TRIALS - 1, 1)), steps))
-        return found.q[found.closed]
+        attempt = newton(self.rows, self.rows.moved(np.tile(self._start, (_TRIALS - 1, 1)), steps))
+        return attempt.q[attempt.closed]
 
     @cached_property
     def _closed(self) -> ClosedStates | None:
         """Around the start, or around a closed position beside it."""
         q = self.rows.moved(self._start, np.zeros((1, self.w.tree.nv))) if self.w.system.q.size else self._start
-        found = newton(self.rows, q)
-        if found.closed[0]:
-            return ClosedStates(self.rows, found.q[0])
+        attempt = newton(self.rows, q)
+        if attempt.closed[0]:
+            return ClosedStates(self.rows, attempt.q[0])
         return ClosedStates(self.rows, self._beside[0]) if len(self._beside) else None
 
     @cached_property
@@ -164,7 +164,7 @@ class SampledRows:
     @cached_property
     def component_ranks(self) -> list[int]:
         """Of the components of the rows; none where no state is closed."""
-        return [] if self._closed is None else [found.rank for found in self._closed.ranks()]
+        return [] if self._closed is None else [component.rank for component in self._closed.ranks()]
 
     @property
     def ranks(self) -> Array:
@@ -202,8 +202,8 @@ class Motions:
     def at(self, function: Function) -> Array:
         """The first result of a function of q, v, vdot, t, inputs and parameters at every state."""
         values = {"q": self.q, "v": self.v, "vdot": self.vdot, **self.inputs}
-        found = evaluate(function, *(values[b.name] for b in function.inputs))[0]
-        return np.broadcast_to(found, (len(self.q), *function.outputs[0].shape))
+        values_there = evaluate(function, *(values[b.name] for b in function.inputs))[0]
+        return np.broadcast_to(values_there, (len(self.q), *function.outputs[0].shape))
 
 
 class AllowedMotions:
@@ -315,9 +315,9 @@ class AllowedMotions:
         n, still = len(q), np.zeros((len(q), self.w.tree.nv))
         values = {block.name: np.zeros((n, block.size)) for block in self._pushes}
         values |= {"q": q, "v": still if v is None else v, **drive}
-        found = evaluate(function, *(values[block.name] for block in function.inputs))
+        result = evaluate(function, *(values[block.name] for block in function.inputs))
         shapes = [output.shape for output in function.outputs]
-        return tuple(np.broadcast_to(x, (n, *shape)) for x, shape in zip(found, shapes, strict=True))
+        return tuple(np.broadcast_to(x, (n, *shape)) for x, shape in zip(result, shapes, strict=True))
 
     @cached_property
     def _matrix(self) -> Function:

@@ -135,8 +135,8 @@ def moved_by(w: Workbench, tau: Sequence[Expr], known: Mapping[Expr, Expr] | Non
 
 def motion(w: Workbench) -> tuple[list[Expr], list[Expr]]:
     """vdot under tau and all loads and constraints, and the forces f = tau - bias."""
-    found = moved_by(w, list(w.block("tau")))
-    return found.vdot, found.f
+    solved = moved_by(w, list(w.block("tau")))
+    return solved.vdot, solved.f
 
 
 def multipliers(w: Workbench) -> dict[str, Any]:
@@ -152,10 +152,10 @@ def loop_wrenches(w: Workbench) -> dict[str, Any]:
         raise ArgumentError("there are no loops", where=w.system.mechanism.name, expected="cut joints under 'loops'")
     vdot, f = motion(w)
     lam = constraint_solver(w).multipliers(vdot, f)
-    found = {}
+    wrenches = {}
     for cut in w.constraints.cuts:
-        found[cut.name] = list(cut_wrench(cut, lam).six)
-    return found
+        wrenches[cut.name] = list(cut_wrench(cut, lam).six)
+    return wrenches
 
 
 # -- keeping it closed -------------------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ def _at(system: System, name: str, values: list[Expr]) -> Callable[[list[Expr], 
 
 def reduction(w: Workbench) -> dict[str, Any]:
     """N and n with v = N a + n. The rows of passive joints in N are J_ap (2.37)."""
-    found = _some(w)
-    return {"reduction": found.N, "drift": found.n}
+    reduced = _some(w)
+    return {"reduction": reduced.N, "drift": reduced.n}
 
 
 def reduced_mass_matrix(w: Workbench) -> dict[str, Any]:
@@ -218,20 +218,20 @@ def reduced_mass_matrix(w: Workbench) -> dict[str, Any]:
 
 def reduced_bias(w: Workbench) -> dict[str, Any]:
     """h = N' (M g + bias): the reduced inverse dynamics where adot = 0."""
-    found = _some(w)
-    return {"reduced_bias": times(transposed(found.N), w.inverse(found.g))}
+    reduced = _some(w)
+    return {"reduced_bias": times(transposed(reduced.N), w.inverse(reduced.g))}
 
 
 def reduced_forward_dynamics(w: Workbench) -> dict[str, Any]:
     """adot, and vdot of all speeds."""
-    found = _some(w)
-    f = [t - h for t, h in zip(w.block("tau"), w.inverse(found.g), strict=True)]
+    reduced = _some(w)
+    f = [t - h for t, h in zip(w.block("tau"), w.inverse(reduced.g), strict=True)]
     if normals_read(w, f):
         normals = moved_by(w, list(w.block("tau"))).normals
         assert normals is not None
         f = substitute(f, normals.pushes)
-    adot = found.solve(times(transposed(found.N), f))
-    return {"adot": adot, "vdot": [x + y for x, y in zip(times(found.N, adot), found.g, strict=True)]}
+    adot = reduced.solve(times(transposed(reduced.N), f))
+    return {"adot": adot, "vdot": [x + y for x, y in zip(times(reduced.N, adot), reduced.g, strict=True)]}
 
 
 def actuator_efforts(w: Workbench) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def actuator_efforts(w: Workbench) -> dict[str, Any]:
     return {"efforts": list(efforts_of_motion(w, _some(w)).values())}
 
 
-def efforts_of_motion(w: Workbench, found: Reduction) -> dict[int, Expr]:
+def efforts_of_motion(w: Workbench, reduced: Reduction) -> dict[int, Expr]:
     """Place in v -> effort: N_a' Gamma = N' tau, tau that of the open tree (2.35)-(2.37).
 
     With actuated coordinates as the independent ones it is Gamma_a + J_ap' Gamma_p. More actuators than freedoms share
@@ -247,28 +247,28 @@ def efforts_of_motion(w: Workbench, found: Reduction) -> dict[int, Expr]:
     """
     names = w.options.actuated
     if names is None:
-        names = tuple(actuated_coordinates(w)) or found.independent.names
+        names = tuple(actuated_coordinates(w)) or reduced.independent.names
     active = [speed_named(w, name) for name in names]
-    if len(active) < found.k:
+    if len(active) < reduced.k:
         raise ArgumentError(
-            f"{len(active)} actuated coordinates cannot hold {found.k} freedoms",
+            f"{len(active)} actuated coordinates cannot hold {reduced.k} freedoms",
             where=w.system.mechanism.name,
             got=", ".join(names) or "none",
-            expected=f"at least {found.k} coordinates, such as those of {', '.join(found.independent.names)}",
+            expected=f"at least {reduced.k} coordinates, such as those of {', '.join(reduced.independent.names)}",
         )
-    felt = times(transposed(found.N), w.inverse(list(w.block("vdot"))))
-    if sorted(active) == sorted(p for p in found.independent.places if p is not None):
-        return {k: felt[found.independent.places.index(k)] for k in active}
-    arms = transposed([found.N[k] for k in active])
-    efforts = solve(arms, felt) if len(active) == found.k else minimum_norm_solve(arms, felt)[0]
+    felt = times(transposed(reduced.N), w.inverse(list(w.block("vdot"))))
+    if sorted(active) == sorted(p for p in reduced.independent.places if p is not None):
+        return {k: felt[reduced.independent.places.index(k)] for k in active}
+    arms = transposed([reduced.N[k] for k in active])
+    efforts = solve(arms, felt) if len(active) == reduced.k else minimum_norm_solve(arms, felt)[0]
     return dict(zip(active, efforts, strict=True))
 
 
 def _some(w: Workbench) -> Reduction:
-    found = Reduction(w)
-    if not found.k:
+    reduced = Reduction(w)
+    if not reduced.k:
         raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
-    return found
+    return reduced
 
 
 def joint_forces(w: Workbench) -> dict[str, Any]:
@@ -280,12 +280,12 @@ def joint_forces(w: Workbench) -> dict[str, Any]:
     vdot = list(w.block("vdot"))
     if not w.constraints.rows:
         return _of_all_bodies(w, vdot, [])
-    found = Reduction(w)
+    reduced = Reduction(w)
     held = w.inverse(vdot)
-    if found.k:
-        for place, effort in efforts_of_motion(w, found).items():
+    if reduced.k:
+        for place, effort in efforts_of_motion(w, reduced).items():
             held[place] = held[place] - effort
-    return _of_all_bodies(w, vdot, found.multipliers(held))
+    return _of_all_bodies(w, vdot, reduced.multipliers(held))
 
 
 def forward_joint_forces(w: Workbench) -> dict[str, Any]:
@@ -297,13 +297,13 @@ def forward_joint_forces(w: Workbench) -> dict[str, Any]:
 def _of_all_bodies(w: Workbench, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> dict[str, Any]:
     g, tree = w.system.graph, w.tree
     wrenches, _ = joint_wrenches(tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)
-    found = {}
+    sums = {}
     for name, (k, offset) in tree.home.items():
         if k >= 0:
             number = tree.links[k].number
             names = [f"{stem}{axis}{number}" for stem in "EN" for axis in "123"]
-            found[name] = [g.name(x, n) for x, n in zip((offset.inv @ wrenches[k]).six, names, strict=True)]
-    return found
+            sums[name] = [g.name(x, n) for x, n in zip((offset.inv @ wrenches[k]).six, names, strict=True)]
+    return sums
 
 
 def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequence[Expr]) -> list[Expr]:

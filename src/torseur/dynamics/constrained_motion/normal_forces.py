@@ -213,8 +213,8 @@ def _roots(symbols: Sequence[Expr], lam0: Sequence[Expr], W: Matrix, added: _Add
     R = [xi + (e - lam) / size for xi, e, lam in zip(x, at_x, lam0, strict=True)]
     function, known = cut(f"normals_{k}", list(x), R)
     guess = [maximum(lam, 0.0) / size for lam in lam0]
-    found = root(function, guess, known, tolerance=TOLERANCE, oriented=True)
-    return [size * xi for xi in found], newton_matrix(function, found, known)
+    roots = root(function, guess, known, tolerance=TOLERANCE, oriented=True)
+    return [size * xi for xi in roots], newton_matrix(function, roots, known)
 
 
 def cut(name: str, unknowns: Sequence[Expr], exprs: Sequence[Expr]) -> tuple[Function, list[Expr]]:

@@ -211,12 +211,12 @@ class ComponentwiseSolver(ProjectionSolver):
         """B, in the order of the tree."""
         components, P = self.constraints.components, self.projection.P
         held = {i for _, speeds in components for i in speeds}
-        found = [_Column([i], [self._graph.one]) for i in range(len(self.M)) if i not in held]
+        columns = [_Column([i], [self._graph.one]) for i in range(len(self.M)) if i not in held]
         for (_, speeds), rank in zip(components, self._counted, strict=True):
             Z = basis([[P[i][j] for j in speeds] for i in speeds], len(speeds) - rank)
-            found += [_Column(speeds, column) for column in Z]
+            columns += [_Column(speeds, column) for column in Z]
         place = {i: k for k, i in enumerate(self._order)}
-        return sorted(found, key=lambda column: min(place[i] for i in column.speeds))
+        return sorted(columns, key=lambda column: min(place[i] for i in column.speeds))
 
     @cached_property
     def _chain(self) -> tuple[list[int], list[int]]:

@@ -71,9 +71,9 @@ def independent_speeds(w: Workbench) -> Independent:
     sampled = SampledRows(w)
     if w.options.independent is None:
         return _parsed(w, [w.system.v.names[k] for k in _chosen(w, sampled)])
-    found = _parsed(w, w.options.independent)
-    _check(w, found, sampled)
-    return found
+    speeds = _parsed(w, w.options.independent)
+    _check(w, speeds, sampled)
+    return speeds
 
 
 # -- by name or formula ------------------------------------------------------------------------------------------------
@@ -165,8 +165,8 @@ def actuated_coordinates(w: Workbench) -> list[str]:
     motors: list[Load] = [x for x in loads if isinstance(x, Motor)]
     drives: list[Load] = [x for x in loads if isinstance(x, Transmission)]
     for some in (pushes, motors, drives):
-        if found := [name for x in some if (name := getattr(x, "coordinate", None)) is not None]:
-            return list(dict.fromkeys(found))
+        if unknown := [name for x in some if (name := getattr(x, "coordinate", None)) is not None]:
+            return list(dict.fromkeys(unknown))
     return []
 
 

@@ -52,20 +52,20 @@ def constraint_solver(w: Workbench) -> ConstraintSolver:
 def _chosen(w: Workbench) -> ConstraintSolver:
     """Few rows on many speeds by the inertia of the tree, or by the freedoms of each component; along the loops where
     many are coupled and independent, with those that come and go on top; all rows at once otherwise."""
-    found: ConstraintSolver | None = None
+    solver: ConstraintSolver | None = None
     if are_few(w.constraints):
-        found = range_space(w) or (componentwise(w) if w.tree.nv > FEW_SPEEDS else None)
+        solver = range_space(w) or (componentwise(w) if w.tree.nv > FEW_SPEEDS else None)
     elif max(len(rows) for rows, _ in w.constraints.components) > MANY_ROWS:
-        found = partitioned(w) or switched_rows(w)
-    return found or w.dense_solver
+        solver = partitioned(w) or switched_rows(w)
+    return solver or w.dense_solver
 
 
 def partitioned(w: Workbench) -> PartitioningSolver | None:
     """None where rows come and go, where they repeat others, or where no speeds can be chosen."""
     if any(row.switch is not None for row in w.constraints.rows) or not _rows_are_independent(w):
         return None
-    found = PartitioningSolver(w)
-    return found if found.is_complete else None
+    solver = PartitioningSolver(w)
+    return solver if solver.is_complete else None
 
 
 def _rows_are_independent(w: Workbench) -> bool:
@@ -131,8 +131,8 @@ def switched_rows(w: Workbench) -> SwitchedRowsSolver | None:
     closed = SampledRows(w.under(c.only(range(len(c.rows)))))
     if not len(closed.states) or closed.rank < len(c.rows):
         return None
-    found = SwitchedRowsSolver(w, switched)
-    return found if found.is_complete else None
+    solver = SwitchedRowsSolver(w, switched)
+    return solver if solver.is_complete else None
 
 
 class SwitchedRowsSolver:
@@ -206,8 +206,8 @@ class SwitchedRowsSolver:
         of_S = self._pushes([dot(row, along) for row in self._carried])
         rest = [fi - dot(of_S, [A[k][j] for k in self.S]) for j, fi in enumerate(felt)]
         of_P = self._found.multipliers(rest)
-        found = dict(zip([*self.P, *self.S], [*of_P, *of_S], strict=True))
-        return self._chosen([found[k] for k in range(len(A))], self._together.multipliers(x, f))
+        by_row = dict(zip([*self.P, *self.S], [*of_P, *of_S], strict=True))
+        return self._chosen([by_row[k] for k in range(len(A))], self._together.multipliers(x, f))
 
     def closing(self, misses: Sequence[Expr]) -> list[Expr]:
         """A step x with A x = misses in the holonomic rows and zero in the others; the rows S move what is lightest."""

@@ -50,13 +50,13 @@ def rubbing_of(tree: Tree) -> list[Rubbing]:
     rough = [n for n in system.mechanism.pushing if forms[n].friction is not None]
     if not rough:
         return []
-    rows, found = Constraints(tree).tangential, []
+    rows, contacts = Constraints(tree).tangential, []
     for name in rough:
         N = system.normals[system.mechanism.pushing.index(name)]
         form = forms[name]
         mu = not_negative(system.scalar(form.friction))
-        found.append(Rubbing(name, mu, N, tuple(rows(name)), isinstance(form, Rolling)))
-    return found
+        contacts.append(Rubbing(name, mu, N, tuple(rows(name)), isinstance(form, Rolling)))
+    return contacts
 
 
 def length_of(s: Sequence[Expr]) -> Expr:

@@ -124,7 +124,7 @@ def null_space(A: Array, n: int, rank: int | None = None) -> Array:
 def redundant_rows(A: Array) -> list[int]:
     """The rows that add nothing to those before them."""
     basis: list[Array] = []
-    found = []
+    redundant = []
     least = _least(float(np.linalg.norm(A, axis=1).max(initial=0.0)))
     for k, row in enumerate(A):
         rest = np.array(row)
@@ -133,10 +133,10 @@ def redundant_rows(A: Array) -> list[int]:
                 rest -= (u @ rest) * u
         size = float(np.linalg.norm(rest))
         if size <= least:
-            found.append(k)
+            redundant.append(k)
         else:
             basis.append(rest / size)
-    return found
+    return redundant
 
 
 def dependent_columns(A: Array, first: Sequence[int] = (), keep: Sequence[int] = ()) -> list[int]:
@@ -250,11 +250,11 @@ class ClosedStates:
 
     def ranks(self, which: Sequence[bool] | None = None) -> list[Rank]:
         """Of each component, of all its rows or of some."""
-        found = []
+        ranks = []
         for rows, speeds in self.rows.components:
             part = [k for k in rows if which is None or which[k]]
-            found.append(rank_over(self.A[:, part][:, :, list(speeds)], self.noise))
-        return found
+            ranks.append(rank_over(self.A[:, part][:, :, list(speeds)], self.noise))
+        return ranks
 
     def shares(self, row: int) -> list[int]:
         """The rows that a row has its multiplier in common with: none where that multiplier is determined.
@@ -281,8 +281,8 @@ class ClosedStates:
             names: of the rows, for the warning.
         """
         position = [k in self.rows.holonomic for k in range(len(self.rows.angles))]
-        found = [*self.ranks(), *self.ranks(position)]
-        for (rows, _), rank in zip(self.rows.components, found, strict=False):
+        ranks = [*self.ranks(), *self.ranks(position)]
+        for (rows, _), rank in zip(self.rows.components, ranks, strict=False):
             if not rank.is_clear:
                 which = ", ".join(names[k] for k in rows)
                 warnings.warn(
@@ -292,9 +292,9 @@ class ClosedStates:
                     TorseurWarning,
                     stacklevel=2,
                 )
-        pairs = zip(self.rows.components, found, strict=False)
+        pairs = zip(self.rows.components, ranks, strict=False)
         weak = [WEAK * self._usual(rows, speeds, rank) for (rows, speeds), rank in pairs]
-        return np.array([*(rank.rank for rank in found), *weak], dtype=float)
+        return np.array([*(rank.rank for rank in ranks), *weak], dtype=float)
 
     def _usual(self, rows: Sequence[int], speeds: Sequence[int], rank: Rank) -> float:
         """The smallest singular value that counts beside the largest, where it is largest: away from singularities."""

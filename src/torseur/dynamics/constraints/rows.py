@@ -117,15 +117,15 @@ class Constraints:
 
     def only(self, places: Sequence[int]) -> Constraints:
         """Some of the rows, all of them there for good."""
-        found = copy(self)
+        chosen = copy(self)
         for name in ("holonomic", "h", "r", "A", "c", "b", "components"):
-            found.__dict__.pop(name, None)
+            chosen.__dict__.pop(name, None)
         new = {old: k for k, old in enumerate(places)}
-        found.rows = [replace(self.rows[k], switch=None) for k in places]
-        found.cuts = [
+        chosen.rows = [replace(self.rows[k], switch=None) for k in places]
+        chosen.cuts = [
             replace(cut, places=tuple(None if k is None else new.get(k) for k in cut.places)) for cut in self.cuts
         ]
-        return found
+        return chosen
 
     # -- the matrices --------------------------------------------------------------------------------------------------
     @cached_property

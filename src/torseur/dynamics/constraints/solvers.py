@@ -120,18 +120,18 @@ def project(
     zero, one = graph.zero, graph.one
     inverse = [[zero] * len(A) for _ in range(n)]
     P = [[one if i == j else zero for j in range(n)] for i in range(n)]
-    found = []
+    columns = []
     for (rows, speeds), rank, least in zip(components, ranks, weak, strict=True):
         scaled = len({scales[i] for i in rows}) > 1  # rows of one unit need none
         part = [[A[i][j] * scales[i] if scaled else A[i][j] for j in speeds] for i in rows]
         X, live = _inverse(part, rank, least, checked)
-        found.append(live)
+        columns.append(live)
         for a, j in enumerate(speeds):
             for c, i in enumerate(rows):
                 inverse[j][i] = X[a][c] * scales[i] if scaled else X[a][c]
             for d, k in enumerate(speeds):
                 P[j][k] = P[j][k] - dot(X[a], [row[d] for row in part])
-    return Projection(inverse, P, found, sum(found, zero))
+    return Projection(inverse, P, columns, sum(columns, zero))
 
 
 def _inverse(part: Matrix, rank: Expr, weak: Expr, checked: bool) -> tuple[Matrix, Expr]:
@@ -211,12 +211,12 @@ class ProjectionSolver:
     def _levels(self) -> list[Expr]:
         """a for each speed: the mean inertia of its component, since components may differ by many orders."""
         g, n = self._graph, len(self.M)
-        found = [g.one] * n
+        levels = [g.one] * n
         for _, speeds in self.constraints.components:
             level = sum((self.M[i][i] for i in speeds), g.zero) / float(len(speeds))
             for i in speeds:
-                found[i] = g.one if level is g.zero else level
-        return found
+                levels[i] = g.one if level is g.zero else level
+        return levels
 
     @property
     def rank(self) -> Expr:
@@ -241,8 +241,8 @@ class ProjectionSolver:
         given = zip(groups, self._position_ranks, self._weak, strict=True)
         some, ranks, weak = zip(*((group, r, w) for group, r, w in given if group[0]), strict=True)
         A, scales = ([table[k] for k in rows.holonomic] for table in (rows.A, self._scales))
-        found = project(A, some, ranks, scales, self._graph, len(self.M), weak=weak, checked=False)  # type: ignore[arg-type]
-        return found.met([misses[k] for k in rows.holonomic])
+        projected = project(A, some, ranks, scales, self._graph, len(self.M), weak=weak, checked=False)  # type: ignore[arg-type]
+        return projected.met([misses[k] for k in rows.holonomic])
 
 
 class NullSpaceSolver:

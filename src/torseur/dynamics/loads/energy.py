@@ -60,18 +60,18 @@ def kinetic_shares(tree: Tree, part: Part) -> list[Expr]:
     1/2 V_i (M V + w x MS)_i and 1/2 w_i (J w + MS x V)_i. What turns or slides steadily keeps its share.
     """
     kinematics, v = Kinematics(tree), tree.system.v.symbols
-    found: list[Expr] = []
+    shares: list[Expr] = []
     for k in sorted(part.links):
         V = kinematics.velocities[k]
         h = tree.links[k].inertia @ V
-        found += [0.5 * a * b for a, b in zip(V.six, h.six, strict=True)]
+        shares += [0.5 * a * b for a, b in zip(V.six, h.six, strict=True)]
     for rotor in tree.rotors:
         if rotor.speed in part.speeds:
             spin = rotor.ratio * v[rotor.speed]
-            found.append(0.5 * rotor.inertia * spin * spin)
+            shares.append(0.5 * rotor.inertia * spin * spin)
             if rotor.link >= 0:
-                found.append(rotor.inertia * spin * dot(rotor.axis, kinematics.velocities[rotor.link].angular))
-    return [e for e in found if e is not tree.system.graph.zero]
+                shares.append(rotor.inertia * spin * dot(rotor.axis, kinematics.velocities[rotor.link].angular))
+    return [e for e in shares if e is not tree.system.graph.zero]
 
 
 def potential_energy(tree: Tree, gravity: Vector, part: Part | None = None) -> Expr:

@@ -60,23 +60,23 @@ class BaseParameters:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """ZZR1 where something is regrouped with ZZ1, ZZ1 where not."""
-        found = []
+        names = []
         for k, group in zip(self.kept, self.groups, strict=True):
             symbol, name = self.standard[k].symbol, self.standard[k].name
-            found.append(name if len(group) == 1 else f"{symbol}R{name.removeprefix(symbol)}")
-        return tuple(found)
+            names.append(name if len(group) == 1 else f"{symbol}R{name.removeprefix(symbol)}")
+        return tuple(names)
 
     @property
     def values(self) -> list[Expr]:
         """K_B in the parameters of the description, each under its name."""
-        found = []
+        values = []
         for name, group in zip(self.names, self.groups, strict=True):
             g = self.standard[0].value.graph
             total = g.zero
             for i, factor in group.items():
                 total = total + factor * self.standard[i].value
-            found.append(g.name(total, name))
-        return found
+            values.append(g.name(total, name))
+        return values
 
     @property
     def without_effect(self) -> tuple[str, ...]:
@@ -151,16 +151,16 @@ def _items(tree: Tree, standard: Sequence[StandardParameter], k: int, arriving: 
     """What link k has to deal with: its own ten with all that arrives, or that alone on a massless link; its drives."""
     g = tree.system.graph
     own = [(i, p) for i, p in enumerate(standard) if p.link == k and p.symbol in TEN]
-    found = list(arriving)
+    items = list(arriving)
     if own:
-        found = []
+        items = []
         for row, (i, p) in enumerate(own):
             total: Combination = {i: g.one}
             for item in arriving:
                 accumulate(total, item.total, item.ten[row])
-            found.append(_Item(i, p, [g.one if n == row else g.zero for n in range(10)], {i: g.one}, total))
+            items.append(_Item(i, p, [g.one if n == row else g.zero for n in range(10)], {i: g.one}, total))
     drives = [(i, p) for i, p in enumerate(standard) if p.link == k and p.symbol in ("IA", "JM")]
-    return found + [_Item(i, p, [g.zero] * 10, {i: g.one}, {i: g.one}) for i, p in drives]
+    return items + [_Item(i, p, [g.zero] * 10, {i: g.one}, {i: g.one}) for i, p in drives]
 
 
 def accumulate(total: Combination, other: Mapping[int, Expr], factor: Expr) -> None:
@@ -198,7 +198,7 @@ class _Rules:
     def conditions(self, standard: Sequence[StandardParameter]) -> list[list[_Condition]]:
         """For every link what an inertia must satisfy to be moved to its parent."""
         drives = {i: p for i, p in enumerate(standard) if self._is_at_its_joint(p)}
-        sights, found = list[_Sight](), []
+        sights, rules = list[_Sight](), []
         for k, link in enumerate(self.tree.links):
             below = self._world() if link.parent < 0 else sights[link.parent]
             mine = {i: p for i, p in drives.items() if p.link == k}
@@ -206,8 +206,8 @@ class _Rules:
             sights.append(sight)
             far = [i for i, p in enumerate(standard) if p.link == k and p.symbol in ("IA", "JM") and i not in drives]
             none = [self.g.zero] * 10
-            found.append([*conditions, *(_Condition(none, {i: self.g.one}) for i in far)])
-        return found
+            rules.append([*conditions, *(_Condition(none, {i: self.g.one}) for i in far)])
+        return rules
 
     def _is_at_its_joint(self, p: StandardParameter) -> bool:
         """Whether a drive acts on one joint alone, as if its inertia were at it, or as a rotor on the joint's parent.

@@ -115,12 +115,12 @@ Relations = dict[int, Combination]
 def _merged(algebra: Elimination, base: BaseParameters, relations: Relations) -> BaseParameters:
     """The parameters that stay, with those given up among their groups."""
     groups = dict(zip(base.kept, (dict(group) for group in base.groups), strict=True))
-    found = {k: group for k, group in groups.items() if k not in relations}
+    merged = {k: group for k, group in groups.items() if k not in relations}
     for gone, column in relations.items():
         for k, factor in column.items():
-            accumulate(found[k], groups[gone], factor)
-    kept = sorted(found)
-    rows = algebra.without_zeros([dict(sorted(found[k].items())) for k in kept]) if kept else []
+            accumulate(merged[k], groups[gone], factor)
+    kept = sorted(merged)
+    rows = algebra.without_zeros([dict(sorted(merged[k].items())) for k in kept]) if kept else []
     return BaseParameters(base.standard, tuple(kept), tuple(rows))
 
 
@@ -138,10 +138,10 @@ def _by_rule(w: Workbench, algebra: Elimination, base: BaseParameters) -> Relati
     table = [[_column(group, row, zero) for group in base.groups] for row in rows]
     if not any(x is not zero for row in table for x in row):
         return {}
-    found = algebra.reduced(table, _least_wanted(base))
+    reduction = algebra.reduced(table, _least_wanted(base))
     return {
-        base.kept[column]: {base.kept[i]: -x for i, x in enumerate(row) if i not in found and x is not zero}
-        for column, row in found.items()
+        base.kept[column]: {base.kept[i]: -x for i, x in enumerate(row) if i not in reduction and x is not zero}
+        for column, row in reduction.items()
     }
 
 
@@ -174,10 +174,10 @@ def _with(base: BaseParameters, row: Row, end: FrameState, inertia: Inertia, sig
     if end.link < 0:
         return row
     places = [i for i, p in enumerate(base.standard) if p.link == end.link and p.symbol in TEN]
-    found = list(row)
+    longer = list(row)
     for i, x in zip(places, (end.offset @ inertia).ten(), strict=False):
-        found[i] = found[i] + sign * x
-    return found if places else None
+        longer[i] = longer[i] + sign * x
+    return longer if places else None
 
 
 # -- by numbers --------------------------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ class _ByNumbers:
         W = self._projected.stack(p)
         if len(W) < W.shape[1]:
             return None
-        found = identifiable(W, prefer=self._prefer)
-        return found.kept, found.combination
+        basis = identifiable(W, prefer=self._prefer)
+        return basis.kept, basis.combination
 
     def numbers(self) -> Relations:
         """At the values of the description."""
@@ -262,11 +262,11 @@ class _ByNumbers:
         left = values / np.prod(p[:, lengths] ** powers, axis=1)
         if np.ptp(left) > _EQUAL * np.abs(left).max() or np.abs(powers).max() > _LARGEST_POWER:
             return None
-        found = g.number(_rounded(float(left[0])))
+        formula = g.number(_rounded(float(left[0])))
         for k, power in zip(lengths, powers, strict=True):
             for _ in range(int(abs(power))):
-                found = found * self.w.system.p.symbols[k] if power > 0 else found / self.w.system.p.symbols[k]
-        return found
+                formula = formula * self.w.system.p.symbols[k] if power > 0 else formula / self.w.system.p.symbols[k]
+        return formula
 
 
 class _Projected:

@@ -40,8 +40,8 @@ class Elimination:
     def sample(self, rows: Sequence[Row]) -> NDArray[np.float64]:
         """The rows at the random values: (samples, rows, columns)."""
         inputs = [self._block] if len(self._block) else []
-        found = evaluate(Function("rows", inputs, {"rows": rows}), *([self._values] if inputs else []))[0]
-        return np.broadcast_to(found, (_SAMPLES, len(rows), len(rows[0]))).copy()
+        rows_there = evaluate(Function("rows", inputs, {"rows": rows}), *([self._values] if inputs else []))[0]
+        return np.broadcast_to(rows_there, (_SAMPLES, len(rows), len(rows[0]))).copy()
 
     def reduced(self, rows: Sequence[Row], order: Sequence[int] | None = None) -> dict[int, Row]:
         """Pivot column -> its row; pivots are sought along `order`, every pivot is one and alone in its column."""
@@ -50,18 +50,18 @@ class Elimination:
         n, table = len(rows[0]), [list(row) for row in rows]
         values = self.sample(rows)
         sizes = np.abs(values).max(axis=(0, 2))
-        left, found = [i for i in range(len(table)) if sizes[i] > 0.0], dict[int, int]()
+        left, pivots = [i for i in range(len(table)) if sizes[i] > 0.0], dict[int, int]()
         for column in range(n) if order is None else order:
             pivot = self._pivot(table, values, sizes, left, column)
             if pivot is None:
                 continue
             left.remove(pivot)
-            found[column] = pivot
+            pivots[column] = pivot
             self._clear(table, values, sizes, pivot, column)
-        if len(found) == n:
+        if len(pivots) == n:
             one, zero = self.graph.one, self.graph.zero
-            return {c: [one if c == k else zero for k in range(n)] for c in found}
-        return {column: table[i] for column, i in found.items()}
+            return {c: [one if c == k else zero for k in range(n)] for c in pivots}
+        return {column: table[i] for column, i in pivots.items()}
 
     def _pivot(
         self, table: list[Row], values: NDArray[np.float64], sizes: NDArray[np.float64], left: list[int], column: int

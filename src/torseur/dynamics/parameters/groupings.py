@@ -107,15 +107,15 @@ def _scaled(p: Polynomial, factor: float) -> Polynomial:
 
 
 def _product(p: Polynomial, q: Polynomial) -> Polynomial:
-    found: Polynomial = {}
+    product: Polynomial = {}
     for a, x in p.items():
         for b, y in q.items():
             powers = dict(a)
             for atom, n in b:
                 powers[atom] = powers.get(atom, 0) + n
             monomial = tuple(sorted((atom, n) for atom, n in powers.items() if n))
-            found[monomial] = found.get(monomial, 0.0) + x * y
-    return {m: f for m, f in found.items() if abs(f) > _SMALL}
+            product[monomial] = product.get(monomial, 0.0) + x * y
+    return {m: f for m, f in product.items() if abs(f) > _SMALL}
 
 
 def _text(p: Polynomial) -> str:

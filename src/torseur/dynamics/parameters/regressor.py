@@ -65,22 +65,22 @@ def standard_parameters(tree: Tree) -> list[StandardParameter]:
     massive = {tree.home[name][0] for name, body in system.mechanism.bodies.items() if body.inertia is not None}
     if system.mechanism.base.inertia is not None:
         massive.add(tree.home[BASE][0])
-    found = [
+    parameters = [
         StandardParameter(f"{symbol}{link.number}", symbol, k, value)
         for k, link in enumerate(tree.links)
         if k in massive
         for symbol, value in zip(TEN, link.inertia.ten(), strict=True)
     ]
-    return [*found, *_drives(tree), *_friction(tree)]
+    return [*parameters, *_drives(tree), *_friction(tree)]
 
 
 def _numbers(tree: Tree) -> dict[int, tuple[int, str]]:
     """Speed -> the first link it moves, and the number that ends the names of what acts on it."""
-    found: dict[int, tuple[int, str]] = {}
+    numbers: dict[int, tuple[int, str]] = {}
     for k, link in enumerate(tree.links):
         for i, place in enumerate(link.places, 1):
-            found.setdefault(place, (k, link.number if len(link.places) == 1 else f"{link.number}_{i}"))
-    return found
+            numbers.setdefault(place, (k, link.number if len(link.places) == 1 else f"{link.number}_{i}"))
+    return numbers
 
 
 def _drives(tree: Tree) -> list[StandardParameter]:
@@ -92,16 +92,16 @@ def _drives(tree: Tree) -> list[StandardParameter]:
             seen[rotor.speed] = known + rotor.ratio * rotor.ratio * rotor.inertia
         else:
             carried.setdefault(rotor.speed, []).append(rotor)
-    numbers, found = _numbers(tree), []
+    numbers, drives = _numbers(tree), []
     for speed in sorted(seen):
         k, number = numbers[speed]
-        found.append(StandardParameter(f"IA{number}", "IA", k, seen[speed], speed))
+        drives.append(StandardParameter(f"IA{number}", "IA", k, seen[speed], speed))
     for speed in sorted(carried):
         k, number = numbers[speed]
         for i, rotor in enumerate(carried[speed]):
             name = f"JM{number}" + "b" * i
-            found.append(StandardParameter(name, "JM", k, rotor.inertia, speed, rotor))
-    return found
+            drives.append(StandardParameter(name, "JM", k, rotor.inertia, speed, rotor))
+    return drives
 
 
 _VISCOUS = ("damping", "motor_damping", "joint_damping")
@@ -115,8 +115,8 @@ def _is_there(value: Scalar) -> bool:
 
 def _fields(load: Load, names: Sequence[str]) -> dict[str, Scalar]:
     """Those of some fields that a load has and that are not zero."""
-    found = {name: getattr(load, name) for name in names if name in type(load).model_fields}
-    return {name: value for name, value in found.items() if _is_there(value)}
+    fields = {name: getattr(load, name) for name in names if name in type(load).model_fields}
+    return {name: value for name, value in fields.items() if _is_there(value)}
 
 
 def _is_dry(tree: Tree, load: Load) -> bool:
@@ -144,12 +144,12 @@ def _friction(tree: Tree) -> list[StandardParameter]:
         for table, value in zip((viscous, dry), _coefficients(tree, load), strict=True):
             if value is not None:
                 table[speed] = table[speed] + value if speed in table else value
-    numbers, found = _numbers(tree), []
+    numbers, friction = _numbers(tree), []
     for symbol, table in (("FV", viscous), ("FS", dry)):
         for speed in sorted(table):
             k, number = numbers[speed]
-            found.append(StandardParameter(f"{symbol}{number}", symbol, k, table[speed], speed))
-    return found
+            friction.append(StandardParameter(f"{symbol}{number}", symbol, k, table[speed], speed))
+    return friction
 
 
 def _coefficients(tree: Tree, load: Load) -> tuple[Expr | None, Expr | None]:
@@ -167,12 +167,12 @@ def _coefficients(tree: Tree, load: Load) -> tuple[Expr | None, Expr | None]:
 
 def _without_friction(tree: Tree) -> Mapping[str, Load]:
     """The loads, those parts left out that are in K."""
-    found: dict[str, Load] = {}
+    loads: dict[str, Load] = {}
     for name, load in tree.system.mechanism.loads.items():
         names = (*_VISCOUS, *_DRY) if _is_dry(tree, load) else _VISCOUS
         is_in_K = _on_speed(tree, load) is not None
-        found[name] = load.model_copy(update=dict.fromkeys(_fields(load, names), 0.0)) if is_in_K else load
-    return found
+        loads[name] = load.model_copy(update=dict.fromkeys(_fields(load, names), 0.0)) if is_in_K else load
+    return loads
 
 
 def given_forces(tree: Tree) -> list[Expr]:
@@ -231,11 +231,11 @@ def _column(
 
 def _reach(tree: Tree) -> list[Reach]:
     """For every link its Jacobian, column by column: what moves its parent, and its own joint."""
-    found: list[Reach] = []
+    reach: list[Reach] = []
     for link in tree.links:
-        below = found[link.parent] if link.parent >= 0 else []
-        found.append([*((place, link.pose.inv @ V) for place, V in below), *link.columns])
-    return found
+        below = reach[link.parent] if link.parent >= 0 else []
+        reach.append([*((place, link.pose.inv @ V) for place, V in below), *link.columns])
+    return reach
 
 
 def _projected(reach: Reach, wrench: Wrench) -> list[tuple[int, Expr]]:

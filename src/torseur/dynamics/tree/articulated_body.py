@@ -68,10 +68,10 @@ def _outward(tree: Tree, U: Sequence[Wrench], u: Sequence[Expr]) -> list[Expr]:
 
 def _drive_inertias(tree: Tree) -> dict[int, Expr]:
     """By speed, of drives that have some."""
-    found: dict[int, Expr] = {}
+    total: dict[int, Expr] = {}
     for rotor in tree.rotors:
-        found[rotor.speed] = found.get(rotor.speed, tree.system.graph.zero) + rotor.ratio * rotor.ratio * rotor.inertia
-    return found
+        total[rotor.speed] = total.get(rotor.speed, tree.system.graph.zero) + rotor.ratio * rotor.ratio * rotor.inertia
+    return total
 
 
 def _axis(S: Motion) -> int | None:

@@ -48,36 +48,36 @@ def coordinates_of(system: System, owner: str) -> list[Expr]:
 
 def joints(system: System) -> list[tuple[JointKind, list[Expr], list[Expr]]]:
     """Kind, coordinates and speeds of the base and of every joint, in order. A carrier is six plain joints."""
-    mechanism, found, first = system.mechanism, [], 0
+    mechanism, triples, first = system.mechanism, [], 0
     kinds = [(BASE, mechanism.base.joint_kind), *((n, b.joint.algebra) for n, b in mechanism.bodies.items())]
     if mechanism.base.kind is BaseKind.CARRIER:
         plain, q = KINDS["revolute"], coordinates_of(system, BASE)
-        found = [(plain, [x], [v]) for x, v in zip(q, system.v.symbols[:6], strict=True)]
+        triples = [(plain, [x], [v]) for x, v in zip(q, system.v.symbols[:6], strict=True)]
         kinds, first = kinds[1:], 6
     for owner, kind in kinds:
         v = list(system.v.symbols[first : first + kind.nv])
-        found.append((kind, coordinates_of(system, owner), v))
+        triples.append((kind, coordinates_of(system, owner), v))
         first += kind.nv
-    return found
+    return triples
 
 
 def rates(system: System) -> list[Expr]:
     """dq/dt in the order of q; the coordinates that no joint owns come last, their rates are their speeds."""
-    found: list[Expr] = []
+    rates_of_q: list[Expr] = []
     for kind, q, v in joints(system):
-        found += kind.rates(system.graph, q, v)
+        rates_of_q += kind.rates(system.graph, q, v)
     free = len(system.mechanism.coordinates)
-    return [*found, *system.v.symbols[len(system.v) - free :]] if free else found
+    return [*rates_of_q, *system.v.symbols[len(system.v) - free :]] if free else rates_of_q
 
 
 def displaced(system: System, q: Sequence[Expr], d: Sequence[Expr]) -> list[Expr]:
     """Coordinates after a small motion d (nv) along the speeds; quaternions stay unit."""
-    found: list[Expr] = []
+    q_moved: list[Expr] = []
     moved = 0
     for kind, own, _ in joints(system):
-        found += kind.displaced(system.graph, q[len(found) : len(found) + len(own)], d[moved : moved + kind.nv])
+        q_moved += kind.displaced(system.graph, q[len(q_moved) : len(q_moved) + len(own)], d[moved : moved + kind.nv])
         moved += kind.nv
-    return [*found, *(x + r for x, r in zip(q[len(found) :], d[moved:], strict=True))]
+    return [*q_moved, *(x + r for x, r in zip(q[len(q_moved) :], d[moved:], strict=True))]
 
 
 def joint_pose(system: System, body: str) -> Pose:

@@ -56,10 +56,10 @@ class Kinematics:
     @cached_property
     def poses(self) -> list[Pose]:
         """Of the links in the world."""
-        found: list[Pose] = []
+        poses: list[Pose] = []
         for link in self.tree.links:
-            found.append(link.pose if link.parent < 0 else found[link.parent] @ link.pose)
-        return found
+            poses.append(link.pose if link.parent < 0 else poses[link.parent] @ link.pose)
+        return poses
 
     @cached_property
     def velocities(self) -> list[Motion]:

@@ -81,11 +81,11 @@ def motions(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> Iterator[LinkM
     """
     g = tree.system.graph
     world = LinkMotion(Vector.zero(g), Vector.zero(g), -gravity, Matrix.zero(g))
-    found: list[LinkMotion] = []
+    links: list[LinkMotion] = []
     for link in tree.links:
-        before = world if link.parent < 0 else found[link.parent]
-        found.append(_next(g, link, before, link.acceleration(vdot)))
-        yield found[-1]
+        before = world if link.parent < 0 else links[link.parent]
+        links.append(_next(g, link, before, link.acceleration(vdot)))
+        yield links[-1]
 
 
 def _next(g: Graph, link: Link, before: LinkMotion, rate: Motion) -> LinkMotion:

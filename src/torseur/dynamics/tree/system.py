@@ -90,10 +90,10 @@ class System:
     @cached_property
     def owned(self) -> dict[str, list[Expr]]:
         """Body (or base) -> its coordinates."""
-        found: dict[str, list[Expr]] = {}
+        owned: dict[str, list[Expr]] = {}
         for x, variable in zip(self.q, self.mechanism.q, strict=True):
-            found.setdefault(variable.owner, []).append(x)
-        return found
+            owned.setdefault(variable.owner, []).append(x)
+        return owned
 
     def _derive_parameters(self, known: Mapping[str, float]) -> None:
         """Formulas of parameters and quantities, in whatever order makes each ready before it is used."""
@@ -215,9 +215,9 @@ class System:
     @cached_property
     def numbers(self) -> dict[str, str]:
         """The bodies' numbers: what their names end with (body7) if all do and differ, or their places in the file."""
-        found = {name: re.search(r"\d*$", name) for name in self.mechanism.bodies}
-        ends = {name: end[0] for name, end in found.items() if end is not None and end[0]}
-        if len(ends) == len(found) == len(set(ends.values())) and "0" not in ends.values():
+        digits = {name: re.search(r"\d*$", name) for name in self.mechanism.bodies}
+        ends = {name: end[0] for name, end in digits.items() if end is not None and end[0]}
+        if len(ends) == len(digits) == len(set(ends.values())) and "0" not in ends.values():
             return ends
         return {name: str(k) for k, name in enumerate(self.mechanism.bodies, 1)}
 
@@ -226,15 +226,15 @@ class System:
         """The bodies, parents before children, otherwise in file order."""
         placed = {"world", "base"}
         waiting = list(self.mechanism.bodies)
-        found: list[str] = []
+        order: list[str] = []
         while waiting:
             ready = [name for name in waiting if self.mechanism.bodies[name].parent in placed]
             if not ready:
                 raise ModelError("bodies without a way to the base", where=("bodies",), got=", ".join(waiting))
-            found += ready
+            order += ready
             placed |= set(ready)
             waiting = [name for name in waiting if name not in placed]
-        return tuple(found)
+        return tuple(order)
 
 
 def _block(graph: Graph, name: str, names: list[str], role: Role) -> Block:

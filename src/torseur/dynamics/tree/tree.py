@@ -118,13 +118,13 @@ class Link:
         mine = [vdot[k] for k in self.places]
         if self.gearing is None:
             return mine
-        found = []
+        rates = []
         for row, c in zip(self.gearing.W, self.gearing.c, strict=True):
             total = self.graph.zero
             for factor, rate in zip(row, mine, strict=True):
                 total = total + factor * rate
-            found.append(total + c)
-        return found
+            rates.append(total + c)
+        return rates
 
     def _combined(self, speeds: Sequence[Expr]) -> Motion:
         total = Motion.zero(self.graph)
@@ -209,16 +209,16 @@ class Tree:
     @property
     def parents(self) -> list[int]:
         """For each speed, the one next below it on its branch; -1 at the root. One chain where speeds are shared."""
-        found = [-1] * self.nv
+        parents = [-1] * self.nv
         if self.shares_speeds:
             for below, place in pairwise(self.order):
-                found[place] = below
-            return found
+                parents[place] = below
+            return parents
         for link in self.links:
             below = self._last_place(link.parent)
             for place in link.places:
-                found[place], below = below, place
-        return found
+                parents[place], below = below, place
+        return parents
 
     def _last_place(self, link: int) -> int:
         """The speed nearest to the tip that moves a link; -1 if none does."""

@@ -33,8 +33,8 @@ class Listing:
 
     def indices(self, stem: str) -> list[int]:
         """The indices a name is given values for."""
-        found = (re.fullmatch(rf"{stem}\[([0-9]+)\]", name) for name in self.values)
-        return sorted(int(match[1]) for match in found if match is not None)
+        matches = (re.fullmatch(rf"{stem}\[([0-9]+)\]", name) for name in self.values)
+        return sorted(int(match[1]) for match in matches if match is not None)
 
 
 def parse(source: Source) -> Listing:

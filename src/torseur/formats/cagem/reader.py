@@ -87,12 +87,12 @@ class Poses:
         listing = self.scope.listing
         name = factor[0].text if factor else ""
         if len(factor) == 1 and name in listing.values and name not in inside and len(inside) < 50:
-            found = []
+            calls = []
             for part in _factors(listing.values[name].tokens):
-                found += self._calls(part, value, path, (*inside, name))
-                if len(found) > _MOST_STEPS:
+                calls += self._calls(part, value, path, (*inside, name))
+                if len(calls) > _MOST_STEPS:
                     break
-            return found
+            return calls
         if name in _ARGUMENTS and _is_wrapped(factor[1:]):
             arguments = tuple(Value(part, part[0].place) for part in _split(factor[2:-1], ",") if part)
             if len(arguments) == _ARGUMENTS[name]:
@@ -135,13 +135,13 @@ class Poses:
 
 def _factors(tokens: tuple[Token, ...], depth: int = 0) -> list[tuple[Token, ...]]:
     """The factors of a product, without parentheses round some of them."""
-    found = []
+    factors = []
     for part in _split(tokens, "*"):
         if depth < DEEPEST and _is_wrapped(part):
-            found += _factors(part[1:-1], depth + 1)
+            factors += _factors(part[1:-1], depth + 1)
         else:
-            found.append(part)
-    return found
+            factors.append(part)
+    return factors
 
 
 def _is_wrapped(tokens: tuple[Token, ...]) -> bool:
@@ -274,22 +274,22 @@ def _assemble(listing: Listing, name: str, bodies: int, dof: int) -> tuple[Mecha
 
 def _efforts(scope: Scope, coordinates: dict[str, Coordinate]) -> dict[str, str]:
     """Coordinate -> the input that acts on it: EasyDyn takes applied efforts from C++ beside the listing."""
-    found = {name: legal_name(f"f{name[1:]}", scope.is_taken) for name in coordinates}
-    if found:
-        names = ", ".join(found.values())
+    efforts = {name: legal_name(f"f{name[1:]}", scope.is_taken) for name in coordinates}
+    if efforts:
+        names = ", ".join(efforts.values())
         scope.notes.append(f"FORCES: the efforts on the coordinates are the inputs {names}; a study drives them")
-    return found
+    return efforts
 
 
 def _settings(listing: Listing, scope: Scope) -> Settings:
-    found: Settings = {}
+    settings: Settings = {}
     for key in _SETTINGS:
         value = listing.values.get(key)
         if value is None:
             continue
         is_text = len(value.tokens) == 1 and value.tokens[0].kind is Kind.STRING
         if is_text and key == "title":
-            found[key] = value.tokens[0].text[1:-1][:500]
+            settings[key] = value.tokens[0].text[1:-1][:500]
             continue
         number, got = None if is_text else _number(scope, value, key), str(value)[:60]
         if number is None:
@@ -297,12 +297,12 @@ def _settings(listing: Listing, scope: Scope) -> Settings:
         elif key in _TIMES and not number > 0.0:
             listing.source.fault(f"'{key}' is not a time", value.place, key, expected="more than 0 s", got=got)
         else:
-            found[key] = number
+            settings[key] = number
     for key in listing.values:
         if key not in (*_SETTINGS, *_COUNTS) and (near := difflib.get_close_matches(key, _SETTINGS, 1, 0.8)):
             text = f"'{key}' is taken as a constant of the model: did you mean the setting {near[0]}?"
             warnings.warn(text, TorseurWarning, stacklevel=2)
-    return found
+    return settings
 
 
 def _number(scope: Scope, value: Value, key: str) -> float | None:

@@ -82,16 +82,16 @@ def parse(source: Source) -> Entries:
     """The entries of a file; what is wrong with its form is remembered as faults."""
     names = [match[1].strip() for match in re.finditer(r"Robotname\s*=\s*'([^'\n]*)'", source.text)]
     tokens = tokenize(_without_comments(source))
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for key, value in _statements(source, tokens):
         entry = _entry(source, key, value)
         if entry is None:
             continue
-        if entry.key in found:
-            first = source.at(found[entry.key].place)
+        if entry.key in entries:
+            first = source.at(entries[entry.key].place)
             source.fault(f"'{key.text}' is given twice", key.place, expected="one", got=f"another at {first}")
-        found.setdefault(entry.key, entry)
-    return Entries(source, found, names[0][:200] if names and names[0] else None)
+        entries.setdefault(entry.key, entry)
+    return Entries(source, entries, names[0][:200] if names and names[0] else None)
 
 
 def _without_comments(source: Source) -> str:
@@ -355,10 +355,10 @@ def _fault_of_header(par: ParFile, wrong: dict[tuple[int, str], list[str]]) -> N
 def _check_structure(par: ParFile, structure: int | None) -> None:
     """Whether the header's type is what the frames say; the frames win."""
     chain = all(par.value("ant", j).whole == j - 1 for j in range(1, par.frames + 1))
-    found = 2 if par.loops else 0 if chain else 1
-    fits = structure is None or structure == found or (structure == 1 and found == 0)
+    expected = 2 if par.loops else 0 if chain else 1
+    fits = structure is None or structure == expected or (structure == 1 and expected == 0)
     if not fits:
-        says, is_ = _STRUCTURES[structure or 0], _STRUCTURES[found]
+        says, is_ = _STRUCTURES[structure or 0], _STRUCTURES[expected]
         par.notes.append(f"the header says Type {says}, the frames say {is_}; the frames are followed")
 
 

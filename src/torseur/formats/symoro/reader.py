@@ -236,7 +236,7 @@ def _read_gravity(par: ParFile, symbols: Symbols, base: Base, place: Place) -> T
 def _loads(par: ParFile, rows: dict[int, Row], symbols: Symbols) -> dict[str, Load]:
     """The loads by name, numbered as their frames: friction, spring, drive, effort, wrench."""
     _name_speeds(par, rows, symbols)
-    found: dict[str, Load] = {}
+    loads: dict[str, Load] = {}
     moving = [(row, row.coordinate) for row in rows.values() if row.coordinate is not None and row.role is Role.BODY]
     for row in rows.values():
         if row.number > par.links:
@@ -244,12 +244,12 @@ def _loads(par: ParFile, rows: dict[int, Row], symbols: Symbols) -> dict[str, Lo
         elif row.coordinate is None:
             _note_idle(par, row)
     for row, coordinate in moving:
-        found |= _at_joint(par, row, coordinate, symbols)
+        loads |= _at_joint(par, row, coordinate, symbols)
     for row, coordinate in moving:
-        found |= _effort(par, row, coordinate, symbols)
+        loads |= _effort(par, row, coordinate, symbols)
     for j in range(0 if par.has_link_0 else 1, par.links + 1):
-        found |= _wrench(par, j, rows[j].name if j else BASE, symbols)
-    return found
+        loads |= _wrench(par, j, rows[j].name if j else BASE, symbols)
+    return loads
 
 
 def _name_speeds(par: ParFile, rows: dict[int, Row], symbols: Symbols) -> None:
@@ -266,7 +266,7 @@ def _name_speeds(par: ParFile, rows: dict[int, Row], symbols: Symbols) -> None:
 
 def _at_joint(par: ParFile, row: Row, coordinate: str, symbols: Symbols) -> dict[str, Load]:
     """Friction, elasticity and the inertia of the drive."""
-    j, found = row.number, dict[str, Load]()
+    j, loads = row.number, dict[str, Load]()
     read = {key: _of_joint(par, row, key, symbols) for key in _DRIVE}
     is_flexible = bool(par.entries.values("eta")) and par.whole("eta", j, range(2)) == 1
     stiffness: Scalar = _of_joint(par, row, "k", symbols) if is_flexible else 0.0
@@ -274,10 +274,10 @@ def _at_joint(par: ParFile, row: Row, coordinate: str, symbols: Symbols) -> dict
         par.notes.append(f"k[{j}] has no effect: eta[{j}] says that the joint is rigid")
     if any(x != 0.0 for x in (stiffness, read["FV"], read["FS"])):
         spring = SpringDamper(coordinate=coordinate, stiffness=stiffness, damping=read["FV"], friction=read["FS"])
-        found[f"spring{j}" if is_flexible else f"friction{j}"] = spring
+        loads[f"spring{j}" if is_flexible else f"friction{j}"] = spring
     if read["IA"] != 0.0:
-        found[f"drive{j}"] = Transmission(coordinate=coordinate, inertia=read["IA"])
-    return found
+        loads[f"drive{j}"] = Transmission(coordinate=coordinate, inertia=read["IA"])
+    return loads
 
 
 def _of_joint(par: ParFile, row: Row, key: str, symbols: Symbols) -> Scalar:

@@ -88,15 +88,15 @@ def _coordinate(par: ParFile, j: int, sigma: int, place: dict[str, Value]) -> st
         return None
     key = ("theta", "r")[sigma]
     value, path = place[key], f"{key}[{j}]"
-    found = [name for name in value.names if COORDINATE.fullmatch(name)]
-    own = [name for name in found if (match := COORDINATE.fullmatch(name)) and int(match[1]) == j]
-    if not found:
+    symbols = [name for name in value.names if COORDINATE.fullmatch(name)]
+    own = [name for name in symbols if (match := COORDINATE.fullmatch(name)) and int(match[1]) == j]
+    if not symbols:
         return f"q{j}"
-    if len(found) > 1 and len(own) != 1:
+    if len(symbols) > 1 and len(own) != 1:
         remedy = f"call it t{j}, th{j}, q{j} or r{j}, and the others differently"
-        par.source.fault("which of these is the coordinate?", value.place, path, got=", ".join(found), remedy=remedy)
+        par.source.fault("which of these is the coordinate?", value.place, path, got=", ".join(symbols), remedy=remedy)
         return None
-    name = found[0] if len(found) == 1 else own[0]
+    name = symbols[0] if len(symbols) == 1 else own[0]
     rest = value.without(name)
     if rest is None:
         par.source.fault(

@@ -77,14 +77,14 @@ def _row(place: Place, numbers: Numbers) -> Place:
 
 def _from_steps(place: Place) -> Mdh | None:
     """The steps that a place consists of, each in the first slot of a row that is left."""
-    found: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar] = {}
     slots = iter(_ORDER)
     for kind, amount in _steps(place):
         field = next((field for name, field in slots if name == kind), None)
         if field is None or amount is None:
             return None
-        found[field] = amount
-    return Mdh(**found)
+        parameters[field] = amount
+    return Mdh(**parameters)
 
 
 def _steps(place: Place) -> Iterator[tuple[str, Scalar | None]]:
@@ -198,19 +198,19 @@ def _inertia(inertia: Inertia, own: Pose, numbers: Numbers) -> StandardInertia:
 
 
 def _frames_used(tables: Iterable[Mapping[str, Record]]) -> set[str]:
-    found = (name for table in tables for record in table.values() for name in walk(record))
-    return {name.name for name in found if isinstance(name, FoundName) and name.thing is Thing.FRAME}
+    uses = (name for table in tables for record in table.values() for name in walk(record))
+    return {name.name for name in uses if isinstance(name, FoundName) and name.thing is Thing.FRAME}
 
 
 def _renamed(record: R, names: Mapping[str, str]) -> R:
     """A load or loop with other names of frames."""
     changes: dict[str, Any] = {}
-    for found in walk(record):
-        if isinstance(found, FoundName) and found.thing is Thing.FRAME and found.name in names:
-            field = str(found.path[0])
+    for use in walk(record):
+        if isinstance(use, FoundName) and use.thing is Thing.FRAME and use.name in names:
+            field = str(use.path[0])
             old = changes.get(field, getattr(record, field))
-            new = names[found.name]
-            changes[field] = new if isinstance(old, str) else tuple(new if x == found.name else x for x in old)
+            new = names[use.name]
+            changes[field] = new if isinstance(old, str) else tuple(new if x == use.name else x for x in old)
     return record.model_copy(update=changes) if changes else record
 
 

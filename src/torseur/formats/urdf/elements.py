@@ -158,21 +158,21 @@ def _new_name(element: Element, known: Mapping[str, UrdfLink | UrdfJoint], repor
 
 
 def _say_what_is_ignored(root: Element, report: Report) -> None:
-    found: dict[str, int] = {}
+    ignored: dict[str, int] = {}
     for element in [root, *root.all("link"), *root.all("joint")]:
         for child in element.children:
             if child.tag in OTHERS or child.tag in ("collision", "calibration", "safety_controller"):
-                found[child.tag] = found.get(child.tag, 0) + 1
-    if found:
-        report.note("not part of the mechanism, left out: " + ", ".join(f"<{tag}> ({n})" for tag, n in found.items()))
+                ignored[child.tag] = ignored.get(child.tag, 0) + 1
+    if ignored:
+        report.note("not part of the mechanism, left out: " + ", ".join(f"<{tag}> ({n})" for tag, n in ignored.items()))
 
 
 def _leaf(parent: Element, path: str, tag: str, report: Report) -> Element | None:
     """The only child of a name that holds attributes alone."""
-    found = report.one(parent, path, tag)
-    if found is not None:
-        report.allowed(found, path, {"elements": "", "attributes": LEAVES[tag]})
-    return found
+    child = report.one(parent, path, tag)
+    if child is not None:
+        report.allowed(child, path, {"elements": "", "attributes": LEAVES[tag]})
+    return child
 
 
 # -- links -------------------------------------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ def _inertial(element: Element, path: str, report: Report) -> Inertial | None:
     report.allowed(element, path, INERTIAL)
     origin = read_origin(element, path, report)
     mass, inertia = _leaf(element, path, "mass", report), _leaf(element, path, "inertia", report)
-    for tag, found in (("mass", mass), ("inertia", inertia)):
-        if found is None:
+    for tag, child in (("mass", mass), ("inertia", inertia)):
+        if child is None:
             report.fault(element, path, f"<inertial> without <{tag}>", remedy="give it, or remove <inertial>")
     if mass is None or inertia is None:
         return None
@@ -240,23 +240,23 @@ def _type(element: Element, path: str, report: Report) -> JointType | None:
 
 
 def _end(element: Element, path: str, tag: str, report: Report) -> str | None:
-    found = _leaf(element, path, tag, report)
-    if found is None:
+    child = _leaf(element, path, tag, report)
+    if child is None:
         report.fault(element, path, f"the joint has no <{tag}>", remedy=f'add <{tag} link="..."/>')
         return None
-    return report.text(found, path, "link")
+    return report.text(child, path, "link")
 
 
 def _axis(element: Element, path: str, kind: JointType | None, report: Report) -> Triple:
-    found = _leaf(element, path, "axis", report)
-    if found is None:
+    child = _leaf(element, path, "axis", report)
+    if child is None:
         return (1.0, 0.0, 0.0)  # what URDF says
-    axis = report.triple(found, path, "xyz", (1.0, 0.0, 0.0))
+    axis = report.triple(child, path, "xyz", (1.0, 0.0, 0.0))
     if kind is None or not kind.has_axis:
         return axis
     size = math.hypot(*axis)
     if size < 1e-6:
-        report.fault(found, path, "an axis without direction", got=shown(found.attributes.get("xyz")))
+        report.fault(child, path, "an axis without direction", got=shown(child.attributes.get("xyz")))
         return axis
     x, y, z = (part / size for part in axis)
     straight = (float(round(x)), float(round(y)), float(round(z)))
@@ -268,17 +268,17 @@ def _axis(element: Element, path: str, kind: JointType | None, report: Report) -
 
 
 def _limit(element: Element, path: str, kind: JointType | None, report: Report) -> Limit:
-    found = _leaf(element, path, "limit", report)
-    if found is None:
+    child = _leaf(element, path, "limit", report)
+    if child is None:
         if kind in (JointType.REVOLUTE, JointType.PRISMATIC):
             report.group("joints without <limit>, taken as unlimited", path)
         return Limit()
     lower, upper, velocity, effort = (
-        report.number(found, path, name) for name in ("lower", "upper", "velocity", "effort")
+        report.number(child, path, name) for name in ("lower", "upper", "velocity", "effort")
     )
     for name, value in (("velocity", velocity), ("effort", effort)):
         if value is not None and value < 0.0:
-            report.fault(found, path, f"'{name}' of <limit> is negative", expected="a magnitude", got=f"{value!r}")
+            report.fault(child, path, f"'{name}' of <limit> is negative", expected="a magnitude", got=f"{value!r}")
         elif value == 0.0:
             report.group("limits of velocity or effort that are 0, kept as they are", f"{path} {name}")
     if kind is None or not kind.is_scalar:
@@ -289,7 +289,7 @@ def _limit(element: Element, path: str, kind: JointType | None, report: Report) 
         if lower is not None or upper is not None:
             report.group("stops of continuous joints, left out", path)
         return Limit(None, None, velocity, effort)
-    return Limit(*_stops(found, path, lower, upper, report), velocity, effort)
+    return Limit(*_stops(child, path, lower, upper, report), velocity, effort)
 
 
 def _stops(
@@ -308,13 +308,13 @@ def _stops(
 
 
 def _losses(element: Element, path: str, kind: JointType | None, report: Report) -> tuple[float, float]:
-    found = _leaf(element, path, "dynamics", report)
-    if found is None:
+    child = _leaf(element, path, "dynamics", report)
+    if child is None:
         return 0.0, 0.0
-    damping, friction = (report.number(found, path, name, 0.0) or 0.0 for name in ("damping", "friction"))
+    damping, friction = (report.number(child, path, name, 0.0) or 0.0 for name in ("damping", "friction"))
     for name, value in (("damping", damping), ("friction", friction)):
         if value < 0.0:
-            report.fault(found, path, f"'{name}' of <dynamics> is negative", got=f"{value!r}")
+            report.fault(child, path, f"'{name}' of <dynamics> is negative", got=f"{value!r}")
     if kind is not None and not kind.is_scalar:
         if damping or friction:
             report.group("<dynamics> of joints without one coordinate, left out", path)
@@ -323,14 +323,14 @@ def _losses(element: Element, path: str, kind: JointType | None, report: Report)
 
 
 def _mimic(element: Element, path: str, kind: JointType | None, report: Report) -> Mimic | None:
-    found = _leaf(element, path, "mimic", report)
-    if found is None:
+    child = _leaf(element, path, "mimic", report)
+    if child is None:
         return None
-    other = report.text(found, path, "joint")
-    multiplier, offset = report.number(found, path, "multiplier", 1.0), report.number(found, path, "offset", 0.0)
+    other = report.text(child, path, "joint")
+    multiplier, offset = report.number(child, path, "multiplier", 1.0), report.number(child, path, "offset", 0.0)
     if kind is not None and not kind.is_scalar:
         report.fault(
-            found, path, f"a {kind.value} joint cannot follow another", expected="revolute, continuous or prismatic"
+            child, path, f"a {kind.value} joint cannot follow another", expected="revolute, continuous or prismatic"
         )
         return None
     return None if other is None or multiplier is None or offset is None else Mimic(other, multiplier, offset)

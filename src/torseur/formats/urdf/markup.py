@@ -182,16 +182,16 @@ class Report:
         text = element.attributes.get(attribute)
         if text is None:
             return default
-        found = self.numbers(element, path, attribute, text, 1)
-        return found[0] if found else None
+        numbers = self.numbers(element, path, attribute, text, 1)
+        return numbers[0] if numbers else None
 
     def triple(
         self, element: Element, path: str, attribute: str, default: tuple[float, float, float]
     ) -> tuple[float, float, float]:
         """Three numbers."""
         text = element.attributes.get(attribute)
-        found = None if text is None else self.numbers(element, path, attribute, text, 3)
-        return (found[0], found[1], found[2]) if found else default
+        numbers = None if text is None else self.numbers(element, path, attribute, text, 3)
+        return (numbers[0], numbers[1], numbers[2]) if numbers else default
 
     def numbers(self, element: Element, path: str, attribute: str, text: str, count: int) -> list[float] | None:
         words = text.split()
@@ -234,10 +234,10 @@ class Report:
     # -- structure -----------------------------------------------------------------------------------------------------
     def one(self, element: Element, path: str, tag: str) -> Element | None:
         """The only child of a name; a second one is a fault."""
-        found = list(element.all(tag))
-        for other in found[1:]:
+        children = list(element.all(tag))
+        for other in children[1:]:
             self.fault(other, path, f"a second <{tag}>", expected="one at most")
-        return found[0] if found else None
+        return children[0] if children else None
 
     def allowed(self, element: Element, path: str, known: Mapping[str, str]) -> None:
         """Note children and attributes that mean nothing here: they may be misspelt."""

@@ -149,29 +149,29 @@ class _Assembly:
         )
 
     def _couplings(self) -> dict[str, Constraint]:
-        names, found = Names(), {}
+        names, couplings = Names(), {}
         for joint in self.robot.joints.values():
             if joint.mimic is not None:
                 (own,), (other,) = self.coordinate_names[joint.name], self.coordinate_names[joint.mimic.joint]
                 coupling = Coupling(coordinate=own, equals=_mimic_formula(joint.mimic, other))
-                found[names.give(f"mimic_{own}")] = Constraint(coupling=coupling)
-        return found
+                couplings[names.give(f"mimic_{own}")] = Constraint(coupling=coupling)
+        return couplings
 
     def _losses(self) -> dict[str, SpringDamper]:
-        names, found = Names(), {}
+        names, losses = Names(), {}
         for joint in self.robot.joints.values():
             if joint.damping or joint.friction:
                 (own,) = self.coordinate_names[joint.name]
                 load = SpringDamper(coordinate=own, damping=joint.damping, friction=joint.friction)
-                found[names.give(f"losses_{own}")] = load
-        return found
+                losses[names.give(f"losses_{own}")] = load
+        return losses
 
     def _efforts(self) -> dict[str, Effort]:
         """What drives the joints that have an effort and follow no other."""
-        names, found = Names(), {}
+        names, efforts = Names(), {}
         for own, name in self.effort_names.items():
-            found[names.give(f"effort_{own}")] = Effort(coordinate=own, value=Formula(name))
-        return found
+            efforts[names.give(f"effort_{own}")] = Effort(coordinate=own, value=Formula(name))
+        return efforts
 
     @cached_property
     def effort_names(self) -> dict[str, str]:
@@ -246,7 +246,7 @@ def _macro(element: Element) -> Element | None:
     if element.tag.startswith("xacro:") or any(MACRO.search(value) for value in element.attributes.values()):
         return element
     inside = (_macro(child) for child in element.children if child.tag not in OTHERS)
-    return next((found for found in inside if found is not None), None)
+    return next((macro for macro in inside if macro is not None), None)
 
 
 def _root_of(robot: Robot, report: Report) -> str | None:

@@ -45,14 +45,14 @@ def place_of(origin: Origin) -> Place:
 
 def read_origin(parent: Element, path: str, report: Report) -> Origin:
     """The <origin> of an element; the frame itself where there is none."""
-    found = report.one(parent, path, "origin")
-    if found is None:
+    element = report.one(parent, path, "origin")
+    if element is None:
         return Origin()
-    if "quat_xyzw" in found.attributes:
-        report.fault(found, path, "an orientation by quaternion is not read", remedy="give it as rpy")
+    if "quat_xyzw" in element.attributes:
+        report.fault(element, path, "an orientation by quaternion is not read", remedy="give it as rpy")
         return Origin()
-    report.allowed(found, path, {"elements": "", "attributes": "xyz rpy"})
-    return Origin(report.triple(found, path, "xyz", (0.0, 0.0, 0.0)), report.angles(found, path, "rpy"))
+    report.allowed(element, path, {"elements": "", "attributes": "xyz rpy"})
+    return Origin(report.triple(element, path, "xyz", (0.0, 0.0, 0.0)), report.angles(element, path, "rpy"))
 
 
 def read_visual(element: Element, path: str, colours: Colours, report: Report) -> Visual | None:
@@ -87,12 +87,12 @@ def _form(element: Element, path: str, report: Report) -> dict[str, Any] | None:
             return None
         size = report.triple(element, path, "size", (1.0, 1.0, 1.0))
         return {"size": size} if _positive(element, path, "size", min(size), report) else None
-    found: dict[str, float] = {}
+    sizes: dict[str, float] = {}
     for name in FORMS[element.tag].split():
         value = report.number(element, path, name) if report.text(element, path, name) is not None else None
         if value is not None and _positive(element, path, name, value, report):
-            found[name] = value
-    return found if len(found) == len(FORMS[element.tag].split()) else None
+            sizes[name] = value
+    return sizes if len(sizes) == len(FORMS[element.tag].split()) else None
 
 
 def _positive(element: Element, path: str, name: str, value: float, report: Report) -> bool:

@@ -220,10 +220,13 @@ class _Writer:
         self.lines += [f"{begin}>", *inside, "  </link>"] if inside else [f"{begin}/>"]
 
     def _inertial(self, inertia: Inertia, offset: Pose) -> list[str]:
-        found = _at_centre(inertia, self.numbers)
-        pose = offset @ self.numbers.whole(place_of(found.origin))
-        tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), found.tensor, strict=True)))
-        return [f'    <inertial>{_origin(pose)}<mass value="{found.mass!r}"/>', f"      <inertia {tensor}/></inertial>"]
+        central = _at_centre(inertia, self.numbers)
+        pose = offset @ self.numbers.whole(place_of(central.origin))
+        tensor = _attributes(dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), central.tensor, strict=True)))
+        return [
+            f'    <inertial>{_origin(pose)}<mass value="{central.mass!r}"/>',
+            f"      <inertia {tensor}/></inertial>",
+        ]
 
     def _visual(self, name: str, shape: Shape, offset: Pose) -> list[str]:
         form = self._geometry(shape)

@@ -118,8 +118,8 @@ def parse(data: str | bytes, source: Source) -> Node:
     try:
         return _Composer(loader, source).document()
     except yaml.MarkedYAMLError as error:
-        found = error.problem_mark or error.context_mark
-        mark = Mark(1, 1) if found is None else Mark(found.line + 1, found.column + 1)
+        problem = error.problem_mark or error.context_mark
+        mark = Mark(1, 1) if problem is None else Mark(problem.line + 1, problem.column + 1)
         reasons = [part for part in (error.context, error.problem) if part]
         lines = text.splitlines()
         line = lines[mark.line - 1] if mark.line <= len(lines) else ""

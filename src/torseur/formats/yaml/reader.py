@@ -215,12 +215,12 @@ def _other(file: FilePath, loads: Mapping[str, type[Load]], depth: int) -> Node:
     inner = Source(str(file))
     root = parse(contents(file), inner)
     _check_version(root, inner)
-    found = _complete(root, inner, file.parent, loads, depth)
-    document = _document(deepcopy(found), inner, loads)  # reading fills in short forms
+    inner_document = _complete(root, inner, file.parent, loads, depth)
+    document = _document(deepcopy(inner_document), inner, loads)  # reading fills in short forms
     if document is not None:
         take_down(document.faults, document.root, inner)
     inner.stop_if_any()
-    return found
+    return inner_document
 
 
 # -- numbers in files ------------------------------------------------------------------------------------------------
@@ -248,8 +248,8 @@ def _with_numbers(node: Node, source: Source, folder: FilePath) -> Node:
         source.fault(file.mark, file.path, f"{where}{error.what}", expected=error.expected, got=error.got)
         return node
     rest = {key: item for key, item in node.items.items() if key not in _OF_FILES}
-    found = {key: Node(_leaf(value), file.mark, (*node.path, key)) for key, value in numbers.items()}
-    return Node({**rest, **found}, node.mark, node.path, {**node.keys, **dict.fromkeys(found, file.mark)})
+    nodes = {key: Node(_leaf(value), file.mark, (*node.path, key)) for key, value in numbers.items()}
+    return Node({**rest, **nodes}, node.mark, node.path, {**node.keys, **dict.fromkeys(nodes, file.mark)})
 
 
 def _leaf(numbers: Any) -> Any:

@@ -200,10 +200,10 @@ _SYMBOLS = {
 
 def reference(loads: Mapping[str, type[Load]] = KINDS) -> str:
     """Markdown: one table a record, in the order in which they are met."""
-    found: dict[type[Record], None] = {}
-    _collect(Mechanism, found)
+    records: dict[type[Record], None] = {}
+    _collect(Mechanism, records)
     lines: list[str] = []
-    for kind in found:
+    for kind in records:
         lines += section(kind.__name__, kind)
         if kind is Mechanism:
             lines += ["The key `torseur: 1`, the version of the format, comes first.", ""]
@@ -214,13 +214,13 @@ def reference(loads: Mapping[str, type[Load]] = KINDS) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _collect(kind: type[Record], found: dict[type[Record], None]) -> None:
-    if kind in found or issubclass(kind, Load):
+def _collect(kind: type[Record], records: dict[type[Record], None]) -> None:
+    if kind in records or issubclass(kind, Load):
         return
-    found[kind] = None
+    records[kind] = None
     for field in kind.model_fields.values():
         for record in _records(field.annotation):
-            _collect(record, found)
+            _collect(record, records)
 
 
 def _records(annotation: Any) -> Iterator[type[Record]]:

@@ -262,15 +262,15 @@ def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
     except ValidationError as error:
         told: set[Location] = set()
         for fault in error.errors(include_url=False):
-            mark, found = find(node, fault["loc"])
-            if found.path in told:  # another way in which it could have been right
+            mark, at = find(node, fault["loc"])
+            if at.path in told:  # another way in which it could have been right
                 continue
-            if not isinstance(found.value, (dict, list)):
-                told.add(found.path)
+            if not isinstance(at.value, (dict, list)):
+                told.add(at.path)
             what, parts = _message(fault)
-            if "tensor" in found.path[-2:-1] and isinstance(found.value, list):
+            if "tensor" in at.path[-2:-1] and isinstance(at.value, list):
                 parts["remedy"] = "write the three moments [XX, YY, ZZ], or {xx: , yy: , zz: , xy: , xz: , yz: }"
-            source.fault(mark, found.path, what, **parts)
+            source.fault(mark, at.path, what, **parts)
         return None
 
 
@@ -284,9 +284,9 @@ def each_validated(table: Node, shape: Callable[[Node], tuple[type[R], Node] | N
     """
     made: dict[str, R] = {}
     for name, node in list(table.items.items()):
-        found, record = shape(node), None
-        if found is not None:
-            kind, table.items[name] = found
+        shaped, record = shape(node), None
+        if shaped is not None:
+            kind, table.items[name] = shaped
             record = validated(kind, plain(table.items[name]), table.items[name], source)
         if record is not None:
             made[name] = record

@@ -134,9 +134,9 @@ class Closed:
     def _symbols(self) -> dict[str, str]:
         """Name -> how it is written; those that would look alike, as q1 and q_1 do, stay as they are."""
         names = {**self.order, **self.rates}
-        found = {name: dotted(*self.rates[name]) if name in self.rates else symbol(name) for name in names}
-        count_of = Counter(found.values())
-        return {name: text if count_of[text] == 1 else rf"\mathtt{{{escaped(name)}}}" for name, text in found.items()}
+        symbols = {name: dotted(*self.rates[name]) if name in self.rates else symbol(name) for name in names}
+        count_of = Counter(symbols.values())
+        return {name: text if count_of[text] == 1 else rf"\mathtt{{{escaped(name)}}}" for name, text in symbols.items()}
 
     def _lines(self, notation: Notation, entry: Callable[[str, str], str], equals: str) -> list[str]:
         arranger, lines = Arranger(import_sympy("closed forms"), self.order), []
@@ -180,8 +180,8 @@ def closed_form(function: Function, *, tangents: bool = False) -> Closed:
     change = {sp.Symbol(old, real=True): sp.Symbol(new, real=True) for old, new in renamed.items()}
 
     def simplify(x: Any) -> Any:
-        found = _with_tangents(sp, x) if tangents else None
-        return simplified(sp, x) if found is None else found
+        shorter = _with_tangents(sp, x) if tangents else None
+        return simplified(sp, x) if shorter is None else shorter
 
     outputs = {}
     for name, value in to_sympy(function).items():
@@ -364,10 +364,10 @@ class Simplifier:
         if size > _LONGEST or terms_of(function) > _MANY:
             return x
         try:
-            found = simplified(self.sp, exact(self.sp, to_sympy(function)["x"]))
-            signs = {a: self._sign(a.args[0]) * a.args[0] for a in found.atoms(self.sp.Abs)}
-            found = simplified(self.sp, found.subs(signs)) if signs else found
-            short = graph.expr(from_sympy(found, graph))
+            simple = simplified(self.sp, exact(self.sp, to_sympy(function)["x"]))
+            signs = {a: self._sign(a.args[0]) * a.args[0] for a in simple.atoms(self.sp.Abs)}
+            simple = simplified(self.sp, simple.subs(signs)) if signs else simple
+            short = graph.expr(from_sympy(simple, graph))
             return short if count(Function("x", blocks, {"x": short})).total <= size else x
         except (CompileError, GraphError):
             return x

@@ -96,11 +96,11 @@ class Arranger:
             alike = max((self._kind(f) for f in groups[2]), default=None) if number.is_Rational else motion
             key = self._sorted(groups[0]), self._sorted(groups[1]), alike
             sums[key] = sums.get(key, 0) + number * motion
-        found = []
+        terms = []
         for (parameters, functions, _), motion in sums.items():
             number, factors = self._factored(motion)
-            found.append(Term(number, parameters, functions, factors))
-        return [t for t in found if t.number != 0]
+            terms.append(Term(number, parameters, functions, factors))
+        return [t for t in terms if t.number != 0]
 
     def _factored(self, motion: Any) -> tuple[Any, Powers]:
         """A number and factors with a positive first term, so that like ones look alike."""
@@ -272,10 +272,10 @@ def terms_of(function: Function) -> int:
     >>> terms_of(Function("f", list(g.blocks.values()), {"y": (a + b) * (a - b)}))
     4
     """
-    found: dict[int, _Quotient] = {}
+    quotients: dict[int, _Quotient] = {}
     for node in function.nodes:
-        found[node.id] = _terms(node, [found[a.id] for a in node.args])
-    results = [found[x.id] for output in function.outputs for x in output.exprs]
+        quotients[node.id] = _terms(node, [quotients[a.id] for a in node.args])
+    results = [quotients[x.id] for output in function.outputs for x in output.exprs]
     return sum(x.above + x.below - 1 for x in results)
 
 

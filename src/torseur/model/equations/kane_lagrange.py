@@ -43,13 +43,13 @@ def kane_steps(mechanism: Mechanism, *, independent: Sequence[str] | None = None
     )
     w = Workbench(checked(mechanism), options)
     simplify = simplifier(w)
-    found = kane(w, simplify=simplify)
+    method = kane(w, simplify=simplify)
     title = f"Kane's method (DeSantis 1996, section 5): {mechanism.name}"
     return KaneSteps(
         title,
-        tuple(_kanes_steps(w, found, getattr(simplify, "assumed", ()))),
+        tuple(_kanes_steps(w, method, getattr(simplify, "assumed", ()))),
         tuple(w.system.graph.blocks.values()),
-        found,
+        method,
     )
 
 
@@ -189,9 +189,9 @@ def lagrange_steps(mechanism: Mechanism, *, loads: bool = True) -> LagrangeSteps
         loads: with springs, friction, efforts, wrenches and drag.
     """
     w = Workbench(checked(mechanism), Options(base_parameters=False, loads=loads))
-    found = lagrange(w)
+    method = lagrange(w)
     title = f"Lagrange's method: {mechanism.name}"
-    return LagrangeSteps(title, tuple(_lagranges_steps(w, found)), tuple(w.system.graph.blocks.values()), found)
+    return LagrangeSteps(title, tuple(_lagranges_steps(w, method)), tuple(w.system.graph.blocks.values()), method)
 
 
 # -- what the steps say ------------------------------------------------------------------------------------------------

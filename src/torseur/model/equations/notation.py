@@ -27,8 +27,8 @@ def rates_of(function: Function) -> tuple[dict[str, str], dict[str, tuple[str, i
 def latex_symbols(function: Function) -> dict[str, str]:
     """Name of a speed or acceleration -> how it is written."""
     renamed, rates = rates_of(function)
-    found = {name: dotted(*rate) for name, rate in rates.items()}
-    found |= {old: found[new] for old, new in renamed.items()}
+    symbols = {name: dotted(*rate) for name, rate in rates.items()}
+    symbols |= {old: symbols[new] for old, new in renamed.items()}
     for name in next((b.names for b in function.inputs if b.name == "vdot"), ()):
-        found.setdefault(name, dotted(name.removeprefix("vdot_"), 1))
-    return found
+        symbols.setdefault(name, dotted(name.removeprefix("vdot_"), 1))
+    return symbols

@@ -74,7 +74,7 @@ class Actuators:
         if len(self.B) != len(self.names):
             return None
         rows = [[i for i, row in enumerate(self.B) if row[k] is not zero] for k in range(len(self.names))]
-        taken = [found[0] for found in rows if len(found) == 1]
+        taken = [places[0] for places in rows if len(places) == 1]
         return taken if len(set(taken)) == len(self.names) else None
 
     def for_motion(self, wanted: Mapping[int, Expr]) -> list[Expr]:
@@ -94,8 +94,8 @@ class Actuators:
             still = [g.zero] * (len(self.names) + len(A))
             table += [[*(row[j] for j in free), *still] for row in A]
             right += [x - _dot(row, given) for row, x in zip(A, b, strict=True)]
-        found, _ = minimum_norm_solve(table, right)
-        return found[len(free) : len(free) + len(self.names)]
+        forces, _ = minimum_norm_solve(table, right)
+        return forces[len(free) : len(free) + len(self.names)]
 
 
 def _dot(u: Sequence[Expr], v: Sequence[Expr]) -> Expr:
@@ -124,19 +124,19 @@ class Controller(Block):
 
     def act(self, context: Context, block: str, actuators: Actuators, values: Sequence[Expr]) -> dict[str, Expr]:
         """Cut the values, apply them, and name them."""
-        found: dict[str, Expr] = {}
+        forces: dict[str, Expr] = {}
         for name, value in zip(actuators.names, values, strict=True):
             unit = input_unit(context, name) if actuators.are_inputs else force_unit(context, name)
             context.note(f"{block}_{name}", unit, f"what {block} asks of {name}")
             if self.limit is not None:
                 most = gain(context, self.limit, name, "limit")
                 value = maximum(minimum(value, most), -most)
-            found[name] = value
+            forces[name] = value
             if self.apply and actuators.are_inputs:
                 context.drive(name, value)
             elif self.apply:
                 context.force(name, value)
-        return found
+        return forces
 
 
 def force_unit(context: Context, speed: str) -> str:

@@ -160,9 +160,9 @@ class Context:
     def constraints(self) -> Constraints:
         """Loops and constraints that always hold, for controllers that know the mechanism; what comes and goes by
         events (contacts, stops, friction that sticks) is none of theirs."""
-        found = Constraints(self.bench.tree, self.bench.switching.switches)
-        found.rows[:] = [row for row in found.rows if row.switch is None]
-        return found
+        constraints = Constraints(self.bench.tree, self.bench.switching.switches)
+        constraints.rows[:] = [row for row in constraints.rows if row.switch is None]
+        return constraints
 
     @property
     def vdot(self) -> list[Expr]:

@@ -122,7 +122,7 @@ def places_of(context: Context, coordinates: Iterable[str]) -> dict[str, tuple[i
     """Coordinate -> its places in q and v, for coordinates whose rate is a speed."""
     system = context.bench.system
     names = [x.name for x in system.mechanism.q]
-    found: dict[str, tuple[int, int]] = {}
+    places: dict[str, tuple[int, int]] = {}
     speeds = {v: j for j, v in enumerate(system.v)}
     for name in coordinates:
         if name not in names:
@@ -136,10 +136,10 @@ def places_of(context: Context, coordinates: Iterable[str]) -> dict[str, tuple[i
                 expected="coordinates of hinges, slides and the like",
                 remedy="control the frame by operational_space or resolved_acceleration",
             )
-        found[name] = (i, speeds[context.qdot[i]])
-    if not found:
+        places[name] = (i, speeds[context.qdot[i]])
+    if not places:
         raise ModelError("a controller without a reference", where=context.where, expected="at least one coordinate")
-    return found
+    return places
 
 
 class ComputedTorque(Controller):
@@ -208,5 +208,5 @@ class PdRegulator(Controller):
         for i, row in enumerate(bench.matrix):
             for j, entry in enumerate(row):
                 stored = stored + entry * v[i] * v[j]
-        found = self.act(context, name, actuators, actuators.for_forces(tau))
-        return found | {"lyapunov": 0.5 * stored, "lyapunov_rate": -loss}
+        forces = self.act(context, name, actuators, actuators.for_forces(tau))
+        return forces | {"lyapunov": 0.5 * stored, "lyapunov_rate": -loss}

@@ -25,12 +25,12 @@ _WORDS = {1: "rate", 2: "second derivative"}
 
 def orders(mechanism: Mechanism) -> dict[str, int]:
     """Input -> how many of its rates the constraints that it drives need."""
-    found: dict[str, int] = {}
+    by_input: dict[str, int] = {}
     for constraint in mechanism.constraints.values():
         order = 1 if isinstance(constraint.form, SpeedRow) else 2
         for name in mechanism.names_in(constraint.form) & mechanism.inputs.keys():
-            found[name] = max(order, found.get(name, 0))
-    return found
+            by_input[name] = max(order, by_input.get(name, 0))
+    return by_input
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ class InputRates:
     def seeds(self, exprs: Iterable[Expr], constants: Collection[str]) -> dict[Expr, Expr]:
         """Symbol -> its rate, of the inputs, and of their rates, that occur in expressions."""
         used = {x.id for x in symbols_in(exprs)}
-        found: dict[Expr, Expr] = {}
+        seeds: dict[Expr, Expr] = {}
         for name, u in zip(self._system.u.names, self._system.u, strict=True):
             if u.id in used and name not in constants:
-                found |= self._need(u, 1)
+                seeds |= self._need(u, 1)
             if u in self._symbols and self._symbols[u][0].id in used:
-                found |= self._need(u, 2)
-        return found
+                seeds |= self._need(u, 2)
+        return seeds
 
     def _need(self, u: Expr, order: int) -> dict[Expr, Expr]:
         if u not in self._symbols:
@@ -92,25 +92,25 @@ class InputRates:
     # -- the end -------------------------------------------------------------------------------------------------------
     def settled(self, known: Known) -> dict[Expr, Expr]:
         """The symbols that were asked for -> their expressions; all that have none are told at once."""
-        found: dict[Expr, Expr] = {}
+        settled: dict[Expr, Expr] = {}
         faults: list[ModelError] = []
         for u, order in self._orders.items():
             if u not in known.values:
-                found |= dict.fromkeys(self._symbols[u][:order], self._system.graph.zero)
+                settled |= dict.fromkeys(self._symbols[u][:order], self._system.graph.zero)
                 continue
             try:
                 levels = self._levels(u, order, known)
             except ModelError as fault:
                 faults.append(fault)
             else:
-                found |= dict(zip(self._symbols[u], levels, strict=False))
+                settled |= dict(zip(self._symbols[u], levels, strict=False))
         if faults:
             raise ModelError.of(faults)
-        return in_order(found, "inputs that need each other's rates", ("inputs",))
+        return in_order(settled, "inputs that need each other's rates", ("inputs",))
 
     def _levels(self, u: Expr, order: int, known: Known) -> list[Expr]:
         """The rates of one input, as many as are needed."""
-        value, found = known.values[u], list[Expr]()
+        value, levels = known.values[u], list[Expr]()
         jumps = {x.id for x in known.jumping}
         jumping = [x for x in symbols_in([value]) if x.id in jumps]
         if jumping and u in self._drives:
@@ -122,11 +122,11 @@ class InputRates:
             if strangers:
                 raise self._fault(u, f"its {_WORDS[k]} is not known", strangers, known)
             value = substitute(tangents([value], seeds), known.values)[0]
-            found.append(value)
+            levels.append(value)
         late = [x for x in symbols_in([value]) if x.data[0] in known.late]
         if late:
             raise self._fault(u, f"its {_WORDS[order]} is not known", late, known)
-        return found
+        return levels
 
     def _fault(self, u: Expr, why: str, symbols: Iterable[Expr], known: Known) -> ModelError:
         name, names = shown_name(u), dict.fromkeys(shown_name(x) for x in symbols)

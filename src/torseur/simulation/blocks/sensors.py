@@ -67,8 +67,8 @@ class AccelerationSensor(Block):
     axes: Literal["own", "world"] = Field("own", description="whose axes the components are in")
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:
-        found = acceleration(context.bench.tree, self.frame, context.vdot, Axes(self.axes))
-        return dict(zip(("ax", "ay", "az", "bx", "by", "bz"), found, strict=True))
+        a = acceleration(context.bench.tree, self.frame, context.vdot, Axes(self.axes))
+        return dict(zip(("ax", "ay", "az", "bx", "by", "bz"), a, strict=True))
 
 
 class Imu(Block):
@@ -94,14 +94,14 @@ class Imu(Block):
         shown = [x - y for x, y in zip(a[:3], g, strict=True)] + list(frame.w)
         biases = (*self.force_bias, *self.rate_bias)
         deviations = (self.force_noise,) * 3 + (self.rate_noise,) * 3
-        found: dict[str, Expr] = {}
+        outputs: dict[str, Expr] = {}
         for k, key in enumerate(("fx", "fy", "fz", "wx", "wy", "wz")):
-            found[key] = shown[k] + context.value(biases[k])
+            outputs[key] = shown[k] + context.value(biases[k])
             deviation = context.value(deviations[k])
             if self.period is not None and deviation is not context.graph.zero:
                 grain = white(context, f"{name}_noise_{key}", self.period, (self.seed, k + 1))
-                found[key] = found[key] + deviation * grain
-        return found
+                outputs[key] = outputs[key] + deviation * grain
+        return outputs
 
 
 class ForceSensor(Block):

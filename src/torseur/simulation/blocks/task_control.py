@@ -123,10 +123,10 @@ class _Second(TaskController):
         kp = context.value(self.kp)
         kd = 2.0 * sqrt(kp) if self.kd is None else context.value(self.kd)
         v = list(context.bench.system.v)
-        found = []
+        accelerations = []
         for row, e, velocity, feed in zip(J, task.error, task.velocity, task.acceleration, strict=True):
-            found.append(feed + kd * (velocity - _dot(row, v)) + kp * e)
-        return found
+            accelerations.append(feed + kd * (velocity - _dot(row, v)) + kp * e)
+        return accelerations
 
 
 class ResolvedAcceleration(_Second):
@@ -179,11 +179,11 @@ class ResolvedRate(TaskController):
         rates = context.derivative(speeds, "the resolved speeds")
         wanted = {j: rate + servo * (v - system.v[j]) for j, (rate, v) in enumerate(zip(rates, speeds, strict=True))}
         actuators = self.actuators(context)
-        found = self.act(context, name, actuators, actuators.for_motion(wanted))
+        forces = self.act(context, name, actuators, actuators.for_motion(wanted))
         named = {f"speed_{n}": v for n, v in zip(system.v.names, speeds, strict=True)}
         for x in system.mechanism.v:
             context.note(f"{name}_speed_{x.name}", x.unit, f"wanted {x.meaning}")
-        return found | named | {"rank": rank}
+        return forces | named | {"rank": rank}
 
 
 class OperationalSpace(_Second):

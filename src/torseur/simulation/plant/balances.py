@@ -66,7 +66,7 @@ def _island(w: Workbench, touching: _Touching, group: int, numbers: Sequence[int
     names = list(dict.fromkeys(w.true_tree.links[k].name for k in numbers))
     name = " and ".join(names) if len(names) < 3 else f"{names[0]} and others"
     speeds = frozenset(i for i in range(w.true_tree.nv) if touching.find(i) == group)
-    loads = frozenset(n for n, found in touching.speeds_of_load.items() if found and touching.group(found) == group)
+    loads = frozenset(n for n, own in touching.speeds_of_load.items() if own and touching.group(own) == group)
     return Island(name, Part(frozenset(numbers), speeds, loads))
 
 
@@ -96,10 +96,10 @@ class _Touching:
         return sorted({i for n in nodes for i in self._of_symbol.get(n.id, ())})
 
     def _join(self, speeds: Iterable[int]) -> list[int]:
-        found = list(speeds)
-        for other in found[1:]:
-            self._above[self.find(other)] = self.find(found[0])
-        return found
+        joined = list(speeds)
+        for other in joined[1:]:
+            self._above[self.find(other)] = self.find(joined[0])
+        return joined
 
     def find(self, i: int) -> int:
         while self._above[i] != i:
@@ -198,16 +198,16 @@ def _accounts(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr])
 
 def _distinct(flows: Sequence[Flow]) -> list[Flow]:
     """A load and a constraint may have one name: the second is told apart by a number."""
-    found: dict[str, Flow] = {}
+    by_name: dict[str, Flow] = {}
     for flow in flows:
         numbered = (f"{flow.name}_{k}" for k in count(2))
-        name = flow.name if flow.name not in found else next(n for n in numbered if n not in found)
-        found[name] = replace(flow, name=name)
-    return list(found.values())
+        name = flow.name if flow.name not in by_name else next(n for n in numbered if n not in by_name)
+        by_name[name] = replace(flow, name=name)
+    return list(by_name.values())
 
 
 def _loads(w: Workbench, part: Part) -> list[Flow]:
-    found, kinematics, zero = [], Kinematics(w.tree), w.system.graph.zero
+    flows, kinematics, zero = [], Kinematics(w.tree), w.system.graph.zero
     for name, load in w.system.mechanism.loads.items():
         if name not in part.loads:
             continue
@@ -215,20 +215,20 @@ def _loads(w: Workbench, part: Part) -> list[Flow]:
         stored = load.energy_rate(LoadOnTree(w.tree, name, kinematics))  # what it stores is in U
         power = power if stored is None else power + stored
         if power is not zero:
-            found.append(Flow(f"work_{name}", "J", f"work of {name}, what a spring stores aside", power))
-    return found
+            flows.append(Flow(f"work_{name}", "J", f"work of {name}, what a spring stores aside", power))
+    return flows
 
 
 def _friction(w: Workbench, islands: Sequence[Island], island: Island) -> list[Flow]:
     """What contacts take by friction."""
-    found, zero = [], w.system.graph.zero
+    flows, zero = [], w.system.graph.zero
     for name, power in w.contact_powers.items():
         owner = Owner("constraints", name)
         rows = [A for row, A in zip(w.constraints.rows, w.constraints.A, strict=True) if row.owner == owner]
         holds = {i for A in rows for i, a in enumerate(A) if a is not zero}
         if holds & island.part.speeds or (not holds and island is islands[0]):
-            found.append(Flow(f"work_{name}", "J", f"work of friction in {name}", power))
-    return found
+            flows.append(Flow(f"work_{name}", "J", f"work of friction in {name}", power))
+    return flows
 
 
 def _blocks(w: Workbench, forces: Sequence[Expr], island: Island) -> list[Flow]:

@@ -178,13 +178,13 @@ def _define_outputs(context: Context, outputs: Mapping[str, Output]) -> None:
 
 def _watch_wheels(context: Context) -> dict[str, str]:
     """Events of wheels that fall flat, by name, and whose constraint it is."""
-    found = {}
+    wheels = {}
     for owner, s in context.bench.constraints.uprightness.items():
         if not s.is_number:
             name = f"{owner.name}_flat"
             context.event(name, s - FLAT)
-            found[name] = str(owner)
-    return found
+            wheels[name] = str(owner)
+    return wheels
 
 
 @dataclass(frozen=True)

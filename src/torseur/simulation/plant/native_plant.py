@@ -213,8 +213,8 @@ class PlantRanks:
         facts, native = self.facts, self.plant.native("rows")
 
         def at(q: Array) -> tuple[Array, Array, Array]:
-            found = [self.plant.evaluate(native, t, np.concatenate([one, rest]), frozen) for one in q]
-            A, L, h = (np.array([np.ravel(one[k]) if k < len(one) else [] for one in found]) for k in range(3))
+            matrices = [self.plant.evaluate(native, t, np.concatenate([one, rest]), frozen) for one in q]
+            A, L, h = (np.array([np.ravel(one[k]) if k < len(one) else [] for one in matrices]) for k in range(3))
             return A.reshape(len(q), -1, self.model.nv), h, L
 
         rows = NumericRows(

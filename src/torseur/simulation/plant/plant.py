@@ -64,30 +64,30 @@ class Plant:
     def functions(self) -> dict[str, Callable[[], Function]]:
         """What a run may need, by name, each derived when it is asked for."""
         parts, problem, recorded = self.parts, self.problem, self.recorded
-        found: dict[str, Callable[[], Function]] = {"rate": lambda: problem.rate, "record": recorded.record}
+        makers: dict[str, Callable[[], Function]] = {"rate": lambda: problem.rate, "record": recorded.record}
         if (correct := problem.correct) is not None:
-            found["corrected"] = lambda: correct
+            makers["corrected"] = lambda: correct
         if (jumps := problem.jumps) is not None:
-            found |= {"jumps": lambda: jumps, "weight": self._weight, "decisions": self._decisions}
+            makers |= {"jumps": lambda: jumps, "weight": self._weight, "decisions": self._decisions}
         if self.built.share_names:
-            found["instant"] = self._instant
+            makers["instant"] = self._instant
         if self.switches.slips:
-            found["impact"] = self._impact
+            makers["impact"] = self._impact
         if self.bench.constraints.rows:
-            found |= {"rows": self._rows, "gaps": recorded.gaps}
+            makers |= {"rows": self._rows, "gaps": recorded.gaps}
         if self.solved.motion.normals is not None:
-            found["jamming"] = self._jamming
+            makers["jamming"] = self._jamming
         if len(self.system.u):
-            found["inputs"] = recorded.inputs
+            makers["inputs"] = recorded.inputs
         if orders(self.mechanism):
-            found["driving"] = self._driving
+            makers["driving"] = self._driving
         if any(sample.values for sample in parts.samples):
-            found["samples"] = self._samples
+            makers["samples"] = self._samples
         if (schedule := parts.schedule([b for b in self.blocks if b.name == "p"])) is not None:
-            found["schedule"] = lambda: schedule
+            makers["schedule"] = lambda: schedule
         if (starts := parts.starts([b for b in self.blocks if b.name not in ("z", "m")])) is not None:
-            found["starts"] = lambda: starts
-        return found | {name: lambda f=f: f for name, f in self.time_formulas.functions.items()}
+            makers["starts"] = lambda: starts
+        return makers | {name: lambda f=f: f for name, f in self.time_formulas.functions.items()}
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -139,11 +139,11 @@ class Plant:
         }
         correct, jumps = self._corrected(), self._jumps()
         implicit = self._implicit() if self.settings.implicit else None
-        found = self._balance() if self.settings.audit else None
+        balances = self._balance() if self.settings.audit else None
         w, dw = None, list[Expr]()
-        if found is not None and found.flows:
-            dw = self.settled([flow.rate for flow in found.flows])
-            w = self.system.graph.block("w", len(dw), Role.STATE, names=[flow.name for flow in found.flows])
+        if balances is not None and balances.flows:
+            dw = self.settled([flow.rate for flow in balances.flows])
+            w = self.system.graph.block("w", len(dw), Role.STATE, names=[flow.name for flow in balances.flows])
         g, kept = [event.value for event in self.parts.events], {"w": list(w or ())}
         problem = Problem(
             self.function("rate", moving | {"dw": dw}, w),
@@ -152,24 +152,24 @@ class Plant:
             jumps=None if jumps is None else self.function("jumps", jumps | kept, w),
             implicit=implicit,
         )
-        return problem, found
+        return problem, balances
 
     def _balance(self) -> Balances:
         """What goes into energy and momenta; names of states that exist already are refused."""
         zero, known = self.system.graph.zero, {state.name for state in self.parts.states}
-        found = balances_of(self.bench, self.built.pushes or [zero] * self.bench.tree.nv, self.built.lam)
-        twice = [flow.name for flow in found.flows if flow.name in known]
+        balances = balances_of(self.bench, self.built.pushes or [zero] * self.bench.tree.nv, self.built.lam)
+        twice = [flow.name for flow in balances.flows if flow.name in known]
         if twice:
             raise ModelError(f"'{twice[0]}' cannot be the name of a state", got="a work or impulse of the audit")
-        return found
+        return balances
 
     def _corrected(self) -> dict[str, list[Expr]] | None:
         """Closed loops, consistent speeds, unit quaternions; none where nothing can drift."""
         unit = len(self.system.q) != len(self.system.v)
         if not unit and not self.bench.constraints.rows:
             return None
-        found = corrected(self.bench)
-        return {"q": self.in_states(found["q"]), "v": self.in_states(found["v"]), "z": self._z}
+        correction = corrected(self.bench)
+        return {"q": self.in_states(correction["q"]), "v": self.in_states(correction["v"]), "z": self._z}
 
     def _weight(self) -> Function:
         """1/2 v'M v, J: what the kinetic energy of the bodies is if speeds are v relative to what they touch."""
@@ -194,8 +194,8 @@ class Plant:
     def _decisions(self) -> Function:
         """What decides about the switches at rest; see `Switches.resting`."""
         vdot = list(self.bench.block("vdot"))
-        found = self.settled(self.switches.resting(self.bench.constraints, self.built.judged, vdot))
-        return self.function("decisions", {"found": found})
+        decisions = self.settled(self.switches.resting(self.bench.constraints, self.built.judged, vdot))
+        return self.function("decisions", {"found": decisions})
 
     def _instant(self) -> Function:
         """A, b and multipliers of the rows, those that are switched off as zeros, M, and f with M vdot = f + A' lam."""
@@ -326,10 +326,10 @@ class Plant:
 
 def _along(G: Jacobian, row: Sequence[Expr], n: int, zero: Expr) -> list[Expr]:
     """A derivative by q turned into one along the speeds."""
-    found = [zero] * n
+    direction = [zero] * n
     for i, j, entry in zip(G.rows, G.columns, G.entries, strict=True):
-        found[j] = found[j] + row[i] * entry
-    return found
+        direction[j] = direction[j] + row[i] * entry
+    return direction
 
 
 def _flat(matrix: Table) -> list[Expr]:

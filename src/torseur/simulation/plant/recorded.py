@@ -40,8 +40,8 @@ class Recorded:
         """What is called like a coordinate, a speed or an input is recorded as such."""
         mechanism = self.plant.mechanism
         taken = {x.name for x in (*mechanism.q, *mechanism.v)} | set(mechanism.inputs)
-        found = [*self._outputs(), *self._multipliers(), *self._frictions(), *self._energies()]
-        return [item for item in found if item.told.name not in taken]
+        items = [*self._outputs(), *self._multipliers(), *self._frictions(), *self._energies()]
+        return [item for item in items if item.told.name not in taken]
 
     def _outputs(self) -> Iterator[_Item]:
         plant, named = self.plant, self.plant.parts.outputs

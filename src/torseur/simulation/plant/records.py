@@ -63,8 +63,8 @@ class Records:
             return np.zeros((*p.shape[:-1], 0))
         sizes = {b.name: b.size for b in self.facts.inputs}
         given = {"t": t, "u": u, "p": p}
-        found = np.asarray(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
-        return np.array(np.broadcast_to(found, (*p.shape[:-1], found.shape[-1])))
+        inputs = np.asarray(native(*(given.get(a.name, np.zeros(sizes[a.name])) for a in native.interface.inputs)))
+        return np.array(np.broadcast_to(inputs, (*p.shape[:-1], inputs.shape[-1])))
 
     def largest_gap(self, t: float, x: Array, held: Held, *, rates: bool = True) -> tuple[str, float]:
         """The row that is met least, and its gap; with or without rows that are about rates."""
@@ -78,9 +78,9 @@ class Records:
     def places(self) -> dict[str, tuple[str, int]]:
         """Where inputs, and what is recorded beside states, stand in what `record` gives: name -> output, column."""
         outputs = {a.name for a in self._outputs}
-        found = {item.name: ("items", k) for k, item in enumerate(self.facts.items)}
-        found |= {name: ("inputs", k) for k, name in enumerate(self.plant.mechanism.inputs)}
-        return {name: place for name, place in found.items() if place[0] in outputs}
+        places = {item.name: ("items", k) for k, item in enumerate(self.facts.items)}
+        places |= {name: ("inputs", k) for k, name in enumerate(self.plant.mechanism.inputs)}
+        return {name: place for name, place in places.items() if place[0] in outputs}
 
     @property
     def _outputs(self) -> tuple[Argument, ...]:
@@ -99,83 +99,83 @@ class Records:
         throughout = Held(held.u[:, None], held.m[:, None], held.p[:, None])
         width = sum(a.size for a in self._outputs)
         together = max(int(TOGETHER / (8 * width * len(times))), 1)
-        found = {name: np.empty(states.shape[:2]) for name in names}
+        channels = {name: np.empty(states.shape[:2]) for name in names}
         for first in range(0, len(states), together):
             part = slice(first, first + together)
             block = Held(throughout.u[part], throughout.m[part], throughout.p[part])
             made = self._evaluated(times, states[part], block)
             for name in names:
                 output, column = self.places[name]
-                found[name][part] = made[output][..., column]
-        return found
+                channels[name][part] = made[output][..., column]
+        return channels
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def _evaluated(self, times: Array, states: Array, held: Held) -> dict[str, Array]:
         native = self.plant.native("record", batches=True)
         assert native is not None
-        found = self.plant.evaluate(native, times, states, held)
+        values = self.plant.evaluate(native, times, states, held)
         names = [a.name for a in native.interface.outputs]
-        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+        return dict(zip(names, values if isinstance(values, tuple) else (values,), strict=True))
 
     def of(self, trajectory: Trajectory, log: HeldHistory) -> Rows:
         """All that is recorded of a trajectory; the log says what was held when."""
         facts, problem, n = self.facts, self.problem, len(trajectory.times)
-        found = self._evaluated(trajectory.times, trajectory.states, Held(log.u, *log.at(trajectory.times)))
-        items = found["items"]
+        values = self._evaluated(trajectory.times, trajectory.states, Held(log.u, *log.at(trajectory.times)))
+        items = values["items"]
         z, w = (trajectory.states[:, problem.columns(name)] for name in ("z", "w"))
         column = {flow.name: w[:, k] for k, flow in enumerate(facts.flows)}
         inputs = self.plant.mechanism.inputs
         states = [_channel(s, z[:, k]) for k, s in enumerate(facts.states) if s.name not in inputs]
         states += [_channel(flow, column[flow.name]) for flow in facts.flows]
         channels = [_channel(item, items[:, k]) for k, item in enumerate(facts.items)]
-        gaps = [np.max(np.abs(found[name]), axis=1) for name in ("h", "r") if name in found]
+        gaps = [np.max(np.abs(values[name]), axis=1) for name in ("h", "r") if name in values]
         jumps = self._jumps(trajectory, log)
         impulses = [column[name] for name in facts.balances.impulses] if facts.balances is not None else []
         return Rows(
             trajectory.states[:, problem.columns("q")],
             trajectory.states[:, problem.columns("v")],
-            found["vdot"],
-            found.get("inputs", np.zeros((n, 0))),
+            values["vdot"],
+            values.get("inputs", np.zeros((n, 0))),
             tuple(states),
             tuple(channels),
-            found.get("potential", np.zeros((n, 0))),
-            self._kinetic(found, n),
+            values.get("potential", np.zeros((n, 0))),
+            self._kinetic(values, n),
             column,
-            found.get("momenta"),
+            values.get("momenta"),
             np.stack(impulses, axis=1) if impulses else None,
             np.max(gaps, axis=0) if gaps else None,
-            np.maximum(-np.min(found["gaps"], axis=1), 0.0) if "gaps" in found else None,
+            np.maximum(-np.min(values["gaps"], axis=1), 0.0) if "gaps" in values else None,
             {name: _steps(trajectory.times, *jump) for name, jump in jumps.items()},
         )
 
     def _jumps(self, trajectory: Trajectory, log: HeldHistory) -> dict[str, tuple[Array, Array]]:
         """When energy and momenta jump and by how much: at events, at changes of parameters, by drives that jump."""
-        found = {}
+        jumps = {}
         if trajectory.events:
             times = np.array([e.time for e in trajectory.events])
             m, p = log.before(times)
             states = [np.array([getattr(e, side) for e in trajectory.events]) for side in ("before", "after")]
             before, after = (self._amounts(times, x, Held(log.u, m, p)) for x in states)
-            found["impacts"] = times, after - before
+            jumps["impacts"] = times, after - before
         if log.changes:
             times, x, m = (np.array([getattr(c, name) for c in log.changes]) for name in ("time", "state", "m"))
             values = [np.array([getattr(c, side) for c in log.changes]) for side in ("before", "after")]
             before, after = (self._amounts(times, x, Held(log.u, m, p)) for p in values)
-            found["changes"] = times, after - before
+            jumps["changes"] = times, after - before
         if log.jumps:
             times, m, p, *states = (np.array(column) for column in zip(*log.jumps, strict=True))
             before, after = (self._amounts(times, x, Held(log.u, m, p)) for x in states)
-            found["drives"] = times, after - before
-        return found
+            jumps["drives"] = times, after - before
+        return jumps
 
     def _amounts(self, times: Array, states: Array, held: Held) -> Array:
         """Energies and momenta (n, accounts + momenta)."""
-        found = self._evaluated(times, states, held)
+        amounts = self._evaluated(times, states, held)
         n, empty = len(times), np.zeros((len(times), 0))
-        energies = found.get("potential", empty).copy()
-        for k, shares in enumerate(self._kinetic(found, n)):
+        energies = amounts.get("potential", empty).copy()
+        for k, shares in enumerate(self._kinetic(amounts, n)):
             energies[:, k] += shares.sum(axis=1)
-        return np.column_stack([energies, found.get("momenta", empty)])
+        return np.column_stack([energies, amounts.get("momenta", empty)])
 
     def _kinetic(self, found: dict[str, Array], n: int) -> tuple[Array, ...]:
         accounts = self.facts.balances.accounts if self.facts.balances is not None else ()

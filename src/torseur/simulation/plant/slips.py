@@ -85,10 +85,10 @@ class Slip:
 
 def accelerations(speeds: Sequence[Expr], constraints: Constraints, vdot: Sequence[Expr]) -> list[Expr]:
     """What speeds change by in a unit of time, under accelerations of the mechanism."""
-    found = tangents(speeds, constraints.seeds)
+    rates = tangents(speeds, constraints.seeds)
     for k, row in enumerate(jacobian(speeds, list(constraints.system.v)).dense()):
-        found[k] = sum((a * x for a, x in zip(row, vdot, strict=True)), found[k])
-    return found
+        rates[k] = sum((a * x for a, x in zip(row, vdot, strict=True)), rates[k])
+    return rates
 
 
 def slip_of(context: Context, contact: Rubbing, closed: Expr) -> Slip:

@@ -225,11 +225,11 @@ class Switches:
 
     def along_ground(self, constraints: Constraints) -> list[tuple[int, list[int]]]:
         """For each slip the place of the row of its normal force, and of its rows along the ground."""
-        found = []
+        rows = []
         for slip in self.slips:
             mine = [k for k, row in enumerate(constraints.rows) if row.owner == Owner("constraints", slip.name)]
-            found.append((mine[0], [k for k in mine if constraints.rows[k].position is None]))
-        return found
+            rows.append((mine[0], [k for k in mine if constraints.rows[k].position is None]))
+        return rows
 
     def facts(self, constraints: Constraints, places: Mapping[Expr, Expr], first: int) -> SwitchFacts:
         """Everything by its place.
@@ -256,18 +256,18 @@ class Switches:
     def event_functions(self, constraints: Constraints, multipliers: Sequence[Expr]) -> dict[str, Expr]:
         """One for each switch, in the order of `dry`, `sided` and `slips`; then the stops that are reported."""
         dry_places, sided_places = self.places(constraints)
-        found: dict[str, Expr] = {}
+        functions: dict[str, Expr] = {}
         for d, k in zip(self.dry, dry_places, strict=True):
             stuck = equal(d.mode, 0.0)
-            found[f"{d.name}_friction"] = select(stuck, HOLDS * d.level - absolute(multipliers[k]), d.mode * d.rate)
+            functions[f"{d.name}_friction"] = select(stuck, HOLDS * d.level - absolute(multipliers[k]), d.mode * d.rate)
         for s, k in zip(self.sided, sided_places, strict=True):
             gap = constraints.rows[k].position
             assert gap is not None
-            found[s.name] = select(s.mode > 0.5, multipliers[k], gap)
+            functions[s.name] = select(s.mode > 0.5, multipliers[k], gap)
         for slip, (normal, rows) in zip(self.slips, self.along_ground(constraints), strict=True):
             value = slip.event(multipliers[normal], [multipliers[k] for k in rows], HOLDS)
-            found[f"{slip.name}_friction"] = value
-        return found | self.reports
+            functions[f"{slip.name}_friction"] = value
+        return functions | self.reports
 
     def gaps(self, constraints: Constraints) -> list[Expr]:
         """How far each contact and stop is from touching, m or rad; never below zero."""
@@ -287,17 +287,17 @@ class Switches:
         """For each switch what decides at rest: rate, multiplier, level and acceleration of frictions; gap, rate,
         multiplier, restitution of contacts; of slips what `Slip.facts` gives."""
         dry_places, sided_places = self.places(constraints)
-        found: list[Expr] = []
+        conditions: list[Expr] = []
         along = accelerations([d.rate for d in self.dry], constraints, vdot) if self.dry else []
         for d, k, acceleration in zip(self.dry, dry_places, along, strict=True):
-            found += [d.rate, multipliers[k], d.level, acceleration]
+            conditions += [d.rate, multipliers[k], d.level, acceleration]
         for s, k in zip(self.sided, sided_places, strict=True):
             row = constraints.rows[k]
             assert row.position is not None
-            found += [row.position, row.rate, multipliers[k], s.restitution]
+            conditions += [row.position, row.rate, multipliers[k], s.restitution]
         for slip, (normal, rows) in zip(self.slips, self.along_ground(constraints), strict=True):
-            found += slip.facts(constraints, vdot, multipliers[normal], [multipliers[k] for k in rows])
-        return found
+            conditions += slip.facts(constraints, vdot, multipliers[normal], [multipliers[k] for k in rows])
+        return conditions
 
 
 def _coordinates(context: Context) -> Iterator[tuple[str, Coordinate]]:

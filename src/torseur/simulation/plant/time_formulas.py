@@ -39,7 +39,7 @@ class TimeFormulas:
         continuous. ``looked_up``: `x`, the arguments of tables. ``peaking``: `values` that enter something else.
         """
         inner, entering = self._nodes
-        found = {
+        functions = {
             "switching": self._switching(inner),
             "looked_up": {"x": [x for n in inner if n.op is ops.PIECEWISE and isinstance(x := n.args[0], Expr)]},
             "peaking": {"values": entering},
@@ -47,7 +47,7 @@ class TimeFormulas:
         blocks = [self.t, *([self.p] if self.p is not None else [])]
         given = {
             name: {n: list(dict.fromkeys(x)) if name != "looked_up" else x for n, x in outputs.items() if x}
-            for name, outputs in found.items()
+            for name, outputs in functions.items()
         }
         return {name: Function(name, blocks, outputs) for name, outputs in given.items() if outputs}
 

@@ -170,14 +170,14 @@ def audit_of(
         impacts: of each its time, and the energy before and after it, J.
         margins: how far off balances may be.
     """
-    found = [_of_balance(time, balance, margins) for balance in balances]
-    found += [_of_impacts(impacts)] if impacts else []
-    found += [_of_gap(time, gap) for gap in gaps]
-    good = all(one.row["holds"] for one in found)
-    said = ", ".join(one.text for one in found if one.row["holds"] == good)
-    verdict = f"audit {'holds' if good else 'FAILS'}: {said}" if found else "nothing to audit"
-    channels = tuple(one.channel for one in found if one.channel is not None)
-    return Audit(verdict, good, channels, tuple(one.row for one in found))
+    findings = [_of_balance(time, balance, margins) for balance in balances]
+    findings += [_of_impacts(impacts)] if impacts else []
+    findings += [_of_gap(time, gap) for gap in gaps]
+    good = all(one.row["holds"] for one in findings)
+    said = ", ".join(one.text for one in findings if one.row["holds"] == good)
+    verdict = f"audit {'holds' if good else 'FAILS'}: {said}" if findings else "nothing to audit"
+    channels = tuple(one.channel for one in findings if one.channel is not None)
+    return Audit(verdict, good, channels, tuple(one.row for one in findings))
 
 
 def _of_balance(time: Array, balance: Balance, margins: Margins) -> _Finding:

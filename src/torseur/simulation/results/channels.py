@@ -198,10 +198,10 @@ def interpolated(t: ArrayLike, time: Array, values: Array, rates: Array | None =
     # On an instant the record itself is given, also beside one that is not finite.
     on = np.broadcast_to(s == 0.0, x0.shape)
     with np.errstate(invalid="ignore"):
-        found = x0 + s * rise
+        between = x0 + s * rise
         if rates is not None and rates.shape == values.shape:
-            found = found + s * (1.0 - s) * ((1.0 - s) * (h * rates[k] - rise) - s * (h * rates[after] - rise))
-    return np.asarray(np.where(on, x0, found))
+            between = between + s * (1.0 - s) * ((1.0 - s) * (h * rates[k] - rise) - s * (h * rates[after] - rise))
+    return np.asarray(np.where(on, x0, between))
 
 
 VERSION = 1
@@ -244,8 +244,8 @@ def labels(run: Run) -> str:
 def regrouped(columns: Mapping[str, Array]) -> dict[str, Array]:
     """Columns of numbers as channels again: name[0], name[1], ... side by side, (nt, k)."""
     grouped = itertools.groupby(columns, key=lambda name: name.partition("[")[0])
-    found = {name: [columns[c] for c in group] for name, group in grouped}
-    return {name: parts[0] if len(parts) == 1 else np.stack(parts, axis=1) for name, parts in found.items()}
+    groups = {name: [columns[c] for c in group] for name, group in grouped}
+    return {name: parts[0] if len(parts) == 1 else np.stack(parts, axis=1) for name, parts in groups.items()}
 
 
 def restored(

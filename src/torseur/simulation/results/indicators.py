@@ -92,7 +92,7 @@ def measures_of(run: Run, indicators: Mapping[str, Indicator]) -> list[dict[str,
 
     One that cannot be measured costs nothing but itself: what is wrong stands in its place.
     """
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for key, indicator in indicators.items():
         try:
             made = list(indicator.measured(run))
@@ -101,5 +101,5 @@ def measures_of(run: Run, indicators: Mapping[str, Indicator]) -> list[dict[str,
             why = f"{error.what} ({'; '.join(parts)})" if parts else error.what
             made = [Measure(key, None, "", type(indicator).__doc__ or "", said=why, fails=True)]
         for one in made:
-            found[f"{key}_{one.name}" if one.name in found else one.name] = one
-    return [{**asdict(one), "name": name} for name, one in found.items()]
+            measures[f"{key}_{one.name}" if one.name in measures else one.name] = one
+    return [{**asdict(one), "name": name} for name, one in measures.items()]

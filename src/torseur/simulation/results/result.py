@@ -131,21 +131,21 @@ class Run:
         >>> Run.from_arrays(arm, [0.0, 1.0], np.zeros((2, 2)), np.zeros((2, 2)))
         <Run planar_2r: 0 to 1 s, 2 instants>
         """
-        found = [
+        all_channels = [
             *_labelled(q, [(x.name, x.unit, x.meaning) for x in mechanism.q], Role.COORDINATE),
             *_labelled(v, [(x.name, x.unit, x.meaning) for x in mechanism.v], Role.SPEED),
         ]
         if vdot is not None:
-            found += _labelled(vdot, [_acceleration(x) for x in mechanism.v], Role.ACCELERATION)
+            all_channels += _labelled(vdot, [_acceleration(x) for x in mechanism.v], Role.ACCELERATION)
         if inputs is not None:
             labels = [(n, x.unit or "", x.description or "input") for n, x in mechanism.inputs.items()]
-            found += _labelled(inputs, labels, Role.INPUT)
-        found += channels
-        names = [channel.name for channel in found]
+            all_channels += _labelled(inputs, labels, Role.INPUT)
+        all_channels += channels
+        names = [channel.name for channel in all_channels]
         if len(set(names)) < len(names):
             twice = sorted({n for n in names if names.count(n) > 1})
             raise ArgumentError("two channels have the same name", where=mechanism.name, got=", ".join(twice))
-        return cls(mechanism, np.asarray(time, dtype=float), {c.name: c for c in found}, **more)
+        return cls(mechanism, np.asarray(time, dtype=float), {c.name: c for c in all_channels}, **more)
 
     # -- what is in it -------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Array:
@@ -237,8 +237,8 @@ class Run:
         >>> dict(run.indicators)
         {}
         """
-        found = (Measure(**one) for one in self.info.get("indicators") or ())
-        return MappingProxyType({one.name: one for one in found})
+        measures = (Measure(**one) for one in self.info.get("indicators") or ())
+        return MappingProxyType({one.name: one for one in measures})
 
     def audit(self) -> Audit:
         """The balances of the run: which hold, which fail, by how much and when.
@@ -284,8 +284,8 @@ class Run:
         >>> len(run.resampled([0.0, 0.5, 1.0]))
         3
         """
-        found = self.at(np.atleast_1d(times))
-        channels = {name: replace(channel, values=found[name]) for name, channel in self.channels.items()}
+        values = self.at(np.atleast_1d(times))
+        channels = {name: replace(channel, values=values[name]) for name, channel in self.channels.items()}
         return replace(self, time=np.atleast_1d(np.asarray(times, float)), channels=channels, audited=None)
 
     # -- elsewhere -----------------------------------------------------------------------------------------------------

@@ -92,8 +92,8 @@ class StartValues:
             sizes[x.quantity] = max(sizes.get(x.quantity, 0.0), abs(self.value[x.name]))
         return {x.name: _last_digit(self.value[x.name], NEGLIGIBLE * sizes[x.quantity]) for x in self.variables}
 
-    def shown(self, names: Sequence[str], found: Mapping[str, float] | None = None) -> str:
-        values = self.value if found is None else found
+    def shown(self, names: Sequence[str], value: Mapping[str, float] | None = None) -> str:
+        values = self.value if value is None else value
         return ", ".join(f"{n} = {values[n]:.9g}" for n in names)
 
 
@@ -120,14 +120,14 @@ def consistent(start: StartValues, attempt: Attempt) -> tuple[Array, tuple[str, 
     Raises a `NumericalError` that names those that contradict each other.
     """
     for names in start.choices:
-        found = attempt(names)
-        if found is not None:
-            return found, names
-    for found, names in _rounded(start, attempt):
-        return found, names
-    found = attempt(start.must, MANY)
-    if found is not None:
-        return found, start.must
+        state = attempt(names)
+        if state is not None:
+            return state, names
+    for state, names in _rounded(start, attempt):
+        return state, names
+    state = attempt(start.must, MANY)
+    if state is not None:
+        return state, start.must
     if attempt((), MANY) is None:
         return None
     raise _contradiction(start, attempt)
@@ -138,12 +138,12 @@ def _rounded(start: StartValues, attempt: Attempt) -> Iterator[tuple[Array, tupl
     widths = {n: start.rounding[n] for n in start.must}
     for level in sorted({width for width in widths.values() if width > 0.0}, reverse=True):
         names = tuple(n for n in start.must if widths[n] < level)
-        found = attempt(names)
-        if found is None:
+        state = attempt(names)
+        if state is None:
             continue
-        moved = dict(zip(start.value, np.abs(found - start.values), strict=True))
+        moved = dict(zip(start.value, np.abs(state - start.values), strict=True))
         if all(moved[n] <= widths[n] for n in start.must if n not in names):
-            yield found, names
+            yield state, names
 
 
 def _contradiction(start: StartValues, attempt: Attempt) -> NumericalError:
@@ -173,14 +173,14 @@ def _nearest(start: StartValues, attempt: Attempt, clash: Sequence[str]) -> dict
     """What each of some entries could be beside the others, nearest to what it should have been."""
     states: list[Array] = []
     for name in clash[:MOST_SHOWN]:
-        found = attempt([n for n in start.must if n != name])
-        found = attempt([n for n in clash if n != name], MANY) if found is None else found
-        states += [found] if found is not None else []
+        there = attempt([n for n in start.must if n != name])
+        there = attempt([n for n in clash if n != name], MANY) if there is None else there
+        states += [there] if there is not None else []
     nearest = {}
     for name in clash[:MOST_SHOWN]:
         others, k = [n for n in clash if n != name], list(start.value).index(name)
         tried = [attempt(others, near=state) for state in states]
-        values = [float(found[k]) for found in tried if found is not None]
+        values = [float(there[k]) for there in tried if there is not None]
         if values:
             value = min(values, key=lambda x: abs(x - start.value[name]))
             nearest[name] = value if abs(value) > NEGLIGIBLE * abs(start.value[name]) else 0.0
@@ -222,7 +222,7 @@ def speeds_of_a_motion(model: Model, q: Array, v: Array, held: Collection[str], 
         return v
     states = ClosedStates(numeric_rows(model, keywords), q)
     rank = _rank(states, states.here)
-    if rank >= sum(found.rank for found in states.ranks()):
+    if rank >= sum(component.rank for component in states.ranks()):
         return v
     here = _Singular(model, q, held, keywords, states, rank)
     if here.fits(v):
@@ -239,7 +239,7 @@ def singular_runs(model: Model, q: Array, v: Array, keywords: dict[str, Any]) ->
         return []
     one = {name: x if np.ndim(x) < 2 else x[0] for name, x in keywords.items()}
     states = ClosedStates(numeric_rows(model, one), q[0])
-    usual = sum(found.rank for found in states.ranks())
+    usual = sum(component.rank for component in states.ranks())
     A = states.rows.scaled(np.asarray(model.function("constraint_jacobian")(q, **keywords)))
     A = np.nan_to_num(np.broadcast_to(A, (len(q), *A.shape[-2:])) / states.row_lengths[:, None])
     return [k for k in range(len(q)) if v[k].any() and _rank(states, A[k]) < usual]
@@ -315,13 +315,13 @@ class _Singular:
         D, size = self.free, float(np.abs(v).max())
         if not D.shape[1]:
             return []
-        rng, found = np.random.default_rng(0), list[Array]()
+        rng, ways = np.random.default_rng(0), list[Array]()
         for k in range(TRIES):
             away = np.asarray(k * size * rng.normal(size=D.shape[1]))  # the nearest first, then ever farther
             way = self._newton(v, D, away)
-            if way is not None and not any(np.abs(way - w).max() < 1e-5 * size for w in found):
-                found.append(way)
-        return sorted(found, key=lambda w: float(np.linalg.norm(w - v)))
+            if way is not None and not any(np.abs(way - w).max() < 1e-5 * size for w in ways):
+                ways.append(way)
+        return sorted(ways, key=lambda w: float(np.linalg.norm(w - v)))
 
     def _newton(self, v: Array, D: Array, y: Array) -> Array | None:
         step, polishing = float(np.abs(v).max()), 0

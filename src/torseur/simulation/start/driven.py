@@ -81,9 +81,9 @@ class Beginning:
         native = self.plant.native("starts")
         if native is None:
             return x
-        found = self.plant.evaluate(native, self.study.begin, x, held)
+        begun = self.plant.evaluate(native, self.study.begin, x, held)
         names = [output.name for output in native.interface.outputs]
-        values = dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+        values = dict(zip(names, begun if isinstance(begun, tuple) else (begun,), strict=True))
         x = x.copy()
         if "z" in values:
             x[..., self.plant.problem.columns("z")] = values["z"]

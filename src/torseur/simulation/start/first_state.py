@@ -91,12 +91,12 @@ class StartRequest:
 
 def first_state(model: Model, request: StartRequest) -> Start:
     """Coordinates and speeds at the start, as a study asks for them."""
-    found = _start_values(model, request)
+    start = _start_values(model, request)
     if request.study.start_from == "given":
-        return _given(model, request, *found)
+        return _given(model, request, *start)
     if request.study.start_from == "equilibrium":
-        return _at_rest(model, request, *found)
-    return _assembled(model, request, *found)
+        return _at_rest(model, request, *start)
+    return _assembled(model, request, *start)
 
 
 def requested_values(model: Model, request: StartRequest) -> tuple[Array, Array]:
@@ -120,15 +120,17 @@ def first_states(model: Model, request: StartRequest) -> tuple[Array, list[int]]
         return np.concatenate([q, v], axis=1), []
     quick, done = Closing(restarts=0), np.zeros(runs, dtype=bool)
     for names in of_q.choices:
-        found = model.assemble(q, hold=names, closing=quick, **request.keywords)
-        good = ~done & np.isfinite(found.q).all(axis=1)
-        q[good], done = found.q[good], done | good
+        states = model.assemble(q, hold=names, closing=quick, **request.keywords)
+        good = ~done & np.isfinite(states.q).all(axis=1)
+        q[good], done = states.q[good], done | good
     moves = np.zeros(runs, dtype=bool)
     for names in of_v.choices:
-        found = model.assemble(q, speeds=v, hold=names, closing=quick, **request.keywords)
-        left = np.abs(np.asarray(model.function("constraint_rates")(found.q, found.v, **request.keywords))).max(axis=1)
-        good = done & ~moves & (left <= quick.tolerance * np.maximum(1.0, np.abs(found.v).max(axis=1)))
-        v[good], moves = found.v[good], moves | good
+        states = model.assemble(q, speeds=v, hold=names, closing=quick, **request.keywords)
+        left = np.abs(np.asarray(model.function("constraint_rates")(states.q, states.v, **request.keywords))).max(
+            axis=1
+        )
+        good = done & ~moves & (left <= quick.tolerance * np.maximum(1.0, np.abs(states.v).max(axis=1)))
+        v[good], moves = states.v[good], moves | good
     moves[singular_runs(model, q, v, request.keywords)] = False
     return np.concatenate([q, v], axis=1), np.flatnonzero(~moves).tolist()
 
@@ -140,7 +142,7 @@ def _start_values(model: Model, request: StartRequest) -> tuple[StartValues, Sta
     def place(name: str) -> Location:
         return ("start", name) if name in first else _place(model, name)
 
-    found = []
+    wishes = []
     for variables in (model.coordinates, model.speeds):
         starts = numbers(model, [x.start for x in variables], request.p)
         values = dict(zip([x.name for x in variables], np.moveaxis(starts, -1, 0), strict=True))
@@ -149,8 +151,8 @@ def _start_values(model: Model, request: StartRequest) -> tuple[StartValues, Sta
         second = tuple(x.name for x in variables if x.held and x.name not in first and x.name not in guess)
         guesses = tuple(n for n in values if n in guess)
         stacked = np.stack(np.broadcast_arrays(*values.values()), axis=-1) if values else np.zeros((*starts.shape,))
-        found.append(StartValues(tuple(variables), stacked, named, second, guesses, yields, place))
-    return found[0], found[1]
+        wishes.append(StartValues(tuple(variables), stacked, named, second, guesses, yields, place))
+    return wishes[0], wishes[1]
 
 
 def _place(model: Model, name: str) -> Location:
@@ -161,8 +163,8 @@ def _place(model: Model, name: str) -> Location:
     return (*path, "start_speed" if speed else "start")
 
 
-def _named(*found: StartValues) -> dict[str, float]:
-    return {n: said.value[n] for said in found for n in (*said.by_study, *said.by_model, *said.guesses)}
+def _named(*values: StartValues) -> dict[str, float]:
+    return {n: said.value[n] for said in values for n in (*said.by_study, *said.by_model, *said.guesses)}
 
 
 # -- assembled ---------------------------------------------------------------------------------------------------------
@@ -173,11 +175,11 @@ def _assembled(model: Model, request: StartRequest, of_q: StartValues, of_v: Sta
     """
     closed = _with_contacts(model, request.study, ())
     with _explained(closed, request, of_q.values):
-        found = consistent(of_q, partial(_positions, closed, of_q, request.keywords))
-    if found is None:
+        q_closed = consistent(of_q, partial(_positions, closed, of_q, request.keywords))
+    if q_closed is None:
         closed.assemble(of_q.values, **request.keywords)  # says why
         raise NumericalError("the start does not close", where=model.mechanism.name)
-    q = found[0]
+    q = q_closed[0]
     v = _moving(closed, request, q, of_q, of_v)
     touching = _touching(model, request, q, v)
     if touching:
@@ -199,20 +201,20 @@ def _explained(model: Model, request: StartRequest, *places: Array) -> Iterator[
         raise
 
 
-def _kept(said: StartValues, found: Array) -> tuple[str, ...]:
+def _kept(said: StartValues, values: Array) -> tuple[str, ...]:
     """The names that have the values they were given."""
-    near = dict(zip(said.value, np.abs(found - said.values) <= UNIT, strict=True))
+    near = dict(zip(said.value, np.abs(values - said.values) <= UNIT, strict=True))
     return tuple(n for n in (*said.by_study, *said.by_model) if near[n])
 
 
 def _moving(model: Model, request: StartRequest, q: Array, of_q: StartValues, of_v: StartValues) -> Array:
     """Allowed speeds."""
     with _explained(model, request, q, of_q.values):
-        found = consistent(of_v, partial(_speeds, model, q, of_v, request.keywords))
-    if found is None:
+        v_allowed = consistent(of_v, partial(_speeds, model, q, of_v, request.keywords))
+    if v_allowed is None:
         model.assemble(q, speeds=of_v.values, closing=Closing(CLOSED), **request.keywords)  # says why
         raise NumericalError("no speeds are allowed at the start", where=model.mechanism.name)
-    return speeds_of_a_motion(model, q, *found, request.keywords)
+    return speeds_of_a_motion(model, q, *v_allowed, request.keywords)
 
 
 def _positions(
@@ -352,5 +354,5 @@ def _contacts(model: Model, request: StartRequest, q: Array, v: Array) -> dict[s
 
 def _touching(model: Model, request: StartRequest, q: Array, v: Array) -> list[str]:
     """The contacts that are closed, and stay so for the moment."""
-    found = _contacts(model, request, q, v)
-    return [n for n, (gap, rate) in found.items() if abs(gap) <= CLOSED and abs(rate) <= CLOSED]
+    contacts = _contacts(model, request, q, v)
+    return [n for n, (gap, rate) in contacts.items() if abs(gap) <= CLOSED and abs(rate) <= CLOSED]

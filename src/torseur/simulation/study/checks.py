@@ -32,9 +32,9 @@ MOST_RECORDS = 1e8
 
 def check_study(study: Study) -> None:
     """Raise all that is wrong with a study, at once."""
-    found = faults(study)
-    if found:
-        raise ModelError.of(found)
+    all_faults = faults(study)
+    if all_faults:
+        raise ModelError.of(all_faults)
 
 
 def faults(study: Study) -> list[Fault]:
@@ -63,7 +63,7 @@ def state_switches(study: Study) -> list[str]:
     fixed = {"t", *study.model.parameters, *study.model.quantities}
     tables: dict[str, Mapping[str, Record]] = {"loads": study.model.loads, "constraints": study.model.constraints}
     tables |= {"quantities": study.model.quantities, "inputs": study.inputs, "blocks": study.blocks}
-    found = []
+    switches = []
     for table, records in tables.items():
         for name, record in records.items():
             for one in walk(record, (table, name)):
@@ -71,8 +71,8 @@ def state_switches(study: Study) -> list[str]:
                     continue
                 if study.model.names_in(one.formula) - fixed:
                     what = f"{written(one.path)}: '{one.formula.text[:80]}' switches with the state"
-                    found.append(f"{what}; what lasts shorter than a step can be missed: give solver.longest")
-    return found
+                    switches.append(f"{what}; what lasts shorter than a step can be missed: give solver.longest")
+    return switches
 
 
 def _unknown(
@@ -173,28 +173,26 @@ def _formulas(study: Study, scope: Scope) -> Iterator[Fault]:
                     (table, name), f"the name '{name}' is taken", got=got, remedy="call the block otherwise", about=name
                 )
             yield from _recorded(name, study.model, (table, name)) if table == "blocks" else ()
-            for found in walk(block, (table, name)):
-                yield from _name(found, scope) if isinstance(found, FoundName) else _formula(found, scope, results)
+            for use in walk(block, (table, name)):
+                yield from _name(use, scope) if isinstance(use, FoundName) else _formula(use, scope, results)
 
 
-def _name(found: FoundName, scope: Scope) -> Iterator[Fault]:
-    known = scope.named(found.thing)
-    if found.name not in known:
-        expected, remedy = guess(found.name, known)
-        yield Fault(
-            found.path, f"no {found.thing.value} '{found.name}'", expected=expected, remedy=remedy, about=found.name
-        )
+def _name(use: FoundName, scope: Scope) -> Iterator[Fault]:
+    known = scope.named(use.thing)
+    if use.name not in known:
+        expected, remedy = guess(use.name, known)
+        yield Fault(use.path, f"no {use.thing.value} '{use.name}'", expected=expected, remedy=remedy, about=use.name)
 
 
-def _formula(found: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
-    for name in sorted(found.formula.names - scope.symbols.keys() - found.local):
+def _formula(use: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
+    for name in sorted(use.formula.names - scope.symbols.keys() - use.local):
         is_result = any(name == block or name.startswith(f"{block}_") for block in results)
         is_result |= name in scope.mechanism.load_results
         if not is_result and not is_multiplier(name, scope.mechanism):
             multipliers = (f"lambda_{owner}" for owner in (*scope.mechanism.loops, *scope.mechanism.constraints))
             expected, remedy = guess(name, [*scope.symbols, *results, *scope.mechanism.load_results, *multipliers])
-            got = found.formula.text[:80]
-            yield Fault(found.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
+            got = use.formula.text[:80]
+            yield Fault(use.path, f"unknown name '{name}'", expected=expected, got=got, remedy=remedy, about=name)
 
 
 def _recorded(name: str, model: Mechanism, path: Location) -> Iterator[Fault]:
@@ -221,6 +219,6 @@ def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
                 remedy="call the output otherwise",
                 about=name,
             )
-        for found in walk(output, ("outputs", name)):
-            if isinstance(found, FoundFormula):
-                yield from _formula(found, scope, (*study.inputs, *study.blocks))
+        for use in walk(output, ("outputs", name)):
+            if isinstance(use, FoundFormula):
+                yield from _formula(use, scope, (*study.inputs, *study.blocks))

@@ -184,10 +184,10 @@ def read_study(
         loads, blocks: the kinds it may hold.
         base: how the base of the model moves, in place of what the file says.
     """
-    found = _read_study(Path(path), str(path), loads, blocks)
+    file = _read_study(Path(path), str(path), loads, blocks)
     if base is None:
-        return found
-    return found.with_study(found.study.model_copy(update={"model": with_base(found.study.model, base)}))
+        return file
+    return file.with_study(file.study.model_copy(update={"model": with_base(file.study.model, base)}))
 
 
 def read_model(path: str | os.PathLike[str], *, base: str | None = None) -> Reading:

@@ -61,8 +61,8 @@ class Instant:
 
 def admissible(now: Instant, rank: int, demands: Demands) -> Array | None:
     """Multipliers of all rows that meet demands with the largest margin; None where there are none."""
-    found = best(now, rank, demands)
-    return found[0] if found is not None and found[1] >= MARGIN else None
+    forces = best(now, rank, demands)
+    return forces[0] if forces is not None and forces[1] >= MARGIN else None
 
 
 def best(now: Instant, rank: int, demands: Demands) -> tuple[Array, float] | None:
@@ -84,10 +84,10 @@ def best(now: Instant, rank: int, demands: Demands) -> tuple[Array, float] | Non
         right = np.array([row @ now.lam + level for row, level in cuts])
         bounds = [(None, None)] * Z.shape[1] + [(None, 1.0)]
         goal = [0.0] * Z.shape[1] + [-1.0]
-        found = linprog(goal, left, right, bounds=bounds, options=PRECISE)  # type: ignore[call-overload]
-        if found.x is None:
+        optimum = linprog(goal, left, right, bounds=bounds, options=PRECISE)  # type: ignore[call-overload]
+        if optimum.x is None:
             return None
-        lam, margin = np.asarray(now.lam + Z @ found.x[:-1]), float(found.x[-1])
+        lam, margin = np.asarray(now.lam + Z @ optimum.x[:-1]), float(optimum.x[-1])
         more = _violated(demands, lam, size, margin - 0.1 * MARGIN)
         if not more or margin < MARGIN:
             return lam, margin
@@ -100,15 +100,15 @@ Plane = tuple[Array, float]
 
 
 def _planes(demands: Demands, n: int, size: float) -> list[Plane]:
-    found: list[Plane] = []
+    planes: list[Plane] = []
     for k in demands.pushing:
-        found.append((_unit(n, {k: 1.0 / size}), 0.0))
+        planes.append((_unit(n, {k: 1.0 / size}), 0.0))
     for k, level in demands.levels:
-        found += [(_unit(n, {k: sense / max(level, 1e-300)}), 1.0) for sense in (1.0, -1.0)]
+        planes += [(_unit(n, {k: sense / max(level, 1e-300)}), 1.0) for sense in (1.0, -1.0)]
     for normal, rows, mu in demands.cones:
         angles = np.arange(8) * np.pi / 4.0 if len(rows) > 1 else [0.0, np.pi]
-        found += [_touching(n, normal, rows, mu, np.array([np.cos(a), np.sin(a)]), size) for a in angles]
-    return found
+        planes += [_touching(n, normal, rows, mu, np.array([np.cos(a), np.sin(a)]), size) for a in angles]
+    return planes
 
 
 def _touching(n: int, normal: int, rows: Sequence[int], mu: float, u: Array, size: float) -> Plane:
@@ -117,13 +117,13 @@ def _touching(n: int, normal: int, rows: Sequence[int], mu: float, u: Array, siz
 
 
 def _violated(demands: Demands, lam: Array, size: float, margin: float) -> list[Plane]:
-    found = []
+    violated = []
     for normal, rows, mu in demands.cones:
         pull = lam[list(rows)]
         length = float(np.linalg.norm(pull))
         if len(rows) > 1 and mu * lam[normal] - length < margin * size:
-            found.append(_touching(len(lam), normal, rows, mu, pull / length, size))
-    return found
+            violated.append(_touching(len(lam), normal, rows, mu, pull / length, size))
+    return violated
 
 
 def _unit(n: int, entries: dict[int, float]) -> Array:
@@ -138,9 +138,9 @@ def opening(now: Instant, rank: int, demands: Demands) -> list[int]:
     does yet, those that have no force left."""
     if not all(np.isfinite(part).all() for part in (now.A, now.b, now.lam, now.M, now.f)):
         return []
-    found = _accelerating(now, demands.pushing)
-    if found:
-        return found
+    opens = _accelerating(now, demands.pushing)
+    if opens:
+        return opens
     at_limit = best(now, rank, demands)
     lam = now.lam if at_limit is None else at_limit[0]
     return [k for k in demands.pushing if lam[k] <= 100.0 * MARGIN * now.size]

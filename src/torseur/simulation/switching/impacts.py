@@ -85,9 +85,9 @@ def rubbed(impact: Struck, contacts: Sequence[Rub]) -> Array:
         return impact.jump
     for _ in range(60):
         share = 0.5 * (least + most)
-        found = _solved(impact, contacts, share)
-        if found is not None and _gain(impact, *found) <= 0.0:
-            best, least = found, share
+        impulses = _solved(impact, contacts, share)
+        if impulses is not None and _gain(impact, *impulses) <= 0.0:
+            best, least = impulses, share
         else:
             most = share
     return best[0]
@@ -162,13 +162,13 @@ def _balance(
             forces[:, held.index(c.normal)] -= c.mu * slides[c.normal] @ A[list(c.along)]
     K = np.block([[impact.M, -forces], [A[held], np.zeros((len(held), len(held)))]])
     right = np.concatenate([np.zeros(n), wanted[list(rows)], -impact.rates[stuck]])
-    found = np.linalg.lstsq(K, right, rcond=1e-13)[0]
+    impulses = np.linalg.lstsq(K, right, rcond=1e-13)[0]
     L = np.zeros(len(A))
-    L[held] = found[n:]
+    L[held] = impulses[n:]
     for c in acting:
         if c.normal in slides:
             L[list(c.along)] = -c.mu * L[c.normal] * slides[c.normal]
-    return found[:n], L
+    return impulses[:n], L
 
 
 Set = frozenset[int]

@@ -114,10 +114,10 @@ class Keeper:
 
     # -- what is the case ----------------------------------------------------------------------------------------------
     def _look(self, t: float, x: Array, held: Held) -> tuple[list[_Dry], list[_Sided]]:
-        found = np.asarray(self.evaluate(self.decide, t, x, held)).tolist()
+        values = np.asarray(self.evaluate(self.decide, t, x, held)).tolist()
         n = len(self._dry)
-        dry = [_Dry(*found[4 * k : 4 * k + 4]) for k in range(n)]
-        rest = found[4 * n :]
+        dry = [_Dry(*values[4 * k : 4 * k + 4]) for k in range(n)]
+        rest = values[4 * n :]
         return dry, [_Sided(*rest[4 * k : 4 * k + 4]) for k in range(len(self._closed))]
 
     def begin(self, t: float, x: Array, held: Held) -> Array:
@@ -228,8 +228,8 @@ class Keeper:
         return self._look(t, x, trial)[0][self._dry.index(place)].acceleration
 
     def _allowed(self, t: float, x: Array, held: Held) -> Array:
-        found = self.evaluate(self.jump, t, x, held)
-        blocks = found if isinstance(found, tuple) else (found,)
+        state = self.evaluate(self.jump, t, x, held)
+        blocks = state if isinstance(state, tuple) else (state,)
         return np.concatenate([np.asarray(b).ravel() for b in blocks])
 
     # -- events --------------------------------------------------------------------------------------------------------
@@ -367,10 +367,10 @@ class Keeper:
             rebounds = {k: sided[k].restitution * -sided[k].rate for k in met}
             rebounds = {k: rate if rate > self.rest_speed else 0.0 for k, rate in rebounds.items()}
             rebounds |= {k: 0.0 for k, is_closed in enumerate(closed) if is_closed}
-            found = struck(self._problem(t, x, held, rebounds))
-            self.log.impact(t, *found.energies)
-            after = self.slips.rub(t, x, found.after, held, found.reached, rebounds)
-            reached = found.reached if after is found.after else self._reached(t, after, held, rebounds)
+            impact = struck(self._problem(t, x, held, rebounds))
+            self.log.impact(t, *impact.energies)
+            after = self.slips.rub(t, x, impact.after, held, impact.reached, rebounds)
+            reached = impact.reached if after is impact.after else self._reached(t, after, held, rebounds)
             self._take_over(t, held, reached, rebounds, closed)
             x = after
         raise NumericalError(

@@ -73,8 +73,8 @@ class SlipModes:
     def look(self, t: float, x: Array, held: Held) -> list[Slipping]:
         if not self.slips:
             return []
-        found = np.asarray(self.evaluate(self.decide, t, x, held)).ravel()[self._first :].reshape(-1, 8)
-        return [Slipping(row[0:2], row[2:4], row[4:6], float(row[6]), float(row[7])) for row in found]
+        values = np.asarray(self.evaluate(self.decide, t, x, held)).ravel()[self._first :].reshape(-1, 8)
+        return [Slipping(row[0:2], row[2:4], row[4:6], float(row[6]), float(row[7])) for row in values]
 
     def is_closed(self, k: int, held: Held) -> bool:
         place = self.slips[k].closed
@@ -89,11 +89,11 @@ class SlipModes:
 
     def face(self, t: float, x: Array, held: Held, slid: Collection[int]) -> None:
         """Slip along the motion there is; stick where there is none, unless that has been tried."""
-        for k, found in enumerate(self.look(t, x, held)):
+        for k, slip in enumerate(self.look(t, x, held)):
             if not self.is_closed(k, held):
                 held.m[self.modes[k]] = 0.0
-            elif found.speed > SLOW:
-                self._turn(k, held, found.slip / found.speed)
+            elif slip.speed > SLOW:
+                self._turn(k, held, slip.slip / slip.speed)
             elif self.modes[k] not in slid:
                 held.m[self.modes[k]] = 0.0
 
@@ -132,7 +132,7 @@ class SlipModes:
 
     def reversed(self, t: float, x: Array, held: Held) -> list[int]:
         """The contacts that begin to slip against the direction of their slip."""
-        found = []
+        reversed_slips = []
         for k, place in enumerate(self.modes):
             if not self.is_closed(k, held) or held.m[place] < 0.5:
                 continue
@@ -144,8 +144,8 @@ class SlipModes:
             held.m[self.axes[k]] = e
             a, b = (float(some.rate[: len(e)] @ e) for some in (now, other))
             if a < -1e-9 * abs(a - b):
-                found.append(k)
-        return found
+                reversed_slips.append(k)
+        return reversed_slips
 
     def turn(self, k: int, t: float, x: Array, held: Held, *, sticks: bool) -> None:
         """Let a contact slip the way it accelerates, or stick if that was tried."""
@@ -156,9 +156,9 @@ class SlipModes:
 
     def meet(self, k: int, t: float, x: Array, held: Held) -> bool:
         """At the event of a slip: turn its direction after the motion; whether there is none, and it may stick."""
-        found = self.look(t, x, held)[k]
-        if found.speed > SLOW:
-            self._turn(k, held, found.slip / found.speed)
+        slip = self.look(t, x, held)[k]
+        if slip.speed > SLOW:
+            self._turn(k, held, slip.slip / slip.speed)
             return False
         held.m[self.modes[k]] = 0.0
         return True
@@ -172,9 +172,9 @@ class SlipModes:
     def _demands(
         self, t: float, x: Array, held: Held, pushing: Sequence[int], levels: Sequence[tuple[int, float]]
     ) -> Demands:
-        found = self.look(t, x, held)
+        slips = self.look(t, x, held)
         stuck = [k for k in range(len(self.slips)) if self.sticks(k, held)]
-        cones = [(self.rows[k][0], self.rows[k][1], found[k].mu) for k in stuck]
+        cones = [(self.rows[k][0], self.rows[k][1], slips[k].mu) for k in stuck]
         pushes = [self.sided_rows[k] for k in pushing]
         return Demands(pushes, cones, [(self.dry_rows[k], level) for k, level in levels])
 
@@ -215,16 +215,16 @@ class SlipModes:
         together = dict(zip(active, U @ U[active.index(self.sided_rows[pulling])], strict=True))
         size = np.abs(list(together.values())).max()
         with_it = [k for k in stuck if any(abs(together.get(row, 0.0)) > 1e-9 * size for row in self.rows[k][1])]
-        found = self.look(t, x, held)
-        return max(with_it, key=lambda k: found[k].excess, default=None)
+        slips = self.look(t, x, held)
+        return max(with_it, key=lambda k: slips[k].excess, default=None)
 
     def opening(
         self, t: float, x: Array, held: Held, pushing: Sequence[int], levels: Sequence[tuple[int, float]]
     ) -> list[int]:
         """Which of the closed contacts open, where some would pull; arguments as of `share`."""
         demands = self._demands(t, x, held, pushing, levels)
-        found = opening(self._now(t, x, held), self._rank(held), demands)
-        return [k for k in pushing if self.sided_rows[k] in found]
+        opens = opening(self._now(t, x, held), self._rank(held), demands)
+        return [k for k in pushing if self.sided_rows[k] in opens]
 
     # -- impacts -------------------------------------------------------------------------------------------------------
     def rub(
@@ -251,7 +251,7 @@ class SlipModes:
             return after
         A, u, M = (np.asarray(part, dtype=float) for part in self.evaluate(self.strike, t, before, held))
         A, M = A.reshape(-1, n), M.reshape(n, n)
-        found = self.look(t, after, held)
+        slips = self.look(t, after, held)
         sided = {self.sided_rows[k]: k for k in range(len(self.sided_rows))}
         owners = {rows[row].owner: k for row, k in sided.items()}
         loose = {*self.dry_rows, *(k for _, along in self.rows for k in along)}
@@ -261,7 +261,7 @@ class SlipModes:
             for k, row in enumerate(rows)
             if k not in loose and k not in sided and (row.owner not in owners or owners[row.owner] in rebounds)
         ]
-        rubs = [Rub(normal, tuple(along), f.mu) for (normal, along), f in zip(self.rows, found, strict=True)]
+        rubs = [Rub(normal, tuple(along), f.mu) for (normal, along), f in zip(self.rows, slips, strict=True)]
         wanted = {self.sided_rows[k]: rebound for k, rebound in rebounds.items()}
         jump = rubbed(Struck(M, A, np.ravel(u), after[v] - before[v], holding, pushing, wanted), rubs)
         result = after.copy()

@@ -82,20 +82,20 @@ def no_shift(pose: Pose, *axes: int) -> list[Closing]:
 
 def no_tilt(pose: Pose) -> list[Closing]:
     """b's z stays along a's z: its x and y parts vanish, held by torques about y and x of a."""
-    found = []
+    rows = []
     for part, i, sense in (("about_x", 1, -1.0), ("about_y", 0, 1.0)):
         value, torque = _entry(pose, i, 2)
-        found.append(_torque(part, sense * value, sense * torque))
-    return found
+        rows.append(_torque(part, sense * value, sense * torque))
+    return rows
 
 
 def no_turn(pose: Pose) -> list[Closing]:
     """The axes of b stay those of a: the antisymmetric part of R vanishes."""
-    found = []
+    rows = []
     for part, i, j in (("about_x", 2, 1), ("about_y", 0, 2), ("about_z", 1, 0)):
         (one, by_one), (other, by_other) = _entry(pose, i, j), _entry(pose, j, i)
-        found.append(_torque(part, 0.5 * (one - other), 0.5 * (by_one - by_other)))
-    return found
+        rows.append(_torque(part, 0.5 * (one - other), 0.5 * (by_one - by_other)))
+    return rows
 
 
 def square_axes(pose: Pose) -> list[Closing]:

@@ -86,7 +86,7 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
         )
     runs = [run, *beside]
     paths = [{frame: frame_poses(r, frame)[:, :3, 3] for frame in frames} for r in runs]
-    points = np.concatenate([path for found in paths for path in found.values()])
+    points = np.concatenate([path for by_frame in paths for path in by_frame.values()])
     views = _worth_seeing(points)
     with styled():
         figure = new_figure(*_size(points, views))
@@ -94,10 +94,10 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
         axes = figure.subplots(1, len(views), squeeze=False, width_ratios=widths)[0]
         lines = []
         for ax, (i, j, title) in zip(axes, views, strict=True):
-            for found, dashes in zip(paths, DASHES, strict=False):
-                for k, path in enumerate(found.values()):
+            for by_frame, dashes in zip(paths, DASHES, strict=False):
+                for k, path in enumerate(by_frame.values()):
                     # Paths that coincide stay visible, one inside the other.
-                    width = 1.1 + 0.7 * (len(found) - 1 - k)
+                    width = 1.1 + 0.7 * (len(by_frame) - 1 - k)
                     lines.append(_draw(ax, path[:, [i, j]], COLOURS[k], dashes, width))
             ax.set(xlabel=f"{'xyz'[i]} (m)", ylabel=f"{'xyz'[j]} (m)", title=title)
             ax.set_aspect("equal", adjustable="datalim")
@@ -264,19 +264,19 @@ def figures_to_draw(
     run: Run, *, beside: Sequence[Beside] = (), frames: Sequence[str] | None = None
 ) -> dict[str, Callable[[], Any]]:
     """The `usual_figures` by name, each drawn when it is called: one that fails leaves the others."""
-    found: dict[str, Callable[[], Any]] = {}
+    drawers: dict[str, Callable[[], Any]] = {}
     if is_vehicle(run):
-        found[VEHICLE] = partial(plot_vehicle, run, beside=[other.run for other in beside], title=_title(run))
+        drawers[VEHICLE] = partial(plot_vehicle, run, beside=[other.run for other in beside], title=_title(run))
     for group, roles in GROUPS.items():
         channels = _alive([channel for role in roles for channel in run.of(role)])
         if channels:
-            found[group] = partial(_drawn, run, channels, beside, _title(run, group))
+            drawers[group] = partial(_drawn, run, channels, beside, _title(run, group))
     if run.audited is not None and run.audited.channels:
-        found["audit"] = partial(_audit, run, run.audited)
+        drawers["audit"] = partial(_audit, run, run.audited)
     chosen = default_frames(run) if frames is None else frames
     if chosen:
-        found["paths"] = partial(plot_paths, run, chosen, beside=[other.run for other in beside])
-    return found
+        drawers["paths"] = partial(plot_paths, run, chosen, beside=[other.run for other in beside])
+    return drawers
 
 
 def save_figures(

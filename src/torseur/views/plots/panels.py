@@ -96,13 +96,13 @@ def lines_of(
         others: runs that are compared with it.
         label: what a channel is called.
     """
-    found: list[Line] = []
+    lines: list[Line] = []
     count = 0
     for channel in channels:
         for column, values in channel.columns.items():
             name = _label(run, channel, column, label)
             colour, dashes = COLOURS[count % len(COLOURS)], DASHES[0]
-            found.append(
+            lines.append(
                 Line(name, channel.unit, run.time, _turned_on(run, values, channel), colour, dashes, channel.meaning)
             )
             for k, other in enumerate(others, 1):
@@ -110,9 +110,9 @@ def lines_of(
                 if there is not None and column in there.columns and there.unit == channel.unit:
                     style = DASHES[k % len(DASHES)]
                     there_values = _turned_on(other, there.columns[column], channel)
-                    found.append(Line(name, channel.unit, other.time, there_values, colour, style, is_copy=True))
+                    lines.append(Line(name, channel.unit, other.time, there_values, colour, style, is_copy=True))
             count += 1
-    return found
+    return lines
 
 
 def _turned_on(run: Run, values: Array, channel: Channel) -> Array:
@@ -133,14 +133,14 @@ def _turned_on(run: Run, values: Array, channel: Channel) -> Array:
 
 def continuous_angles(angles: Array) -> Array:
     """Roll, pitch and yaw of each instant, by the nearest of the triples that stand for the same rotation."""
-    found = angles.copy()
+    angles_turned_on = angles.copy()
     turn = 2.0 * np.pi
-    for k in range(1, len(found)):
+    for k in range(1, len(angles_turned_on)):
         roll, pitch, yaw = angles[k]
         both = np.array([(roll, pitch, yaw), (roll + np.pi, np.pi - pitch, yaw + np.pi)])
-        both += turn * np.round((found[k - 1] - both) / turn)
-        found[k] = both[np.argmin(np.abs(both - found[k - 1]).sum(axis=1))]
-    return found
+        both += turn * np.round((angles_turned_on[k - 1] - both) / turn)
+        angles_turned_on[k] = both[np.argmin(np.abs(both - angles_turned_on[k - 1]).sum(axis=1))]
+    return angles_turned_on
 
 
 def _unwrapped(values: Array, channel: Channel) -> Array:
@@ -204,12 +204,12 @@ def _told_apart(lines: Sequence[Line]) -> tuple[Line, ...]:
     values = np.array([line.values for line in lines])
     finite = values[np.isfinite(values)]
     close = COINCIDING * float(np.ptp(finite)) if finite.size else 0.0
-    found: list[Line] = []
+    told: list[Line] = []
     for k, line in enumerate(lines):
         gaps = [np.nanmax(np.abs(values[k] - other), initial=0.0) for other in values[:k]]
         along = sum(gap <= close for gap in gaps)
-        found.append(replace(line, dashes=DASHES[min(along, len(DASHES) - 1)]))
-    return tuple(found)
+        told.append(replace(line, dashes=DASHES[min(along, len(DASHES) - 1)]))
+    return tuple(told)
 
 
 def draw_panels(run: Run, panels: Sequence[Panel], title: str, keys: Sequence[str] = ()) -> Any:

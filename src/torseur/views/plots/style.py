@@ -269,11 +269,11 @@ def text_label(run: Run, name: str) -> str:
     component = re.fullmatch(r"([vw])([xyz])|(q)([wxyz])", base)
     if component is not None:
         return unicode_symbol(component[1] or component[3], dots) + "_" + (component[2] or component[4])
-    found = unicode_symbol(base, dots)
-    if dots and found == f"{'d' * dots}{base}":
+    symbol = unicode_symbol(base, dots)
+    if dots and symbol == f"{'d' * dots}{base}":
         words = base.replace("_", " ")
         return f"d({words})/dt" if dots == 1 else f"d²({words})/dt²"
-    return found.replace("_", " ")
+    return symbol.replace("_", " ")
 
 
 def _rate_of(run: Run, name: str) -> tuple[str, int]:

@@ -96,9 +96,9 @@ def _with(panel: _Panel, run: Run, beside: Sequence[Run]) -> _Panel:
     """A panel with the same of other runs, dashed."""
     lines = list(panel.lines)
     for k, other in enumerate(beside, 1):
-        found = {p.label: p for p in _panels(other)} if is_vehicle(other) else {}
+        others = {p.label: p for p in _panels(other)} if is_vehicle(other) else {}
         colours = {line.label: line.colour for line in panel.lines}
-        for line in found[panel.label].lines if panel.label in found else ():
+        for line in others[panel.label].lines if panel.label in others else ():
             if line.label in colours:
                 lines.append(_Line("", line.x, line.y, colours[line.label], DASHES[k % len(DASHES)]))
     return _Panel(panel.label, tuple(lines), panel.across, panel.is_path, panel.by_wheel)
@@ -107,25 +107,25 @@ def _with(panel: _Panel, run: Run, beside: Sequence[Run]) -> _Panel:
 def key_panels(run: Run) -> list[Panel]:
     """What one looks at first of a vehicle: its speed, what it turns with, and how its wheels are loaded."""
     first = ("acceleration (m/s²)", "yaw rate (deg/s)", "vertical load (kN)", "forward speed (m/s)")
-    found = {panel.label: panel for panel in _panels(run)}
+    by_label = {panel.label: panel for panel in _panels(run)}
     return [
         Panel(
             tuple(
                 Line(x.label, "", x.x, x.y, x.colour, d)
-                for x, d in zip(found[label].lines, _dashes(found[label]), strict=True)
+                for x, d in zip(by_label[label].lines, _dashes(by_label[label]), strict=True)
             ),
             label,
         )
         for label in first
-        if label in found and any(np.ptp(line.y) > LEAST * np.abs(line.y).max() for line in found[label].lines)
+        if label in by_label and any(np.ptp(line.y) > LEAST * np.abs(line.y).max() for line in by_label[label].lines)
     ]
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------------
 def _panels(run: Run) -> list[_Panel]:
     assert run.mechanism is not None
-    found = [_path(run), *_of_chassis(run), *_of_driver(run), *_of_suspension(run), *_of_wheels(run)]
-    return [panel for panel in found if any(np.any(np.abs(line.y) > 1e-12) for line in panel.lines)]
+    panels = [_path(run), *_of_chassis(run), *_of_driver(run), *_of_suspension(run), *_of_wheels(run)]
+    return [panel for panel in panels if any(np.any(np.abs(line.y) > 1e-12) for line in panel.lines)]
 
 
 def _wheels(mechanism: Mechanism) -> dict[str, tuple[str, Any]]:
@@ -277,11 +277,11 @@ def _dashes(panel: _Panel) -> list[Any]:
     if panel.is_path or any(not line.label for line in panel.lines):  # runs are compared: dashes tell them apart
         return [line.dashes for line in panel.lines]
     span = float(np.ptp(np.concatenate([line.y for line in panel.lines])))
-    found = []
+    dashes = []
     for k, line in enumerate(panel.lines):
         along = sum(float(np.abs(line.y - other.y).max()) <= COINCIDING * span for other in panel.lines[:k])
-        found.append(DASHES[min(along, len(DASHES) - 1)] if along else line.dashes)
-    return found
+        dashes.append(DASHES[min(along, len(DASHES) - 1)] if along else line.dashes)
+    return dashes
 
 
 def _key(figure: Any, wheels: dict[str, tuple[str, Any]]) -> None:

@@ -209,14 +209,14 @@ class Citations:
 
     def cite(self, use: str) -> Text:
         """'[1, 2]' for what something comes from."""
-        found = []
+        references = []
         for key in USES[use]:
             number = self.numbers.setdefault(key, len(self.numbers) + 1)
             uses = self.uses.setdefault(key, [])
             if use not in uses:
                 uses.append(use)
-            found.append(str(number))
-        return Text(f"[{', '.join(found)}]")
+            references.append(str(number))
+        return Text(f"[{', '.join(references)}]")
 
     def section(self, words: Words) -> Section:
         """All that was cited, in order, each with what it was used for."""

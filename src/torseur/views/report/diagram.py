@@ -84,9 +84,9 @@ def _taken(study: Study, blocks: dict[str, Block], name: str, block: Block) -> I
     if isinstance(block, Controller):  # it knows the whole state
         yield from ((MECHANISM, signal) for signal in ("q", "v"))
     else:
-        for found in walk(block):
-            if isinstance(found, FoundName) and found.thing in (Thing.FRAME, Thing.COORDINATE, Thing.SPEED):
-                yield MECHANISM, found.name
+        for use in walk(block):
+            if isinstance(use, FoundName) and use.thing in (Thing.FRAME, Thing.COORDINATE, Thing.SPEED):
+                yield MECHANISM, use.name
     if (joint := getattr(block, "joint", None)) is not None:
         yield MECHANISM, str(joint)
 
@@ -134,10 +134,10 @@ class _Box:
 
 def draw_diagram(study: Study, words: Words) -> Drawn | None:
     """The diagram of a study; none where nothing drives it, or there are too many blocks to be read."""
-    found = wiring(study)
-    if not found.blocks or len(found.blocks) > MOST_BLOCKS:
+    connections = wiring(study)
+    if not connections.blocks or len(connections.blocks) > MOST_BLOCKS:
         return None
-    plan = _Plan(study, found, words)
+    plan = _Plan(study, connections, words)
     sheet = Sheet()
     for box in plan.boxes.values():
         _draw_box(sheet, box)
@@ -161,11 +161,11 @@ def _draw_box(sheet: Sheet, box: _Box) -> None:
 class _Plan:
     """Where blocks stand."""
 
-    def __init__(self, study: Study, found: Wiring, words: Words) -> None:
-        self.study, self.wiring, self.words = study, found, words
-        self.back = [n for n in found.blocks if self._is_back(n)]
-        forward = [n for n in found.blocks if n not in self.back]
-        self.columns = _columns(forward, [w for w in found.wires if w.source in forward and w.target in forward])
+    def __init__(self, study: Study, connections: Wiring, words: Words) -> None:
+        self.study, self.wiring, self.words = study, connections, words
+        self.back = [n for n in connections.blocks if self._is_back(n)]
+        forward = [n for n in connections.blocks if n not in self.back]
+        self.columns = _columns(forward, [w for w in connections.wires if w.source in forward and w.target in forward])
         self.boxes = self._placed()
 
     def _is_back(self, name: str) -> bool:

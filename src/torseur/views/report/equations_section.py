@@ -112,10 +112,10 @@ class EquationsPart:
 
     def _derived(self) -> dict[str, Equations]:
         wanted = (_M, _C, _G, _TAU) if self.mechanism.is_tree else (_M, _H, _A, _TAU)
-        found: dict[str, Equations] = {}
+        derived: dict[str, Equations] = {}
         for quantity in wanted:
-            found |= self._one(quantity)
-        return found
+            derived |= self._one(quantity)
+        return derived
 
     def _one(self, quantity: _Quantity) -> dict[str, Equations]:
         try:
@@ -146,8 +146,8 @@ class EquationsPart:
             return [w.paragraph("equations.no_sympy")], [_TAU]
         return blocks, long
 
-    def _lines(self, quantity: _Quantity, found: Equations) -> list[EquationLine] | None:
-        closed = self._closed(found.function)
+    def _lines(self, quantity: _Quantity, derivation: Equations) -> list[EquationLine] | None:
+        closed = self._closed(derivation.function)
         if closed is None:
             return None
         (output,) = closed.outputs
@@ -183,9 +183,9 @@ class EquationsPart:
         return in_language(parsed(latex), self.words)
 
     # -- otherwise -----------------------------------------------------------------------------------------------------
-    def _listing(self, found: Equations) -> Iterator[Block]:
+    def _listing(self, derivation: Equations) -> Iterator[Block]:
         w = self.words
-        reading = LatexReading(found.function, latex_symbols(found.function))
+        reading = LatexReading(derivation.function, latex_symbols(derivation.function))
         passages = reading.passages()
         n = sum(len(passage.lines) for passage in passages)
         if n > LONGEST:
@@ -204,15 +204,15 @@ class EquationsPart:
 
     def _listed(self, lines: Sequence[tuple[str, str]]) -> Iterator[EquationLine]:
         for left, right in lines:
-            found, name = self._math(right), parsed(left)
-            yield from lines_of(name, found) or [EquationLine(name, found)]
+            formula, name = self._math(right), parsed(left)
+            yield from lines_of(name, formula) or [EquationLine(name, formula)]
 
     def _counts(self, derived: dict[str, Equations]) -> Table:
         """How much work each function is."""
         w, rows = self.words, list[tuple[Line, ...]]()
         latex = {x.name: x.latex for x in (_M, _C, _G, _H, _A, _TAU)}
-        for name, found in derived.items():
-            counted = found.count
+        for name, derivation in derived.items():
+            counted = derivation.count
             others = counted.total - counted.products - counted.sums
             cells = [(Value(float(n)),) for n in (counted.products, counted.sums, others)]
             shown: tuple[Inline, ...] = (document.Formula(parsed(latex[name])), Text(" "), Code(name))

@@ -82,11 +82,11 @@ class Symbols:
     def of(cls, mechanism: Mechanism) -> Symbols:
         coordinates = {x.name for x in mechanism.q}
         rates = {x.name: x.rate_of for x in mechanism.v if x.rate_of is not None}
-        found = {name: dotted(coordinate, 1) for name, coordinate in rates.items()}
-        found |= {f"d{name}": dotted(coordinate, 2) for name, coordinate in rates.items()}
+        symbols = {name: dotted(coordinate, 1) for name, coordinate in rates.items()}
+        symbols |= {f"d{name}": dotted(coordinate, 2) for name, coordinate in rates.items()}
         for x in mechanism.v:
-            found.setdefault(f"d{x.name}", dotted(x.name, 1))
-        return cls({name: text for name, text in found.items() if name not in coordinates})
+            symbols.setdefault(f"d{x.name}", dotted(x.name, 1))
+        return cls({name: text for name, text in symbols.items() if name not in coordinates})
 
     def latex(self, name: str) -> str:
         return self.known.get(name) or symbol(name)
@@ -103,8 +103,8 @@ class Symbols:
         if value is None:
             return (Text("–"),)
         if isinstance(value, Formula):
-            found = self.formula(value)
-            return (Code(value.text),) if found is None else (document.Formula(found),)
+            formula = self.formula(value)
+            return (Code(value.text),) if formula is None else (document.Formula(formula),)
         return (Value(float(value), digits),)
 
     def scalar_math(self, value: Scalar) -> Math:
@@ -153,10 +153,10 @@ def _at_least(piece: _Piece, rank: _Rank) -> Math:
 
 def _row(*items: Math) -> Row:
     """Things beside each other; rows among them are taken apart."""
-    found: list[Math] = []
+    pieces: list[Math] = []
     for item in items:
-        found += item.items if isinstance(item, Row) else [item]
-    return Row(tuple(found))
+        pieces += item.items if isinstance(item, Row) else [item]
+    return Row(tuple(pieces))
 
 
 def _operation(kind: str, a: _Piece, b: _Piece) -> _Piece:

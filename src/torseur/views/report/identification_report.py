@@ -45,7 +45,7 @@ _NONE: Line = (Text("–"),)
 
 
 def identification_report(
-    found: Identification,
+    identified: Identification,
     folder: str | os.PathLike[str],
     *,
     unseen: Prediction | None = None,
@@ -55,14 +55,14 @@ def identification_report(
     """Write a report on an identification into a folder.
 
     Args:
-        found: what was identified.
+        identified: what was identified.
         folder: where to.
         unseen: how it predicts measurements that were not used.
         language: "en" or "fr".
         formats: of "html", "latex", "pdf".
     """
     words = Words(choice(Language, language, "language"))
-    return write_report(_Part(found, unseen, words).document(), folder, formats)
+    return write_report(_Part(identified, unseen, words).document(), folder, formats)
 
 
 @dataclass(frozen=True)

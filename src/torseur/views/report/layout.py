@@ -115,8 +115,8 @@ def plain(line: Line, language: Language) -> str:
         if isinstance(inline, (Text, Strong, Emphasis, Code, Unit)):
             texts.append(inline.text)
         elif isinstance(inline, Value):
-            found = digits_of(inline.number, inline.digits, language)
-            texts.append(found.mantissa + (f"e{found.power}" if found.power is not None else ""))
+            digits = digits_of(inline.number, inline.digits, language)
+            texts.append(digits.mantissa + (f"e{digits.power}" if digits.power is not None else ""))
     return "".join(texts)
 
 

@@ -195,15 +195,15 @@ def parsed(latex: str) -> Math:
 class _Reader:
     def __init__(self, latex: str) -> None:
         self.latex, self.at, self.depth = latex, 0, 0
-        found = [token for token in _TOKEN.finditer(latex) if not token[0].isspace()]
-        self.tokens = [token[0] for token in found]
-        self.starts = [token.start() for token in found]
+        tokens = [token for token in _TOKEN.finditer(latex) if not token[0].isspace()]
+        self.tokens = [token[0] for token in tokens]
+        self.starts = [token.start() for token in tokens]
 
     def formula(self) -> Math:
-        found = self._row(())
+        row = self._row(())
         if self.at < len(self.tokens):
             raise self._strange(self.tokens[self.at])
-        return found
+        return row
 
     def _strange(self, token: str) -> ArgumentError:
         return ArgumentError("no formula that can be printed", where=self.latex[:200], got=token or "the end")
@@ -244,9 +244,9 @@ class _Reader:
         if self._peek() != "{":
             return self._atom([])
         self._next()
-        found = self._row(())
+        row = self._row(())
         self._need("}")
-        return found
+        return row
 
     def _atom(self, before: list[Math]) -> Math:
         token = self._next()
@@ -335,8 +335,8 @@ class _Reader:
 
     def _name(self) -> list[str]:
         self._need("{")
-        found = []
+        letters = []
         while self._peek() not in ("}", ""):
-            found.append(self._next())
+            letters.append(self._next())
         self._need("}")
-        return found
+        return letters

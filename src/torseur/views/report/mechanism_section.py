@@ -90,8 +90,8 @@ class GeometryPart:
         return (document.Formula(Row((coordinate, Sign("+"), self.symbols.scalar_math(value)))),)
 
     def _places(self, places: Mapping[str, Place]) -> Iterator[Block]:
-        if any(found.before for found in places.values()):
-            rows = [((Code(name),), self._place(found)) for name, found in places.items()]
+        if any(place.before for place in places.values()):
+            rows = [((Code(name),), self._place(place)) for name, place in places.items()]
             yield self.words.table("caption.places", ("head.body", "head.place"), rows)
 
     def _place(self, place: Place) -> Line:
@@ -199,8 +199,8 @@ class MechanismPart:
             "section.ties": rest.ties(),
             "section.loads": [*rest.loads(), *rest.signals()],
         }
-        found = {key: tuple(blocks) for key, blocks in parts.items()}
-        inner = [Section(self.words.say(key), blocks, 2) for key, blocks in found.items() if blocks]
+        blocks_by_part = {key: tuple(blocks) for key, blocks in parts.items()}
+        inner = [Section(self.words.say(key), blocks, 2) for key, blocks in blocks_by_part.items() if blocks]
         return Section(self.words.say("section.mechanism"), (*self.opening(), *inner))
 
     def opening(self) -> Iterator[Block]:
@@ -262,31 +262,31 @@ class MobilityPart:
             yield w.paragraph("mobility.tree", n=w.count("count.freedoms", len(m.v)))
             return
         try:
-            found = build(m).mobility(parameters=dict(self.parameters) or None)
+            mobility = build(m).mobility(parameters=dict(self.parameters) or None)
         except (ModelError, NumericalError) as error:
             why = f"{error.what}{f': {error.got}' if error.got else ''}."
             yield w.paragraph("mobility.not_computed", why=Text(why))
             return
-        yield from self._found(found)
+        yield from self._found(mobility)
 
-    def _found(self, found: Mobility) -> Iterator[Block]:
+    def _found(self, mobility: Mobility) -> Iterator[Block]:
         w = self.words
         yield w.paragraph(
             "mobility.closed",
-            v=w.count("count.v", found.nv),
-            rows=w.count("count.rows", len(found.rows)),
-            rank=Value(found.usual_rank),
-            n=w.count("count.freedoms", found.freedoms),
+            v=w.count("count.v", mobility.nv),
+            rows=w.count("count.rows", len(mobility.rows)),
+            rank=Value(mobility.usual_rank),
+            n=w.count("count.freedoms", mobility.freedoms),
         )
-        more = found.free_coordinates - (found.nv - found.rank)
+        more = mobility.free_coordinates - (mobility.nv - mobility.rank)
         if more > 0:
-            yield w.paragraph("mobility.nonholonomic", more=Value(more), coordinates=Value(found.free_coordinates))
-        for key, rows in (("redundant", found.redundant), ("contradictory", found.contradictory)):
-            if rows and not (key == "redundant" and found.is_singular):
+            yield w.paragraph("mobility.nonholonomic", more=Value(more), coordinates=Value(mobility.free_coordinates))
+        for key, rows in (("redundant", mobility.redundant), ("contradictory", mobility.contradictory)):
+            if rows and not (key == "redundant" and mobility.is_singular):
                 owners = dict.fromkeys(row.asked_by.name for row in rows)
                 yield w.paragraph(f"mobility.{key}", names=w.listed([Code(name) for name in owners]))
-        if found.is_singular:
+        if mobility.is_singular:
             yield w.paragraph("mobility.singular")
-        if found.massless:
+        if mobility.massless:
             symbols = Symbols.of(self.mechanism)
-            yield w.paragraph("mobility.massless", names=w.listed([symbols.name(x) for x in found.massless]))
+            yield w.paragraph("mobility.massless", names=w.listed([symbols.name(x) for x in mobility.massless]))

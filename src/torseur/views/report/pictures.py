@@ -32,15 +32,15 @@ _TEXT_WIDTH = 700.0
 
 def in_language(shapes: Iterable[Shape], language: Language) -> tuple[Shape, ...]:
     """Shapes whose words, and lengths such as that of a scale, are written as the language writes them."""
-    found = []
+    texts = []
     for shape in shapes:
         length = re.fullmatch(r"(\d+\.\d+) m", shape.words) if isinstance(shape, Words) else None
         if length is not None and isinstance(shape, Words):
             shape = replace(shape, words=f"{decimal(length[1], language)} m")
         elif isinstance(shape, Words) and is_known(shape.words):
             shape = replace(shape, words=translated(shape.words, language))
-        found.append(shape)
-    return tuple(found)
+        texts.append(shape)
+    return tuple(texts)
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ class Plotted:
         import matplotlib
 
         with styled(), matplotlib.rc_context({"svg.fonttype": "path"}):
-            found = _saved(self.figure, ".svg")
+            data = _saved(self.figure, ".svg")
         with styled():
-            return found if len(found) <= _LARGEST_SVG else _saved(self.figure, ".png")
+            return data if len(data) <= _LARGEST_SVG else _saved(self.figure, ".png")
 
     def svg(self) -> bytes:
         """Or PNG, where there are very many points."""

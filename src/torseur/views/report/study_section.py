@@ -53,19 +53,19 @@ class StudyPart:
 
     def _driven(self) -> Iterator[Block]:
         w, study = self.words, self.study
-        found = wiring(study)
-        if not found.blocks:
+        connections = wiring(study)
+        if not connections.blocks:
             yield w.paragraph("study.no_blocks" if study.model.inputs else "study.free")
             return
         diagram = draw_diagram(study, w)
         if diagram is not None:
             yield Figure(w.say("caption.diagram"), diagram)
-        elif len(found.blocks) > MOST_BLOCKS:
-            yield w.paragraph("study.no_diagram", n=Value(len(found.blocks)))
+        elif len(connections.blocks) > MOST_BLOCKS:
+            yield w.paragraph("study.no_diagram", n=Value(len(connections.blocks)))
         rows: list[tuple[Line, ...]] = []
-        for name, block in found.blocks.items():
-            takes = [s for wire in found.into(name) for s in wire.signals]
-            gives = [s for wire in found.out_of(name) if wire.target == MECHANISM for s in wire.signals]
+        for name, block in connections.blocks.items():
+            takes = [s for wire in connections.into(name) for s in wire.signals]
+            gives = [s for wire in connections.out_of(name) if wire.target == MECHANISM for s in wire.signals]
             kind = (w.kind("block", block.kind),)
             data = data_line(block, self.symbols, w)
             rows.append(((Code(name),), kind, self._names(takes), self._names(gives or [name]), data))

@@ -198,25 +198,25 @@ class Words:
         lines = [item if isinstance(item, tuple) else (item,) for item in items]
         if len(lines) < 2:
             return lines[0] if lines else (Text("–"),)
-        found: list[Inline] = []
+        inlines: list[Inline] = []
         for k, line in enumerate(lines):
             if k:
                 last = k == len(lines) - 1
-                found += [Text(" "), *self.say("word.and"), Text(" ")] if last else [Text(", ")]
-            found += line
-        return tuple(found)
+                inlines += [Text(" "), *self.say("word.and"), Text(" ")] if last else [Text(", ")]
+            inlines += line
+        return tuple(inlines)
 
     def _line(self, text: str, given: dict[str, Inline | Line | str]) -> Line:
-        found: list[Inline] = []
+        inlines: list[Inline] = []
         for piece in _PIECES.split(set_words(text, self.language)):
             if piece.startswith("{"):
                 value = given[piece[1:-1]]
-                found += [Text(value)] if isinstance(value, str) else value if isinstance(value, tuple) else [value]
+                inlines += [Text(value)] if isinstance(value, str) else value if isinstance(value, tuple) else [value]
             elif piece.startswith("$"):
-                found.append(Formula(parsed(piece[1:-1])))
+                inlines.append(Formula(parsed(piece[1:-1])))
             elif piece:
-                found.append(Text(piece))
-        return tuple(found)
+                inlines.append(Text(piece))
+        return tuple(inlines)
 
 
 _MOST_FIELDS = 12
@@ -242,10 +242,10 @@ def body_name(name: str, words: Words) -> Inline:
 
 def joined(lines: Iterable[Line], between: str = ", ") -> Line:
     """Lines one after the other."""
-    found: list[Inline] = []
+    inlines: list[Inline] = []
     for line in lines:
-        found += [Text(between), *line] if found else line
-    return tuple(found)
+        inlines += [Text(between), *line] if inlines else line
+    return tuple(inlines)
 
 
 def data_line(record: Record, symbols: Symbols, words: Words) -> Line:

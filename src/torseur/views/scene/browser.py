@@ -59,8 +59,8 @@ def page_with_curves(page: str, run: Run, scene: Scene) -> str:
     page = page.replace("</head>", f"<style>{_asset('playback.css')}</style></head>", 1)
     extra = f"""<div id="caption"></div><aside id="curves"></aside>
 <script type="application/json" id="run-data">{text}</script><script>{_asset("playback.js")}</script>"""
-    head, found, tail = page.rpartition("</body>")
-    return head + extra + found + tail
+    head, end_of_body, tail = page.rpartition("</body>")
+    return head + extra + end_of_body + tail
 
 
 def title_of(run: Run) -> str:
@@ -72,16 +72,16 @@ def title_of(run: Run) -> str:
 
 def legend_of(scene: Scene) -> list[tuple[str, str]]:
     """What lines and arrows mean, with their colours; arrows of one colour by what they have in common."""
-    found = []
+    legend = []
     for k, frame in enumerate(scene.animation.traces):
         what = "the base" if frame == BASE else frame.replace("_", " ")
-        found.append((f"path of {what}", COLOURS[k % len(COLOURS)]))
+        legend.append((f"path of {what}", COLOURS[k % len(COLOURS)]))
     arrows: dict[str, list[str]] = {}
     for arrow in scene.animation.arrows:
         arrows.setdefault(arrow.colour, []).append(arrow.legend or arrow.name.replace("_", " "))
     for colour, names in arrows.items():
-        found += [(name, colour) for name in dict.fromkeys(names)]
-    return found
+        legend += [(name, colour) for name in dict.fromkeys(names)]
+    return legend
 
 
 def _asset(name: str) -> str:

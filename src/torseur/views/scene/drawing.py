@@ -73,12 +73,12 @@ def drawing_of(
     values = values_for(System(mechanism), at or {}, parameters or {})
     skeleton = skeleton_of(values)
     if sticks or (sticks is None and not has_shapes(mechanism)):
-        found = list(stick_parts(values, skeleton))
+        all_parts = list(stick_parts(values, skeleton))
     else:
-        found = [*shape_parts(values, Path(folder), 0.006 * skeleton.size), *loop_parts(values, skeleton)]
-    found += _struts(values, skeleton)
-    parts = tuple(x for x in found if isinstance(x, Part))
-    rods = tuple(x for x in found if isinstance(x, Rod))
+        all_parts = [*shape_parts(values, Path(folder), 0.006 * skeleton.size), *loop_parts(values, skeleton)]
+    all_parts += _struts(values, skeleton)
+    parts = tuple(x for x in all_parts if isinstance(x, Part))
+    rods = tuple(x for x in all_parts if isinstance(x, Rod))
     return Drawing(parts, rods, _size(parts, skeleton), tuple(values.notes))
 
 
@@ -149,8 +149,8 @@ class _Placing:
 
 def _placing(values: Values, skeleton: Skeleton) -> _Placing:
     poses = body_poses(values.system)
-    found = values.numbers({name: pose.matrix() for name, pose in poses.items()})
-    return _Placing(skeleton, {WORLD: np.eye(4), **found})
+    matrices = values.numbers({name: pose.matrix() for name, pose in poses.items()})
+    return _Placing(skeleton, {WORLD: np.eye(4), **matrices})
 
 
 def stick_parts(values: Values, skeleton: Skeleton) -> Iterator[Part | Rod]:
@@ -251,5 +251,5 @@ def _centre_of_mass(values: Values, body: str) -> Array:
     if isinstance(inertia, CentralInertia):
         return np.array(values.numbers({"c": [scalar(x) for x in inertia.centre]})["c"], dtype=float)
     whole = inertia_of(values.system, inertia)
-    found = values.numbers({"c": [*whole.MS, whole.M]})["c"]
-    return np.array(found[:3] / found[3]) if found[3] > 0.0 else np.zeros(3)
+    moments = values.numbers({"c": [*whole.MS, whole.M]})["c"]
+    return np.array(moments[:3] / moments[3]) if moments[3] > 0.0 else np.zeros(3)

@@ -55,14 +55,14 @@ class _Surface:
         g = system.graph
         place = g.blocks.get("road_place") or g.block("road_place", 2, Role.STATE, names=["road_x", "road_y"])
         x, y = place[0], place[1]
-        found = [height_at(system, self.road, x, y), at_place(system, self.road.adherence, x, y)]
-        return Function("road", [place, system.p], {"found": found})
+        results = [height_at(system, self.road, x, y), at_place(system, self.road.adherence, x, y)]
+        return Function("road", [place, system.p], {"found": results})
 
     def at(self, places: Array) -> tuple[Array, Array]:
         """Height and adherence at places (n, 2) of its plane."""
-        (found,) = evaluate(self._function, places, np.broadcast_to(self.values.p, (len(places), len(self.values.p))))
-        found = np.broadcast_to(found, (len(places), 2))
-        return found[:, 0], found[:, 1]
+        (values,) = evaluate(self._function, places, np.broadcast_to(self.values.p, (len(places), len(self.values.p))))
+        values = np.broadcast_to(values, (len(places), 2))
+        return values[:, 0], values[:, 1]
 
     def normals(self, places: Array) -> Array:
         """Unit normals at places (n, 2), in the axes of the world, by differences over a centimetre."""
@@ -84,12 +84,12 @@ def _surfaces(run: Run) -> dict[str, _Surface]:
     if not mechanism.roads:
         return {}
     values = values_for(System(mechanism), {}, run.parameters)
-    found = {}
+    surfaces = {}
     for name, road in mechanism.roads.items():
         poses = frame_poses(run.resampled(run.time[[0, -1]] if len(run.time) > 1 else run.time), road.frame)
         if np.ptp(poses, axis=0).max() < 1e-9:
-            found[name] = _Surface(values, road, poses[0])
-    return found
+            surfaces[name] = _Surface(values, road, poses[0])
+    return surfaces
 
 
 def _wheels(mechanism: Mechanism) -> Iterator[tuple[str, Rolling]]:
@@ -102,15 +102,15 @@ def _wheels(mechanism: Mechanism) -> Iterator[tuple[str, Rolling]]:
 # -- the road ----------------------------------------------------------------------------------------------------------
 def road_parts(run: Run) -> tuple[Part, ...]:
     """The surface of the roads where wheels come, as triangles in the world."""
-    found: list[Part] = []
+    parts: list[Part] = []
     times = np.unique(np.linspace(run.time[0], run.time[-1], 150))
     seen = run.resampled(times)
     for name, surface in _surfaces(run).items():
         wheels = [rolling for _, rolling in _wheels(mechanism_of(run)) if rolling.road == name]
         if wheels:
             places = [surface.local(frame_poses(seen, wheel.wheel)[:, :3, 3])[:, :2] for wheel in wheels]
-            found += _drawn(surface, np.concatenate(places))
-    return tuple(found)
+            parts += _drawn(surface, np.concatenate(places))
+    return tuple(parts)
 
 
 def _drawn(surface: _Surface, places: Array) -> Iterator[Part]:
@@ -151,10 +151,10 @@ def _near(places: Array, cell: float) -> NDArray[np.int64]:
     reach = int(np.ceil(SIDE / cell))
     around = np.array([[i, j] for i in range(-reach, reach + 1) for j in range(-reach, reach + 1)])
     around = around[np.linalg.norm(around, axis=1) * cell <= SIDE]
-    found: NDArray[np.int64] = np.zeros((0, 2), dtype=np.int64)
+    cells: NDArray[np.int64] = np.zeros((0, 2), dtype=np.int64)
     for some in np.array_split(centres, max(1, len(centres) * len(around) // 500_000)):
-        found = np.unique(np.concatenate([found, (some[:, None] + around).reshape(-1, 2)]), axis=0)
-    return found
+        cells = np.unique(np.concatenate([cells, (some[:, None] + around).reshape(-1, 2)]), axis=0)
+    return cells
 
 
 # -- forces ------------------------------------------------------------------------------------------------------------
@@ -171,11 +171,11 @@ def tyre_arrows(run: Run, size: float) -> tuple[ForceArrow, ...]:
     surfaces, rolling = _surfaces(run), dict(_wheels(mechanism))
     largest = max(float(np.abs(run[f"{name}_Fz"]).max()) for name in tyres)
     scale = LONGEST * size / max(largest, 1e-300)
-    found: list[ForceArrow] = []
+    arrows: list[ForceArrow] = []
     for name, wheel in tyres.items():
         if wheel in rolling and rolling[wheel].road in surfaces:
-            found += _arrows(run, name, rolling[wheel], surfaces[rolling[wheel].road or ""], scale)
-    return tuple(found)
+            arrows += _arrows(run, name, rolling[wheel], surfaces[rolling[wheel].road or ""], scale)
+    return tuple(arrows)
 
 
 def _arrows(run: Run, name: str, wheel: Rolling, surface: _Surface, scale: float) -> Iterator[ForceArrow]:

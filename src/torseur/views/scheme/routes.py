@@ -292,10 +292,10 @@ class _Sliding:
                 break
 
     def _groups(self) -> list[list[int]]:
-        found: dict[tuple[float, ...], list[int]] = {}
+        groups: dict[tuple[float, ...], list[int]] = {}
         for k, home in enumerate(self.homes):
-            found.setdefault(tuple(np.round(home, 6) + 0.0), []).append(k)
-        return [group[:MOST_TOGETHER] for group in found.values() if len(group) > 1]
+            groups.setdefault(tuple(np.round(home, 6) + 0.0), []).append(k)
+        return [group[:MOST_TOGETHER] for group in groups.values() if len(group) > 1]
 
     def _improve(self, group: list[int]) -> None:
         """The slides of some joints with the least overlap, then the shortest lines."""

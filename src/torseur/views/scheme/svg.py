@@ -247,10 +247,10 @@ def _soft_sign(value: float) -> float:
 
 def _overlaps(boxes: Array, taken: Array) -> NDArray[np.bool_]:
     a, b = boxes[:, None, :], taken[None, :, :]
-    found: NDArray[np.bool_] = (
+    overlaps: NDArray[np.bool_] = (
         (a[..., 0] < b[..., 2]) & (b[..., 0] < a[..., 2]) & (a[..., 1] < b[..., 3]) & (b[..., 1] < a[..., 3])
     )
-    return found
+    return overlaps
 
 
 def _outside(boxes: Array, limits: tuple[float, float]) -> NDArray[np.bool_]:
