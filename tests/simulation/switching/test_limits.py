@@ -46,6 +46,15 @@ def test_a_contact_that_closes_slower_than_a_nanometre_a_second_is_closed_at_the
     assert words(ball({"z": 0.0, "dz": -5e-9}), "ground") == ["closes"]
 
 
+@pytest.mark.parametrize("inside", [1e-15, 4.7e-13, 9e-10, 5e-7])
+@pytest.mark.parametrize("upwards", [0.0, 1e-12, 6e-9, 1e-6, 9e-5, 3e-3])
+def test_a_contact_that_is_open_a_little_inside_and_hardly_separates_does_not_fall_through(inside, upwards):
+    """As another contact that lands may leave it: it never comes out, so its gap does not change its sign."""
+    run = ball({"z": -inside, "dz": upwards}, until=0.1)
+    assert abs(run["z"][-1]) <= inside + 1e-9
+    assert run["lambda_ground"][-1] == pytest.approx(9.81)
+
+
 def test_friction_slower_than_a_nanometre_a_second_sticks_at_the_start():
     assert words(slider(0.5, {"dx": 0.5e-9}), "rail") == []
     assert words(slider(0.5, {"dx": 5e-9}), "rail") == ["sticks"]

@@ -51,7 +51,8 @@ class EventSigns:
         """Read the signs at a restart. Of those that just fired, and of zeros, the slope decides.
 
         What fired and then rests on its zero is still on the side it came from: should it go across, it fires again.
-        An invariant that is below zero, if only by rounding, has still to be met: it counts as positive.
+        An invariant that is below zero, if only by rounding, has still to be met: it counts as positive; so does one
+        that fired and is on its way out, which may turn back before it is.
         """
         g, slope = stepper.g, stepper.record[stepper.layout.slopes]
         near = np.maximum(np.abs(slope), np.abs(self._slope)) * (10.0 * PRECISION) + 1e-15
@@ -60,7 +61,7 @@ class EventSigns:
         after[self._invariants] = 1.0
         for k in fired:
             after[k] = (np.sign(slope[k]) or self.sign[k]) if abs(g[k]) <= near[k] else seen[k]
-            if after[k] == 0.0 and k in self._invariants:
+            if k in self._invariants and (after[k] == 0.0 or (after[k] < 0.0 < slope[k])):
                 after[k] = 1.0
         self.sign, self._slope, self._has_begun = after, slope.copy(), True
 
