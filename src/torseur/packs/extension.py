@@ -5,6 +5,7 @@ from __future__ import annotations
 from torseur.extensions import Extension
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
+from torseur.packs.vehicles.antilock import BLOCKS as ANTILOCK
 from torseur.packs.vehicles.document import KEY, read_vehicle_document
 from torseur.packs.vehicles.drivers import BLOCKS as DRIVERS
 from torseur.packs.vehicles.indicators import INDICATORS
@@ -15,7 +16,7 @@ __all__ = ["EXTENSION"]
 EXTENSION = Extension(
     "torseur.packs",
     loads={TyreLoad.kind: TyreLoad, Air.kind: Air},
-    blocks={**DRIVERS, **INSTRUMENTS},
+    blocks={**DRIVERS, **INSTRUMENTS, **ANTILOCK},
     indicators=INDICATORS,
     documents={KEY: read_vehicle_document},
 )

@@ -1,6 +1,7 @@
 """MF 5.2 and MF 6.1: the given grids, an independent evaluator beyond them, ranges, sides and low speed."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ VERSIONS = ("52", "61")
 P = {v: parameters_of(DATA / f"MagicFormula{v}_Parameters.tir") for v in VERSIONS}
 TYRE = {v: LAWS[f"magic_formula_{v}"] for v in VERSIONS}
 both = pytest.mark.parametrize("version", VERSIONS)
+
+COEFFICIENT = re.compile(r"[PR][CDEKHVB][XY]\d+|[RS][HV][XY]\d+|RV[Y]\d|PP[XYZM]X?\d|Q[BCDEHS][XYZ]\d+|SSZ\d")
+"""What the coefficients are called, factors and ranges left out."""
 
 SIGNS = {"Fx": 1, "Fy": -1, "Mx": -1, "My": 1, "Mz": -1}
 
@@ -77,6 +81,20 @@ def test_scaling_factors_are_those_of_an_evaluator_written_apart(version):
     given = random_inputs(version, 500, seed=8)
     assert len(factors) > 20
     assert_close(version, steady_forces(law, **given, own=True), evaluated_apart(P[version] | factors, given))
+
+
+@both
+@pytest.mark.parametrize("seed", range(6))
+def test_other_coefficients_make_what_an_evaluator_written_apart_makes_of_them(version, seed):
+    """Every coefficient, those that are zero in the file too, as in the files of other tyres."""
+    rng, law = np.random.default_rng(seed), TYRE[version]
+    names = [name for name in type(law).model_fields if COEFFICIENT.fullmatch(name)]
+    drawn = {n: getattr(law, n) * rng.uniform(0.7, 1.3) or rng.uniform(-0.05, 0.05) for n in names}
+    drawn |= {n: 1.0 + rng.uniform(0.0, 0.1) for n in ("RCX1", "RCY1")}
+    given = random_inputs(version, 400, seed=seed + 20)
+    assert len(names) > (70 if version == "52" else 100)
+    found = steady_forces(law.model_copy(update=drawn), **given, own=True)
+    assert_close(version, found, evaluated_apart(P[version] | drawn, given), 1e-10)
 
 
 @both

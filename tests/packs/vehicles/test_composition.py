@@ -95,3 +95,11 @@ def test_a_file_that_is_missing_is_named(folder):
 def test_what_a_vehicle_says_is_read_before_it_is_expanded(folder):
     found = load_vehicle(folder / "parts" / "car.yaml")
     assert found.axles["front"].tyre.file == "tyre.yaml"
+
+
+def test_a_tyre_law_without_a_radius_has_that_of_its_wheel(folder):
+    """Rolling resistance is a moment, and a wheel has a radius already."""
+    rolling = {"cornering_stiffness": 60000, "rolling_resistance": 0.012}
+    own, given = {"linear": rolling}, {"linear": {**rolling, "radius": 0.29}}
+    made = mine(folder, axles={"front": {"tyre": own}, "rear": {"tyre": given}})
+    assert [made.loads[f"{axle}_left"].law.radius for axle in ("front", "rear")] == [0.3, 0.29]

@@ -313,3 +313,23 @@ def test_a_wheel_below_the_road_at_the_start_is_named_with_its_depth(folder):
         ts.simulate(model, scenario=ts.scenario("turn"))
     assert "tag_left by 0.4" in (caught.value.got or "")
     assert "height of chassis or hubs" in (caught.value.remedy or "")
+
+
+def test_a_run_ends_where_a_vehicle_turns_over(vehicle, folder):
+    free, planar = (applied(each, "turn") for each in (vehicle, ts.load(DATA / "single_track.yaml")))
+    assert "ends_overturned" in free.blocks
+    assert ("ends_overturned", True) in [(c.event, c.stop) for c in free.changes]
+    assert "ends_overturned" not in planar.blocks
+
+
+@pytest.mark.slow
+def test_a_vehicle_that_is_too_tall_for_a_turn_turns_over_and_is_told_when(tmp_path):
+    tall = car(tmp_path, chassis={"height": 1.3}, axles={"front": {"track": 1.1}, "rear": {"track": 1.1}})
+    run = ts.simulate(tall, scenario=ts.scenario("turn", speed=18.0, amplitude=0.1))
+    told = run.indicators["overturned"]
+    assert abs(run["roll"][-1]) == pytest.approx(1.3, abs=1e-6)
+    assert told.value == 1.0
+    assert told.at == run.time[-1]
+    assert told.fails
+    assert f"turns over at {run.time[-1]:.4g} s" in told.said
+    assert run.audit().holds

@@ -212,7 +212,9 @@ class TyreLaw(Record):
 class PlainTyreLaw(TyreLaw):
     """A law for forces in the plane of the road; overturning and rolling resistance are those of every such law."""
 
-    radius: Scalar | None = Field(None, description="of the wheel without load, m")
+    radius: Scalar | None = Field(
+        None, description="of the wheel without load, m; in a vehicle file by default that of the wheel"
+    )
     stiffness: Scalar | None = Field(None, description="vertical, N/m")
     damping: Scalar | None = Field(None, description="vertical, N s/m")
     crown_radius: Scalar = Field(0.0, description="of the tread across, which moves the contact in camber, m")

@@ -188,6 +188,12 @@ class Axle(Record):
     relaxation: bool = Field(False, strict=True, description="whether slip builds up over the relaxation lengths")
     drive: Scalar = Field(0.0, description="share of the drive torque on this axle; shares of all axles add up to 1")
     brake: Scalar = Field(0.0, description="share of the brake torque on this axle; shares of all axles add up to 1")
+    releases: bool = Field(
+        False,
+        strict=True,
+        description="whether its brakes may be let go: an input release_W for each wheel W, the share of its brake "
+        "torque that does not act, 0 to 1, such as that of the block abs",
+    )
 
     @property
     def sides(self) -> tuple[str, ...]:

@@ -297,8 +297,13 @@ class _Made:
         if shares:
             self.inputs["brake_torque"] = _input("N m", "on all braked wheels together, at least 0")
         for wheel, share in shares.items():
-            level = formula(f"({share})*brake_torque")
-            self.loads[f"brake_{wheel}"] = {"spring": {"coordinate": f"spin_{wheel}", "friction": level}}
+            level = f"({share})*brake_torque"
+            if self.vehicle.axles[self.driven[wheel]].releases:
+                release = f"release_{wheel}"
+                self.inputs[release] = _input("", f"share of the brake torque of {wheel} that does not act, 0 to 1")
+                level += f"*(1 - min(max({release}, 0), 1))"
+            friction = {"coordinate": f"spin_{wheel}", "friction": formula(level)}
+            self.loads[f"brake_{wheel}"] = {"spring": friction}
 
     def mechanism(self) -> Mechanism:
         v = self.vehicle
@@ -592,6 +597,8 @@ class _Corner:
     def _tyre(self) -> None:
         axle, made = self.axle, self.made
         law = made.law(axle.tyre.file) if isinstance(axle.tyre, (TirFile, OwnTyre)) else axle.tyre
+        if law.free_radius is None:
+            law = law.model_copy(update={"radius": axle.wheel.radius})
         if self.side:
             law = law.model_copy(update={"mounted": self.side})
         states = (f"tread_x_{self.name}", f"tread_y_{self.name}")

@@ -61,6 +61,10 @@ def out_of_range(vehicle: d.Vehicle) -> Iterator[Fault]:
                 yield Fault((*path, name), f"'{name}' is out of range", expected=words, got=f"{value:g}")
     for share in ("drive", "brake"):
         yield from _shares(vehicle, share, known)
+    for name, axle in vehicle.axles.items():
+        if axle.releases and _number(axle.brake, known) == 0.0:
+            path = ("axles", name, "releases")
+            yield Fault(path, "an axle without brakes has none to let go", remedy="give it a share: brake: 0.6")
 
 
 def _shares(vehicle: d.Vehicle, share: str, known: dict[str, float]) -> Iterator[Fault]:

@@ -12,10 +12,12 @@ from torseur.packs.vehicles.indicators.motion import Array, Mask, Motion, since
 from torseur.simulation.results.indicators import Indicator, Measure, number
 from torseur.simulation.results.result import Run
 
-__all__ = ["Extremes"]
+__all__ = ["OVERTURNED", "Extremes"]
 
 SPUN = np.pi / 2.0
 """Side slip from which a vehicle counts as spun."""
+OVERTURNED = 1.3
+"""Roll from which a vehicle counts as turned over, rad: further on its wheels lie flat and touch nowhere."""
 MOVING = 1.0
 """Speed below which side slip means nothing, m/s."""
 SOON = 0.1
@@ -51,6 +53,7 @@ class Extremes(Indicator):
             yield largest("peak_pitch", motion.pitch, "rad", "pitch, positive nose down,")
             yield from _transfers(motion, on)
             yield _lifted(motion, on)
+            yield _overturned(motion, on)
         yield _spun(motion, on)
 
 
@@ -92,6 +95,16 @@ def _lifted(motion: Motion, on: Mask) -> Measure:
     first = min(found)[0] if found else None
     definition = "wheels that were on the road and whose normal load falls to zero"
     return Measure("lifted_wheels", float(len(found)), "", definition, first, said, fails=bool(never))
+
+
+def _overturned(motion: Motion, on: Mask) -> Measure:
+    roll = np.abs(motion.roll[on])
+    definition = f"whether the roll passes {OVERTURNED:g} rad: 1 if so"
+    k = int(np.argmax(roll >= OVERTURNED - 1e-9))
+    if roll[k] < OVERTURNED - 1e-9:
+        return Measure("overturned", 0.0, "", definition)
+    when = float(motion.t[on][k])
+    return Measure("overturned", 1.0, "", definition, when, f"the vehicle turns over at {when:.4g} s", fails=True)
 
 
 def _spun(motion: Motion, on: Mask) -> Measure:

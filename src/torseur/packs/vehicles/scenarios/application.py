@@ -20,6 +20,7 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.packs.roads import RoadKind
 from torseur.packs.vehicles.expansion import ROAD
 from torseur.packs.vehicles.indicators.course import Course, Unit
+from torseur.packs.vehicles.indicators.extremes import OVERTURNED
 from torseur.packs.vehicles.layout import Layout
 from torseur.packs.vehicles.scenarios.controls import Controls, check_can
 from torseur.packs.vehicles.scenarios.description import KNOWN, Path, Scenario, ScenarioParameter
@@ -158,7 +159,7 @@ class _Applied:
         controls = Controls(self.layout, self._steered(), speed)
         blocks, inputs = controls.blocks(), controls.inputs()
         self._check_free(inputs, blocks)
-        ends = {f"ends_{name}": {"crossing": {"value": value}} for name, value in self.named(made.ends_when).items()}
+        ends = {f"ends_{name}": {"crossing": {"value": value}} for name, value in self._ends().items()}
         units, poses = self._units() if made.gates else ({}, {})
         indicators = {name: self.numbered(one) for name, one in made.indicators.items()}
         if made.gates:
@@ -177,6 +178,12 @@ class _Applied:
             solver=self.numbered(made.solver),
             indicators={**before.indicators, **indicators},
         )
+
+    def _ends(self) -> dict[str, Any]:
+        """What ends the run before its time: what the scenario says, and a vehicle that turns over."""
+        ends = dict(self.named(self.scenario.ends_when))
+        rolls = any(x.name == "roll" for x in self.before.model.q)
+        return {"overturned": f"{OVERTURNED} - abs(roll)", **ends} if rolls else ends
 
     def _steered(self) -> Scenario:
         """The scenario in names of the model; points of a path are numbers."""
