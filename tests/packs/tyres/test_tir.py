@@ -99,6 +99,20 @@ def test_what_is_not_given_is_told():
     assert not any("LMUX" in note for note in notes)
 
 
+def test_pressures_within_ten_times_the_nominal_one_are_taken():
+    given = "NOMPRES = 240000\nINFLPRES = {}\nFNOMIN"
+    assert read_tir(changed("FNOMIN", given.format(24001))).law.INFLPRES == 24001.0
+    assert faults_of(changed("FNOMIN", given.format(23999)))
+    assert read_tir(changed("FNOMIN", given.format(2399999))).law.INFLPRES == 2399999.0
+    assert faults_of(changed("FNOMIN", given.format(2400001)))
+
+
+def test_a_file_without_units_is_taken_as_si_and_that_is_told():
+    alone = SMALL.partition("[UNITS]")[0] + "[MODEL]" + SMALL.partition("[MODEL]")[2]
+    assert any("SI" in note for note in read_tir(alone).notes)
+    assert not any("SI" in note for note in read_tir(SMALL).notes)
+
+
 def test_names_of_another_version_are_told():
     assert any("PHY3" in note for note in read_tir(SMALL + "PHY3 = 0.1\n").notes)
 
@@ -134,6 +148,10 @@ def test_lines_that_end_otherwise_and_other_encodings_are_read():
         ("FNOMIN", "FZMIN = 5\nFZMAX = 4\nFNOMIN", r"a\.tir:22:9: FZMAX: a value out of range(.|\n)*FZMIN = 5"),
         ("PKY2 = 2", "PKY2 = 2\nPPY1 = 0.3", r"a\.tir:31:1: PPY1: NOMPRES is missing"),
         ("PKY2 = 2", "PKY2 = 2\nLMUX = -1", r"LMUX: a value out of range"),
+        ("PKY2 = 2", "PKY2 = 0", r"a\.tir:30:8: PKY2: a value out of range(.|\n)*other than 0"),
+        ("FNOMIN = 4.0D+3", "FNOMIN = 4000\nFZMAX = 3999", r"a\.tir:22:9: FZMAX: a value out of range(.|\n)*FNOMIN"),
+        ("FNOMIN", "NOMPRES = 240000\nINFLPRES = 2.4\nFNOMIN", r"a\.tir:22:12: INFLPRES: a value(.|\n)*in pascals"),
+        ("PKY1 = -20", "PKYI = -20\nPKY6 = 1", r"'PKYI'(.|\n)*did you mean PKY1\?"),
         ("PKY2 = 2", "PKY2 = __import__('os').getcwd()", r"PKY2: not a number"),
     ],
 )

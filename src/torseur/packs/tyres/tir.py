@@ -42,6 +42,8 @@ SIDES = ("left", "right", "symmetric")
 LONGEST_LINE = 2000
 MOST_ENTRIES = 5000
 LARGEST = 1e100
+PRESSURES = 10.0
+"""Times the nominal pressure, or a part of it, that no tyre has: the unit is another."""
 MISSPELT = 0.85
 """How much an unknown name looks like a known one, beside the coefficients, to be a fault."""
 
@@ -96,6 +98,8 @@ def read_tir(text: str | bytes, where: str = "text", *, mounted: str | None = No
     notes: list[str] = []
     given = _coefficients(source, version, entries, notes)
     _check_values(source, entries, given)
+    if not any(is_unit for is_unit, _ in entries):
+        notes.append("no [UNITS] are given: all is taken as SI")
     _missing(source, version, entries, given, headers, notes)
     side = _side(source, entries)
     source.stop_if_faulty()
@@ -246,15 +250,18 @@ def _coefficients(
         elif name in others:
             left_out.append(name)
         else:
-            _unknown(source, entry, fields - given.keys(), notes)
+            _unknown(source, entry, fields - {name for _, name in entries}, notes)
     if left_out:
         notes.append(f"coefficients of another version of the Magic Formula are left out: {', '.join(left_out)}")
     return given
 
 
 def _unknown(source: Source, entry: Entry, fields: set[str], notes: list[str]) -> None:
-    near = nearest(entry.name, sorted(fields))
-    misspelt = near is not None and difflib.SequenceMatcher(None, entry.name, near).ratio() >= MISSPELT
+    needed = sorted(name for name in fields if name in SECTION_OF)
+    close = [x for x in (nearest(entry.name, needed), nearest(entry.name, sorted(fields))) if x is not None]
+    alike = {x: difflib.SequenceMatcher(None, entry.name, x).ratio() for x in close}
+    near = max(alike, key=lambda x: alike[x], default=None)  # of two alike, what is missing
+    misspelt = near is not None and alike[near] >= MISSPELT
     if not misspelt and not entry.section.endswith("_COEFFICIENTS"):
         notes.append(f"{source.at(entry.place)}: '{entry.name}' of [{entry.section}] is not known and is left out")
         return
@@ -278,6 +285,13 @@ def _check_values(source: Source, entries: Mapping[tuple[bool, str], Entry], giv
     for name in given:
         if is_scale(name) and given[name] < 0.0:
             fault(name, "at least 0")
+    if given.get("PKY2") == 0.0:  # a divisor
+        fault("PKY2", "other than 0")
+    if "FZMAX" in given and given["FZMAX"] < given.get("FNOMIN", 0.0):
+        fault("FZMAX", f"at least FNOMIN = {given['FNOMIN']:g}")
+    pressure, nominal = (given.get(name, 0.0) for name in ("INFLPRES", "NOMPRES"))
+    if nominal > 0.0 and "INFLPRES" in given and not nominal / PRESSURES <= pressure <= nominal * PRESSURES:
+        fault("INFLPRES", f"in pascals, about NOMPRES = {nominal:g}")
     for low, high in RANGES:
         if low in given and high in given and not given[low] < given[high]:
             fault(high, f"more than {low} = {given[low]:g}")
