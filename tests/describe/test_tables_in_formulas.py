@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import torseur as ts
 from torseur.describe import Formula
 from torseur.describe.formula_words import Lookup
-from torseur.describe.lookup_tables import LookupTable
+from torseur.describe.mechanism import LookupTable
 from torseur.emit import compile
 from torseur.errors import ModelError
 from torseur.formats.yaml.reader import read_yaml

@@ -23,7 +23,7 @@ from torseur.describe.formulas import CONSTANTS, FUNCTIONS, RESERVED, Formula
 from torseur.describe.inertia import Solid
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load, PathLoad
-from torseur.describe.lookup_tables import LookupTable
+from torseur.describe.mechanism import LookupTable
 from torseur.describe.place import Elementary, Place, RigidPose
 from torseur.packs.tyres.load import TyreLoad
 from torseur.spatial.joints import KINDS as JOINTS

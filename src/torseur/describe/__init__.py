@@ -5,8 +5,7 @@ from torseur.describe.constraints import Constraint, Coupling, Loop, NoSideSlip,
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, CompositeInertia, Solid, StandardInertia, Tensor
 from torseur.describe.loads import Drag, Effort, Load, Motor, SpringDamper, Transmission, Wrench
-from torseur.describe.lookup_tables import LookupTable
-from torseur.describe.mechanism import Input, Mechanism, NamedQuantity, Output, Parameter, Variable
+from torseur.describe.mechanism import Input, LookupTable, Mechanism, NamedQuantity, Output, Parameter, Variable
 from torseur.describe.place import AxisTurn, Dh, Elementary, Mdh, Place, RigidPose
 
 __all__ = [

@@ -24,8 +24,7 @@ from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, StandardInertia
 from torseur.describe.loads import Load
-from torseur.describe.lookup_tables import LookupTable
-from torseur.describe.mechanism import Mechanism, NamedQuantity, Output, Variable
+from torseur.describe.mechanism import LookupTable, Mechanism, NamedQuantity, Output, Variable
 from torseur.extensions import is_own
 
 __all__ = ["Branch", "branches", "canonical", "plain_data"]

@@ -24,9 +24,8 @@ import numpy as np
 from torseur.errors import GraphError, choice
 from torseur.graph import folding, ops
 from torseur.graph.blocks import Block, Role, checked_name, checked_shape
-from torseur.graph.display import short
 from torseur.graph.folding import foreign
-from torseur.graph.ops import Op
+from torseur.graph.ops import Op, short
 
 if TYPE_CHECKING:
     from torseur.graph.calls import Callee

@@ -1,4 +1,4 @@
-"""The operations an expression is made of: one table.
+"""The operations an expression is made of: one table; and one-line pictures of expressions, for messages.
 
 An operation is a plain object; two nodes are the same operation when their ``op`` is the same object. What an operation
 *means* lives beside it (``python`` on floats, used for folding; ``numpy`` on arrays, used by the reference evaluator);
@@ -12,9 +12,12 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from torseur.graph.nodes import Node
 
 __all__ = ["OPS", "Op", "Parity"]
 
@@ -96,3 +99,47 @@ SELECT = Op("select", 3, None, np.where)
 
 OPS: tuple[Op, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Op))
 """Every operation, in a fixed order (the order is part of cache keys)."""
+
+
+_INFIX = {
+    ADD: "+",
+    SUB: "-",
+    MUL: "*",
+    DIV: "/",
+    LT: "<",
+    LE: "<=",
+    EQ: "==",
+    AND: "and",
+    OR: "or",
+}
+_DEPTH = 4
+_WIDTH = 6
+
+
+def short(node: Node, depth: int = _DEPTH) -> str:
+    """Infix text down to a few levels, then an ellipsis.
+
+    >>> from torseur.graph import Graph, sin
+    >>> x = Graph().symbol("x")
+    >>> sin(x) * 2 + 1
+    ((2*sin(x)) + 1)
+    """
+    label = node.graph.label(node) if depth < _DEPTH or node.op is SYMBOL else None
+    if label is not None:
+        return label
+    if node.op is CONST:
+        return f"{node.data:.12g}"
+    if node.op is TRUTH:
+        return str(node.data)
+    if depth == 0:
+        return "…"
+    parts = [short(a, depth - 1) for a in node.args[:_WIDTH]]
+    if node.op in _INFIX:
+        symbol = _INFIX[node.op]
+        return f"({parts[0]}{symbol}{parts[1]})" if symbol in "*/" else f"({parts[0]} {symbol} {parts[1]})"
+    if node.op is NEG:
+        return f"-{parts[0]}"
+    if node.op is ITEM:
+        return f"{parts[0]}[{node.data}]"
+    name = node.op.name if node.op is not CALL else node.data.name
+    return f"{name}({', '.join(parts)}{', …' if len(node.args) > _WIDTH else ''})"

@@ -13,9 +13,8 @@ from support.random_mechanisms import BodyPlan, Plan, mechanism_of
 from torseur.describe import Effort, Mechanism
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
-from torseur.simulation.blocks import KINDS
+from torseur.simulation.blocks import KINDS, reference
 from torseur.simulation.blocks.context import Context
-from torseur.simulation.blocks.table import reference
 
 STEP = {"step": {"time": 0.0}}
 HINGE = Mechanism.model_validate(
@@ -426,7 +425,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "blocks.md"
 
 def test_the_page_of_blocks_is_that_of_the_records():
     text = PAGE.read_text(encoding="utf-8").partition("<!-- kinds -->\n\n")[2]
-    assert text == reference(), "write torseur.simulation.blocks.table.reference() below the mark"
+    assert text == reference(), "write torseur.simulation.blocks.reference() below the mark"
 
 
 def test_every_kind_has_its_section_and_every_field_its_meaning():

@@ -22,8 +22,7 @@ from torseur.emit.bridges.to_sympy import import_sympy
 from torseur.emit.text.latex import dotted, escaped, symbol
 from torseur.errors import ArgumentError, CompileError, GraphError, MissingExtra
 from torseur.graph import Expr, Function, count
-from torseur.model.equations.collected_terms import Arranger, Kind, Notation, terms_of
-from torseur.model.equations.notation import rates_of
+from torseur.model.equations.collected_terms import Arranger, Kind, Notation, rates_of, terms_of
 
 __all__ = ["LARGEST", "Closed", "Simplifier", "closed_form", "exact", "simplified", "simplifier"]
 

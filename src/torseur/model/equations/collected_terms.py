@@ -3,7 +3,8 @@
 A sum is expanded into terms, each a number times parameters, coordinates and functions of them, and speeds,
 accelerations or forces. Terms that differ in what moves only are put together, m l^2 a1 + m l^2 a2 = m l^2 (a1 + a2);
 then those that differ in parameters only and share some, m1 l^2 a + m2 l^2 a = (m1 + m2) l^2 a. `terms_of` says
-beforehand how many terms there are once all is multiplied out.
+beforehand how many terms there are once all is multiplied out. Speeds and accelerations are written as coordinates with
+dots.
 """
 
 from __future__ import annotations
@@ -13,10 +14,38 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
+from torseur.emit.text.latex import dotted
 from torseur.graph import Expr, Function, ops
 from torseur.graph.nodes import Node
 
-__all__ = ["Arranger", "Kind", "Notation", "terms_of"]
+__all__ = ["Arranger", "Kind", "Notation", "latex_symbols", "rates_of", "terms_of"]
+
+
+def rates_of(function: Function) -> tuple[dict[str, str], dict[str, tuple[str, int]]]:
+    """Accelerations under the name of their coordinate, where they have one: vdot_dq1 becomes ddq1; and name of a
+    speed or acceleration -> its coordinate and how many dots it has.
+    """
+    blocks = {b.name: b.names for b in function.inputs}
+    known = {f"d{x}": x for x in blocks.get("q", ())} if "q" in blocks else {}
+    rates = {name: (known[name], 1) for name in blocks.get("v", ()) if name in known}
+    renamed = {}
+    for name in blocks.get("vdot", ()):
+        speed = name.removeprefix("vdot_")
+        if speed in known or speed.startswith("d"):
+            renamed[name] = f"d{speed}"
+            rates[f"d{speed}"] = (known.get(speed, speed[1:]), 2)
+    return renamed, rates
+
+
+def latex_symbols(function: Function) -> dict[str, str]:
+    """Name of a speed or acceleration -> how it is written."""
+    renamed, rates = rates_of(function)
+    symbols = {name: dotted(*rate) for name, rate in rates.items()}
+    symbols |= {old: symbols[new] for old, new in renamed.items()}
+    for name in next((b.names for b in function.inputs if b.name == "vdot"), ()):
+        symbols.setdefault(name, dotted(name.removeprefix("vdot_"), 1))
+    return symbols
+
 
 Powers = tuple[tuple[Any, Any], ...]
 """Factors, as sympy objects, with their exponents, in order."""

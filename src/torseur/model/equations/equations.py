@@ -14,8 +14,7 @@ from torseur.emit.text import LANGUAGES, to_c, to_julia, to_latex, to_listing, t
 from torseur.errors import ArgumentError, TorseurError
 from torseur.graph import Count, Function, Stage, count, count_by_stage
 from torseur.model.equations.closed_form import Closed, closed_form
-from torseur.model.equations.collected_terms import terms_of
-from torseur.model.equations.notation import latex_symbols
+from torseur.model.equations.collected_terms import latex_symbols, terms_of
 
 __all__ = ["Equations", "equations", "language_of"]
 

@@ -18,8 +18,7 @@ from torseur.errors import CompileError, MissingExtra
 from torseur.graph import Block, Expr, Function, count, ops
 from torseur.graph.function import reachable
 from torseur.model.equations.closed_form import LARGEST, Closed, closed_form
-from torseur.model.equations.collected_terms import terms_of
-from torseur.model.equations.notation import latex_symbols
+from torseur.model.equations.collected_terms import latex_symbols, terms_of
 
 __all__ = ["Line", "Step", "Steps", "line_of", "plain_latex"]
 

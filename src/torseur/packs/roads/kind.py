@@ -13,7 +13,7 @@ from torseur.describe.annotations import FrameName, OnRoad
 from torseur.describe.bodies import WORLD, Road
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
-from torseur.describe.lookup_tables import LookupTable
+from torseur.describe.mechanism import LookupTable
 
 __all__ = ["Height", "MadeRoad", "Patch", "RoadKind", "text"]
 

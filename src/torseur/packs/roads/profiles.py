@@ -29,7 +29,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from torseur.describe.fields import Number
-from torseur.describe.lookup_tables import LookupTable
+from torseur.describe.mechanism import LookupTable
 from torseur.errors import ModelError
 from torseur.formats.files import table_in_file
 from torseur.packs.roads.kind import Height, RoadKind

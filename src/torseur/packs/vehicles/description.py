@@ -18,8 +18,7 @@ from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Tri
 from torseur.describe.inertia import Inertia
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
-from torseur.describe.lookup_tables import LookupTable
-from torseur.describe.mechanism import Input, NamedQuantity, Output, Parameter
+from torseur.describe.mechanism import Input, LookupTable, NamedQuantity, Output, Parameter
 from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import RoadKind
 from torseur.packs.tyres import LAWS, TyreLaw

@@ -11,8 +11,7 @@ from torseur.errors import ArgumentError, CompileError, MissingExtra
 from torseur.graph import Function, Stage, count, ops
 from torseur.model.equations import Equations, equations
 from torseur.model.equations.closed_form import Closed
-from torseur.model.equations.collected_terms import terms_of
-from torseur.model.equations.notation import latex_symbols
+from torseur.model.equations.collected_terms import latex_symbols, terms_of
 from torseur.views.report import document
 from torseur.views.report.citations import Citations
 from torseur.views.report.document import Block, Code, Equation, EquationLine, Inline, Line, Section, Table, Text, Value
