@@ -7,16 +7,14 @@ way. Where a fork is not safe, or there is one processor, there is none, and fig
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
-import signal
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
+from torseur.emit.ahead import forked
 from torseur.errors import TorseurError
 
 __all__ = ["Beside", "process_beside"]
@@ -52,27 +50,17 @@ def process_beside(prepare: Callable[[], object], work: Callable[..., Any]) -> I
         prepare: called there at once.
         work: called there with what `Beside.begin` hands over.
     """
-    if sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2:
-        yield None
-        return
     ours, theirs = multiprocessing.Pipe()
-    given = ours, theirs, prepare, work
-    process = multiprocessing.get_context("fork").Process(target=_serve, args=given)
-    with warnings.catch_warnings():  # of threads: those of linear algebra, which take no part in what is done there
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
-    theirs.close()
-    try:
-        yield Beside(ours)
-    finally:
-        ours.close()
-        process.terminate()
-        process.join()
+    with forked(partial(_serve, ours, theirs, prepare, work)) as is_there:
+        theirs.close()
+        try:
+            yield Beside(ours) if is_there else None
+        finally:
+            ours.close()
 
 
 def _serve(ours: Connection, theirs: Connection, prepare: Callable[[], object], work: Callable[..., Any]) -> None:
     ours.close()  # or the end of the other process would not be seen
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run, whose figures are drawn then
     with suppress(ImportError):  # what is missing is said when it is needed
         prepare()
     with suppress(EOFError, BrokenPipeError):

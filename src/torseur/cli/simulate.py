@@ -209,7 +209,7 @@ def run_of(read: StudyFile, study: Study, outside: Outside | None = None) -> Run
             simulation = Simulation(connected(study, answering), read.folder)
             if outside.real_time:
                 return _paced(simulation, answering)
-            with _progress(study) as report, warnings.catch_warnings():
+            with simulation.code_ahead(), _progress(study) as report, warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnseenWarning)  # they are printed with the run
                 return simulation.run(progress=report)
     except KeyboardInterrupt:  # the run itself keeps what it has and returns it

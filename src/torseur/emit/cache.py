@@ -43,6 +43,7 @@ __all__ = [
     "cache_info",
     "cache_key",
     "clear_cache",
+    "is_usable",
     "load",
     "remembered",
     "save",
@@ -155,6 +156,11 @@ def _usable(*, create: bool = False) -> Path | None:
     if reason is not _OFF:
         _warn(f"the cache of compiled code is not used: {reason}")
     return None
+
+
+def is_usable() -> bool:
+    """Whether what is made now will be found by another process."""
+    return _usable(create=True) is not None
 
 
 def _warn(text: str) -> None:

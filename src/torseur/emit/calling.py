@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.emit import cache
+from torseur.emit.ahead import needed
 from torseur.emit.ir import Body
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.native import NativeFunction
@@ -239,8 +240,13 @@ class NativeLoop:
         with np.errstate(all="ignore"):
             self.body(*(a.reshape(-1) if isinstance(a, np.ndarray) else a for a in args))
 
+    def ready(self) -> None:
+        """Compile now what is compiled when it is first prepared as native code."""
+        self._library  # noqa: B018
+
     @cached_property
     def _library(self) -> Library:
+        needed(self.body.__name__)
         key = hashlib.sha256(repr(_identity(self.body)).encode()).hexdigest()
         with _lock:
             if key not in _libraries:

@@ -197,10 +197,10 @@ class NativeFunction:
         library = self._source.library(width)
         return library["bound" if "bound" in library else "loop"]
 
-    def ready(self) -> None:
-        """Compile what single states need now, instead of at the first call."""
+    def ready(self, *, batches: bool = False) -> None:
+        """Compile what single states need, or batches, now instead of at the first call."""
         if self._source.backend is not Backend.NUMPY:
-            self._source.library(1)
+            self._source.library(self._source.width if batches else 1)
 
     def bind(self, /, *parameters: ArrayLike, **named: ArrayLike) -> NativeFunction:
         """The function at fixed parameters (arrays with leading dimensions for many sets at once)."""

@@ -1,5 +1,7 @@
 """A study that was run before is neither derived nor compiled again, and gives the same bits."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from torseur.describe.loads import SpringDamper
 from torseur.emit import cache, source
 from torseur.emit import integrate as native_runs
 from torseur.simulation.plant import native_plant
+from torseur.simulation.run.simulate import study_of
+from torseur.simulation.run.simulation import Simulation
 
 CART = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 2.0}}
 PUSH = {"push": Effort(coordinate="x", value="f")}
@@ -169,3 +173,21 @@ def test_facts_that_are_damaged_are_derived_again(harm, work, tmp_path):
     work.clear()
     assert told(ts.simulate(cart(), until=0.1)) == told(first)
     assert "constructed" in work
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_run_is_the_same_to_the_last_bit_whichever_process_made_its_code(name, work, monkeypatch, tmp_path):
+    given = {"until": 0.5, "every": 0.02, **STUDIES[name]}
+    study = study_of(given.pop("model")(), **given)
+    alone = Simulation(study).run()
+    monkeypatch.setenv("TORSEUR_CACHE", str(tmp_path / "another"))
+    simulation = Simulation(study)
+    with simulation.code_ahead():
+        shared = simulation.run()
+    assert told(shared) == told(alone)
+
+
+def test_code_that_is_on_disk_is_not_made_ahead(work):
+    study = study_of(cart(), until=0.1, inputs={"f": "sin(t)"})
+    assert not isinstance(Simulation(study).code_ahead(), nullcontext)
+    assert isinstance(Simulation(study).code_ahead(), nullcontext)

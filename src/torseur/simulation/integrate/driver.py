@@ -15,9 +15,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from torseur.emit.ahead import needed
 from torseur.errors import ArgumentError
 from torseur.simulation.integrate.courses import Course, alone
 from torseur.simulation.integrate.drive import Drive
@@ -27,12 +28,14 @@ from torseur.simulation.integrate.outcome import Trajectory
 from torseur.simulation.integrate.recording import Recorder, checked_grid
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
-from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.lanes import MARCH, Lanes
 from torseur.simulation.solvers.methods import DOPRI5
 from torseur.simulation.solvers.problem import Array, Held, Memory, Solvable
 from torseur.simulation.solvers.stepper import Method, StepCode, Stepper
 
-__all__ = ["course", "integrate", "lanes_of"]
+__all__ = ["course", "integrate", "lanes_of", "step_code"]
+
+STEPS = "steps"
 
 
 def integrate(
@@ -116,5 +119,18 @@ def lanes_of(
     native: bool = True,
 ) -> Lanes:
     """Lanes for so many runs."""
+    needed(STEPS)
     code, errors = StepCode.of(method, problem), tolerance.array(problem.size)
     return Lanes(code, errors, count, grid, pack=Recorder.PACK, native=native)
+
+
+def step_code(method: Method, problem: Solvable) -> dict[str, Callable[[], object]]:
+    """What makes the code of runs by the steps of a method, by name; see `torseur.emit.ahead`."""
+    if isinstance(method, RungeKutta) and method.control is None:
+        return {}  # most of these runs are one native loop
+
+    def steps() -> None:
+        for native in StepCode.of(method, problem).functions.values():
+            native.ready()
+
+    return {STEPS: steps, MARCH.body.__name__: MARCH.ready}

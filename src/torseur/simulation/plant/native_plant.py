@@ -18,6 +18,7 @@ from torseur.describe.plain_data import canonical
 from torseur.dynamics.constraints.closing import NumericRows
 from torseur.dynamics.constraints.rank import ClosedStates
 from torseur.emit import NativeFunction, Store, Tier
+from torseur.emit.ahead import needed
 from torseur.emit.interface import Argument
 from torseur.errors import ModelError
 from torseur.model import Model
@@ -58,6 +59,11 @@ class NativePlant:
         steps = self.store.part("problem")
         self.problem: Solvable = KeptProblem(self.facts.shape, steps, lambda: self.derived().problem)
 
+    @property
+    def is_derived(self) -> bool:
+        """Whether the expressions had to be derived: there was nothing on disk."""
+        return "_plant" in self.__dict__
+
     def derived(self) -> Plant:
         """The expressions; derived once, whoever asks first."""
         with self._lock:
@@ -84,6 +90,7 @@ class NativePlant:
             return self._natives[name, batches]
 
     def _many(self, name: str) -> NativeFunction:
+        needed(name)
         return self.store.function(name, lambda: self.derived().functions()[name](), batches=True)
 
     def _single(self, name: str) -> NativeFunction:

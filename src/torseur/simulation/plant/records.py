@@ -16,7 +16,10 @@ from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.results.channels import Channel
 from torseur.simulation.solvers.problem import Array, Held
 
-__all__ = ["Records", "Rows"]
+__all__ = ["RECORD", "Records", "Rows"]
+
+RECORD = "record"
+"""The function of a plant that gives them."""
 
 TOGETHER = 16e6
 """Bytes that records of many runs may take at once."""
@@ -84,7 +87,7 @@ class Records:
 
     @property
     def _outputs(self) -> tuple[Argument, ...]:
-        native = self.plant.native("record", batches=True)
+        native = self.plant.native(RECORD, batches=True)
         return () if native is None else native.interface.outputs
 
     def of_many(self, names: Sequence[str], times: Array, states: Array, held: Held) -> dict[str, Array]:
@@ -111,7 +114,7 @@ class Records:
 
     # -- numbers -------------------------------------------------------------------------------------------------------
     def _evaluated(self, times: Array, states: Array, held: Held) -> dict[str, Array]:
-        native = self.plant.native("record", batches=True)
+        native = self.plant.native(RECORD, batches=True)
         assert native is not None
         values = self.plant.evaluate(native, times, states, held)
         names = [a.name for a in native.interface.outputs]

@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from torseur.emit.ahead import made_ahead
 from torseur.errors import NumericalError, UnseenWarning
 from torseur.simulation.integrate.courses import Course, alone
-from torseur.simulation.integrate.driver import course, lanes_of
+from torseur.simulation.integrate.driver import course, lanes_of, step_code
 from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Offer, Response, Sampling, resolution
 from torseur.simulation.integrate.outcome import End, Outcome, Trajectory
 from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.plant.records import RECORD
 from torseur.simulation.results.audit import CLOSURE
 from torseur.simulation.results.channels import Event
 from torseur.simulation.results.result import Run
@@ -185,6 +188,21 @@ class Simulation(Prepared):
         return self.starting.first(self.keeper(HeldHistory()), None, None, None)[:2]
 
     # -- a run ---------------------------------------------------------------------------------------------------------
+    def code_ahead(self) -> AbstractContextManager[None]:
+        """The code of a run is made by two processes at once as long as this is open, where nothing of it is on disk.
+
+        For programs that may be forked.
+        """
+        if not self.plant.is_derived:
+            return nullcontext()
+
+        def record() -> None:
+            native = self.plant.native(RECORD, batches=True)
+            if native is not None:
+                native.ready(batches=True)
+
+        return made_ahead({**step_code(self.method.method, self.problem), RECORD: record})
+
     def run(
         self,
         *,

@@ -18,9 +18,10 @@ from torseur.simulation.solvers import march
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.solvers.sheet import NOW, Layout
 
-__all__ = ["Code", "Lanes", "StepFacts"]
+__all__ = ["MARCH", "Code", "Lanes", "StepFacts"]
 
-_MARCH = NativeLoop(march.march)
+MARCH = NativeLoop(march.march)
+"""Steps of runs in lanes, the same for every study."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Lanes:
         shape[[march.ROOM, march.APART, march.WIDTH]] = self.room, apart, seen.shape[1]
         arrays = [shape, self.grid, self.numbers, self.now, self.record, self.tried, self.page, theta, seen]
         calls = [self._calls[which] for which in ("step", "extend" if apart else "step", name)]
-        return _MARCH.prepared(self.count, *arrays, *calls, native=self.is_native)
+        return MARCH.prepared(self.count, *arrays, *calls, native=self.is_native)
 
     def _call(self, name: str, first: Sequence[Rows], out: Rows, *, goes_on: bool = True, width: int = 1) -> Call:
         """A function of the code: its first blocks, then what is held."""
