@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from torseur.bench import peers, simulation, workloads
+from torseur.bench import calls, peers, simulation, workloads
 from torseur.bench.simulation import Effort, measure
 from torseur.bench.timing import Report, Section
 from torseur.cli.starting import bench as command
@@ -56,12 +56,12 @@ def test_the_numbered_arm_has_the_inertia_of_the_example_without_its_rotors():
     )
 
 
-def test_the_whole_bench_measures_dynamics_and_then_simulations(monkeypatch):
-    for module, title in ((peers, "dynamics"), (simulation, "simulations")):
+def test_the_whole_bench_measures_dynamics_then_calls_then_simulations(monkeypatch):
+    for module, title in ((peers, "dynamics"), (calls, "single calls"), (simulation, "simulations")):
         fake = Report((Section(title, (("label", "value"),)),))
         monkeypatch.setattr(module, "measure", lambda progress, fake=fake: fake)
     whole = CliRunner().invoke(command, []).output
-    assert whole.index("dynamics") < whole.index("simulations")
+    assert whole.index("dynamics") < whole.index("single calls") < whole.index("simulations")
     alone = CliRunner().invoke(command, ["--simulate"]).output
     assert "simulations" in alone
     assert "dynamics" not in alone

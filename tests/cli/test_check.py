@@ -307,9 +307,9 @@ def test_a_tyre_law_is_told_in_a_line_and_whole_in_the_json(capsys):
     car = str(Path(__file__).resolve().parents[2] / "examples" / "peugeot_406" / "peugeot_406.yaml")
     main(["check", car])
     line = next(line for line in capsys.readouterr().out.splitlines() if " tyre " in line)
-    assert "and 26 more" in line
+    assert "and 27 more" in line
     assert len(line) < 300
     main(["check", car, "--json"])
     data = json.loads(capsys.readouterr().out)["mechanism"]
     loads = {each["name"]: each["fields"] for each in data["loads"]}
-    assert len(loads["front_left"]["law"]) == 8 + 26
+    assert len(loads["front_left"]["law"]) == 8 + 27

@@ -296,7 +296,7 @@ def test_elements_have_one_index_per_dimension():
         (lambda: tg.jacobian(X, [X]), "'outputs' is not a sequence"),
         (lambda: tg.jacobian([X], X), "'wrt' is not a sequence"),
         (lambda: tg.tangents(X, {X: 1.0}), "'outputs' is not a sequence"),
-        (lambda: tg.tangents([X], [X]), "no mapping"),
+        (lambda: tg.tangents([X], [X]), "not a mapping"),
         (lambda: tg.adjoints(X, [1.0], [X]), "'outputs' is not a sequence"),
         (lambda: tg.adjoints([X], 1.0, [X]), "'weights' is not a sequence"),
         (lambda: tg.solve(G.blocks["x"], [1.0]), "not a matrix"),

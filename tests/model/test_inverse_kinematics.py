@@ -156,8 +156,8 @@ def test_only_free_speeds_move():
     [
         (np.eye(3), "not a target"),
         ([np.nan, 0.0, 0.0], "finite"),
-        (np.diag([1.0, 1.0, -1.0, 1.0]), "no pose"),
-        (2.0 * np.eye(4), "no pose"),
+        (np.diag([1.0, 1.0, -1.0, 1.0]), "not a pose"),
+        (2.0 * np.eye(4), "not a pose"),
     ],
 )
 def test_what_is_no_target_is_refused(target, what):

@@ -209,7 +209,7 @@ def test_a_target_must_be_a_rotation_to_a_thousand_millionth(stretch, is_pose):
     if is_pose:
         assert model.inverse_kinematics(target, "tip").q == pytest.approx([0.3])
     else:
-        with pytest.raises(ArgumentError, match="no pose"):
+        with pytest.raises(ArgumentError, match="not a pose"):
             model.inverse_kinematics(target, "tip")
 
 

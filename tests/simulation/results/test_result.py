@@ -216,8 +216,8 @@ def test_units_reach_xarray_and_pandas():
     [
         ("run.txt", "", "not read in this format"),
         ("run.csv", "", "no numbers"),
-        ("run.csv", "time,a\n0,1\n1,x\n", "no row of numbers"),
-        ("run.csv", "time,a\n0,1\n1\n", "no row of numbers"),
+        ("run.csv", "time,a\n0,1\n1,x\n", "not a row of numbers"),
+        ("run.csv", "time,a\n0,1\n1\n", "not a row of numbers"),
         ("run.csv", "time,a,a\n0,1,2\n", "two columns have the same name"),
         ("run.csv", '# labels: {"torseur_run": 99}\ntime,a\n0,1\n', "another version"),
         ("run.csv", '# labels: {"torseur_run": 1}\ntime,a\n0,1\n', "damaged"),

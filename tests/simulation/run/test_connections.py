@@ -223,7 +223,7 @@ def test_a_controller_that_goes_away_ends_the_run_with_what_it_has(tmp_path):
     [
         ("print('ready', flush=True)\nfor line in sys.stdin: print(1, 2, flush=True)", "ready"),
         ("for line in sys.stdin: print(1, 2, flush=True), print(3, 4, flush=True)", "nothing was asked for"),
-        ("for line in sys.stdin: print('one two', flush=True)", "no numbers"),
+        ("for line in sys.stdin: print('one two', flush=True)", "not numbers"),
         ("for line in sys.stdin: print(1, end='', flush=True)", "no answer"),
     ],
 )

@@ -120,6 +120,7 @@ KINDS: dict[str, dict[str, Term]] = {
         "actuator": Term("actuator", "actionneur"),
         "external": Term("external controller", "commande externe"),
         "crossing": Term("crossing", "franchissement"),
+        "abs": Term("anti-lock braking system", "système antiblocage des roues"),
         "tilt_pd": Term("tilt PD controller", "correcteur PD d’inclinaison"),
     },
     "solver": {
