@@ -124,3 +124,11 @@ def test_an_installed_wheel_simulates_an_example_by_its_name(tmp_path):
     done = subprocess.run([sys.executable, "-c", command, *arguments], cwd=tmp_path, env=env, check=False)
     assert done.returncode == 0
     assert (tmp_path / "motion_results" / "run.nc").exists()
+
+
+def test_what_libraries_are_told_is_the_users_choice_first(monkeypatch, capsys):
+    monkeypatch.delenv("PYDANTIC_DISABLE_PLUGINS", raising=False)
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "26")
+    assert main(["--version"]) == 0
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "26"
+    assert os.environ["PYDANTIC_DISABLE_PLUGINS"] == "__all__"

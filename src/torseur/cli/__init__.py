@@ -11,7 +11,9 @@ traceback.
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -25,6 +27,12 @@ __all__ = ["COMMANDS", "main", "run"]
 
 NEW_OBJECTS = 200_000
 """After so many Python's collector looks for circles."""
+
+ENVIRONMENT = {
+    "OPENBLAS_THREAD_TIMEOUT": "20",  # threads without work spin for 2^20 cycles, not 2^26: 0.05 s of each start
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",  # or every installed package is searched for some
+}
+"""What libraries are told before they are imported, unless the user tells them otherwise."""
 
 COMMANDS = {
     "bench": Command("torseur.cli.starting", "Benchmark this machine, beside other packages if installed."),
@@ -86,8 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point ``torseur``; `arguments` are those of the process unless given.
 
     Importing and building make objects by the hundred thousand and leave few circles: looking for these after every
-    700 new ones, as Python does by itself, takes a seventh of a small run.
+    700 new ones, as Python does by itself, takes a seventh of a small run, and as much again when the process ends.
     """
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    atexit.register(gc.freeze)
     before = gc.get_threshold()
     gc.set_threshold(NEW_OBJECTS, *before[1:])
     try:
