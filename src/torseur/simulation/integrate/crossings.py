@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torseur.simulation.solvers.problem import Memory
+from torseur.simulation.solvers.problem import Array, Memory
 from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["PRECISION", "EventSigns", "ZeroCrossing", "bracketed_zero"]
@@ -45,6 +45,7 @@ class EventSigns:
         self._invariants = list(invariants)
         self.sign = np.zeros(count)
         self._slope = np.zeros(count)  # when last looked at; its size tells how far from zero rounding can put g
+        self._probed: dict[float, Array] = {}  # what was seen in the step tried last, by place
         self._has_begun = False  # and no step was accepted since: the slopes are those of the motion where it begins
 
     def begin(self, stepper: Stepper, fired: tuple[int, ...] = ()) -> None:
@@ -67,7 +68,7 @@ class EventSigns:
 
     def in_step(self, stepper: Stepper, h: float, start: float = 0.0) -> list[ZeroCrossing]:
         """All first crossings after a place in the step tried last, in order."""
-        found = []
+        found, self._probed = [], dict[float, Array]()
         for k, after in enumerate(np.sign(stepper.g).tolist()):
             before = float(self.sign[k])
             if before == 0.0:
@@ -96,7 +97,9 @@ class EventSigns:
         side, place, rate = float(self.sign[k]), stepper.layout.n + k, stepper.layout.n + stepper.layout.events + k
 
         def look(theta: float) -> tuple[float, float]:
-            found = stepper.probe(theta)
+            if theta not in self._probed:
+                self._probed[theta] = stepper.probe(theta)
+            found = self._probed[theta]
             return side * found.item(place), side * found.item(rate)
 
         return look

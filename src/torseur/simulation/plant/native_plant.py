@@ -54,6 +54,8 @@ class NativePlant:
         self.request, self.mechanism, self.constants = request, request.mechanism, request.constants
         self.store = _store_of(request)
         self._natives: dict[tuple[str, bool], NativeFunction] = {}
+        self._quick: dict[NativeFunction, Callable[..., Any]] = {}
+        self._places: dict[NativeFunction, list[int]] = {}
         self._lock = RLock()
         self.facts = self.store.part("facts").facts(lambda: _facts_of(self.derived()))
         steps = self.store.part("problem")
@@ -98,15 +100,24 @@ class NativePlant:
         tier = Tier.FULL if name in TIME_FUNCTIONS else Tier.QUICK
         native = self.store.function(name, lambda: self.derived().functions()[name](), lanes=1, tier=tier)
         native.ready()
+        quick = native.direct(name, "of a plant", batches=False)
+        if quick is not None:
+            self._quick[native] = quick
         return native
 
     def evaluate(self, native: NativeFunction | None, t: float | Array, x: Array, held: Held) -> Any:
         """A function of the plant at one instant, for one state or many."""
         assert native is not None
-        values: dict[str, Any] = {"t": t, "u": held.u, "m": held.m, "p": held.p}
-        for block in self.problem.states:
-            values[block.name] = x[..., self.problem.columns(block.name)]
-        return native(*(values[a.name] for a in native.interface.inputs))
+        if native not in self._places:
+            names = ["t", "u", "m", "p", *(block.name for block in self.problem.states)]
+            self._places[native] = [names.index(a.name) for a in native.interface.inputs]
+        values = [np.asarray(t, dtype=float), held.u, held.m, held.p, *(x[..., c] for c in self._columns)]
+        return self._quick.get(native, native)(*[values[k] for k in self._places[native]])
+
+    @cached_property
+    def _columns(self) -> list[slice]:
+        """Where in a state its blocks are."""
+        return [self.problem.columns(block.name) for block in self.problem.states]
 
 
 def _store_of(request: PlantRequest) -> Store:
@@ -178,25 +189,24 @@ class PlantRanks:
     def __init__(self, plant: NativePlant, model: Model) -> None:
         self.plant, self.facts, self.model = plant, plant.facts, model
         facts, names, slips = plant.facts, plant.facts.held_names, plant.facts.switches.slips
-        self._places = [names.index(name) for name in facts.ranks]
+        self._places = np.array([names.index(name) for name in facts.ranks], dtype=int)
         directions = {place for slip in slips for place in slip.axes}
         others = {*facts.ranks, *facts.shares}
-        self._modes = [
-            k for k, x in enumerate(facts.held) if x.is_mode and x.name not in others and k not in directions
-        ]
+        modes = [k for k, x in enumerate(facts.held) if x.is_mode and x.name not in others and k not in directions]
+        self._modes = np.array(modes, dtype=int)
         self._slips = {slip.name: slip.mode for slip in slips}
         parameters = model.free_parameters
-        self._parameters = [k for k, n in enumerate(parameters) if n in model.row_parameters]
+        self._parameters = np.array([k for k, n in enumerate(parameters) if n in model.row_parameters], dtype=int)
         self._known: dict[bytes, tuple[Array, ModelError | None]] = {}
 
     def __call__(self, t: float, x: Array, held: Held) -> None:
         """Set them among the held numbers."""
-        if self._places:
+        if self._places.size:
             held.m[self._places] = self._of(t, x, held)[0]
 
     def check(self, t: float, x: Array, held: Held) -> None:
         """Refuse forces that depend on a normal force which is not determined, as things are."""
-        fault = self._of(t, x, held)[1] if self._places else None
+        fault = self._of(t, x, held)[1] if self._places.size else None
         if fault is not None:
             raise fault
 
@@ -209,7 +219,7 @@ class PlantRanks:
     def of_many(self, t: float, x: Array, u: Array, p: Array) -> Array:
         """The held numbers of many states (runs, n), nothing else in them: (runs, held)."""
         m = np.zeros((len(x), len(self.facts.held)))
-        if self._places:
+        if self._places.size:
             for k in range(len(x)):
                 self(t, x[k], Held(u[k], m[k], p[k]))
         return m

@@ -260,12 +260,12 @@ class Stepper:
     def scale(self, x: Array) -> Array:
         """What errors are measured by: atol + rtol |x|; those of bystanders do not count."""
         found: Array = self._tolerance[1:] + self._tolerance[0] * np.abs(x)
-        found[list(self.problem.bystanders)] = math.inf
+        found[len(self.problem.steering) :] = math.inf  # bystanders come last
         return found
 
     def sizes(self) -> tuple[float, float]:
         """The scaled norms of the state and of its rate, over what steers."""
-        counted = list(self.problem.steering)
+        counted = slice(len(self.problem.steering))
         scale = self.scale(self.x)[counted]
         x, rate = self.x[counted] / scale, self._tried[self.layout.rate][counted] / scale
         n = max(x.size, 1)
