@@ -291,7 +291,7 @@ def _made(texts: dict[str, _Text]) -> tuple[dict[str, Any], bytes]:
     body.do(f"call void @{name}({', '.join(given)})")
     body.do("ret void")
     parts.append(f"define void @run(ptr %words) nounwind {{\n{body.text()}\n}}\n")
-    return {}, assemble("\n".join(parts), host(), Tier.LOOPS)
+    return {}, assemble("\n".join(parts), host(), Tier.STEERING)
 
 
 def _halve(times: int, x: Out, y: Out, half: Call) -> None:

@@ -22,6 +22,7 @@ class Tier(Enum):
 
     QUICK = 0  # several times faster to compile, several times slower to run
     FULL = 1  # for straight-line code, level 2 takes half as long again and gives the same code but for a few moves
+    STEERING = 2  # of loops around calls: long and soon done, they are not worth twice the time to compile
     LOOPS = 3  # of routines: all that LLVM knows about loops
 
 
@@ -146,8 +147,8 @@ def _module(text: str, machine: Machine, tier: Tier) -> Any:
     module.data_layout = str(target.target_data)
     if tier is Tier.FULL:
         _simplify(llvm, module, target)
-    elif tier is Tier.LOOPS:
-        _optimise(llvm, module, target)
+    elif tier in (Tier.STEERING, Tier.LOOPS):
+        _optimise(llvm, module, target, fully=tier is Tier.LOOPS)
     return module
 
 
@@ -163,10 +164,10 @@ def _simplify(llvm: Any, module: Any, target: Any) -> None:
     passes.run(module, builder)
 
 
-def _optimise(llvm: Any, module: Any, target: Any) -> None:
-    """Everything, vector loops included."""
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
+def _optimise(llvm: Any, module: Any, target: Any, *, fully: bool) -> None:
+    """Vector loops included; fully, or as far as it is quickly done."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3 if fully else 1)
+    options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = True, fully, fully
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
 

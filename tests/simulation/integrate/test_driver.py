@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from support.known_problems import ball, driven, driven_exact, first_order, kepler, kepler_start, pendulum, second_order
 from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function, Graph, Role, cos, exp, select, sin, sqrt
-from torseur.simulation.integrate.crossings import bracketed_zero
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
 from torseur.simulation.integrate.outcome import Outcome
@@ -296,22 +295,6 @@ def test_events_are_found_with_implicit_methods_too():
         with_events, [1.0, 0.0], (0.0, 2.0), method=NEWMARK, limits=Limits(first=0.01), hooks=Hooks(handler=bounce(0.8))
     )
     np.testing.assert_allclose([e.time for e in run.events], bounces(1.0, 0.8, 9)[: len(run.events)], atol=1e-11)
-
-
-@given(
-    st.sampled_from([lambda x: 1 - x * x * x, lambda x: np.exp(-x) - 0.3, lambda x: 1.0 if x < 0.7 else -1.0]),
-    st.floats(0.0, 0.5),
-)
-def test_a_bracketed_zero_is_located_to_its_precision_with_few_evaluations(f, a):
-    calls = []
-
-    def counted(x):
-        calls.append(x)
-        return f(x)
-
-    b = bracketed_zero(counted, a, 2.0, 1e-12)
-    assert f(b) <= 0.0 < f(b - 2.1e-12)
-    assert len(calls) <= 46
 
 
 # -- breaks and samples ------------------------------------------------------------------------------------------------

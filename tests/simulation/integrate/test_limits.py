@@ -6,15 +6,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.known_problems import first_order
 from torseur.graph import select
-from torseur.simulation.integrate.crossings import EventSigns, bracketed_zero
+from torseur.simulation.integrate.crossings import EventSigns
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling, Schedule
 from torseur.simulation.integrate.native_loop import UniformSteps
 from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.solvers import march
 from torseur.simulation.solvers.methods import RK4
+from torseur.simulation.solvers.sheet import HEAD
 
 
 def clock(events):
@@ -34,36 +38,69 @@ def test_events_are_located_to_some_hundredths_of_a_picosecond():
     assert 8e-15 < max(errors) <= 4.1e-14
 
 
+def bracketed_zero(f, a, b, precision):
+    """A place behind the zero of a function between a, where it is above 0, and b, where it is not."""
+    theta, probed, spot = np.zeros(1), np.zeros(1), np.zeros(march.SPOT)
+    spot[:6] = a, b, f(a), f(b), 1.0, precision
+
+    def look(first, count):
+        probed[0] = f(theta[0])
+
+    march.narrow(0, 0, theta, probed, spot, look)
+    return spot[march.B]
+
+
 def test_a_bracket_ends_within_twice_its_precision():
     for place in np.linspace(0.1, 0.9, 17):
         found = bracketed_zero(lambda x, place=place: 1.0 if x < place else -1.0, 0.0, 1.0, 1e-6)
         assert 0.0 <= found - place <= 2e-6
 
 
-class Parabola:
-    """A step of 1 ms over which one event function is a t + b t^2, as its interpolation says."""
+@given(
+    st.sampled_from([lambda x: 1 - x * x * x, lambda x: np.exp(-x) - 0.3, lambda x: 1.0 if x < 0.7 else -1.0]),
+    st.floats(0.0, 0.5),
+)
+def test_a_bracketed_zero_is_located_to_its_precision_with_few_evaluations(f, a):
+    calls = []
 
-    layout = SimpleNamespace(n=0, events=1, slopes=slice(0, 1))
-    h = 1e-3
+    def counted(x):
+        calls.append(x)
+        return f(x)
 
-    def __init__(self, a: float, b: float, slope: float) -> None:
-        self.a, self.b = a, b
-        self.record, self.g = np.array([slope]), np.array([0.0])
-
-    def probe(self, theta):
-        t = theta * self.h
-        return np.array([self.a * t + self.b * t * t, self.a + 2.0 * self.b * t])
+    b = bracketed_zero(counted, a, 2.0, 1e-12)
+    assert f(b) <= 0.0 < f(b - 2.1e-12)
+    assert len(calls) <= 46
 
 
 @pytest.mark.parametrize(("slope", "met"), [(1e-15, False), (0.0, False), (-1e-7, True)])
 def test_a_step_begins_with_the_slope_of_the_motion_not_with_that_of_its_interpolation(slope, met):
-    """Friction that has just let go moves by almost nothing: its rate, as interpolated, may dip below zero."""
-    step = Parabola(-1e-7, 0.25, slope)
-    signs = EventSigns(1, [0])
+    """Friction that has just let go moves by almost nothing: its rate, as interpolated, may dip below zero.
+
+    A step of 1 ms, over which the event function is a t + b t^2, as its interpolation says.
+    """
+    a, b, h = -1e-7, 0.25, 1e-3
+    shape, numbers, marks = np.zeros(march.SHAPE), np.zeros(march.NUMBERS), np.array([1.0, slope, 0.0])
+    shape[[march.SIZE, march.EVENTS]] = HEAD + 2, 1
+    numbers[[march.TRIED, march.FRESH]] = h, 1.0
+    theta, probed, spot = np.zeros(1), np.zeros(2), np.zeros(march.SPOT + 4)
+
+    def look(first, count):
+        t = theta[0] * h
+        probed[:] = a * t + b * t * t, a + 2.0 * b * t
+
+    tried = np.array([*np.zeros(HEAD), a * h + b * h * h, a + 2.0 * b * h])
+    march.seek(0, shape, tried, numbers, theta, marks, probed, spot, look, look)
+    assert numbers[march.STATUS] == (march.AT_EVENT if met else march.TAKEN)
+    if met:
+        assert marks[2] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("slope", [1e-15, -1e-7])
+def test_an_invariant_that_begins_on_its_zero_has_yet_to_fall(slope):
+    step = SimpleNamespace(g=np.zeros(1), record=np.array([slope]), layout=SimpleNamespace(slopes=slice(0, 1)))
+    signs = EventSigns(np.zeros((3, 1)), [0])
     signs.begin(step)
     assert signs.sign[0] == 1.0
-    step.g = step.probe(1.0)[:1]
-    assert bool(signs.in_step(step, step.h)) == met
 
 
 @pytest.mark.parametrize(("apart", "groups"), [(0.5e-12, 1), (5e-12, 2)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.known_problems import ball, driven, first_order, kepler, kepler_start, second_order
 from torseur.errors import ArgumentError, CompileError
-from torseur.graph import maximum, select, sin
+from torseur.graph import cos, maximum, select, sin
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
 from torseur.simulation.integrate.outcome import Outcome
@@ -82,6 +82,25 @@ def test_events_that_change_the_state(method):
         )
         assert run.outcome is Outcome.STOPPED
         assert len(run.events) == 3
+
+
+@pytest.mark.parametrize("method", EXPLICIT, **NAMED)
+def test_events_that_are_passed_several_in_a_step_and_there_and_back(method):
+    """z = sin t: levels are crossed one after the other, and one just below the top twice within a step."""
+    levels = [-0.9, -0.3, 0.1, 0.3, 0.6, 0.999]
+    problem = first_order(lambda t, z, m: [cos(t)], events=lambda t, z, m: [z[0] - level for level in levels])
+    for grid in (None, np.linspace(0.0, 9.0, 41)):
+        run = both(problem, [0.0], (0.0, 9.0), method=method, limits=Limits(first=0.3, longest=0.3), output=grid)
+        met = sorted((float(e.time), e.event) for e in run.events)
+        right = sorted((t, k) for k, level in enumerate(levels) for t in whole_turns(np.arcsin(level), 9.0))
+        assert [k for _, k in met] == [k for _, k in right]
+        np.testing.assert_allclose([t for t, _ in met], [t for t, _ in right], atol=0.02)
+
+
+def whole_turns(angle, until):
+    """All times after 0 at which sin t is what it is at an angle."""
+    times = [base + 2.0 * np.pi * turn for base in (angle, np.pi - angle) for turn in range(-1, 3)]
+    return [t for t in times if 0.0 < t < until]
 
 
 @pytest.mark.parametrize("method", EXPLICIT, **NAMED)

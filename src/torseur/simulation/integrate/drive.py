@@ -11,7 +11,7 @@ import numpy as np
 
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.simulation.integrate.courses import Course
-from torseur.simulation.integrate.crossings import PRECISION, EventSigns, ZeroCrossing
+from torseur.simulation.integrate.crossings import EventSigns, ZeroCrossing
 from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Response, Sampling, Schedule
 from torseur.simulation.integrate.outcome import End, EventRecord, Outcome, Trajectory
 from torseur.simulation.integrate.recording import Counters, Recorder
@@ -35,7 +35,7 @@ class Drive:
     def __init__(self, stepper: Stepper, grid: Array | None, schedule: Schedule, limits: Limits, hooks: Hooks) -> None:
         self.stepper, self.schedule, self.limits, self.hooks = stepper, schedule, limits, hooks
         self.control, self.numbers = stepper.method.control, stepper.numbers
-        self.signs = EventSigns(stepper.layout.events, hooks.invariants)
+        self.signs = EventSigns(stepper.marks, hooks.invariants)
         self.numbers[:] = 0.0
         self.numbers[[march.LONGEST, march.SHORTEST, march.ADAPTIVE]] = (
             limits.longest,
@@ -231,7 +231,7 @@ class Drive:
                     self._aim(self.schedule.next(), self.t, 0)
                 else:
                     self.recorder.make_room()
-                    numbers[march.STATUS] = march.TAKEN
+                    numbers[march.STATUS] = march.SEEK
             else:
                 self._moved = None
                 if self.counters.steps - self._seen >= LOOK:
@@ -286,21 +286,16 @@ class Drive:
 
     # -- events --------------------------------------------------------------------------------------------------------
     def _events(self, h: float, after: float) -> bool:
-        """Meet the events of the step tried last, in order; whether the motion goes on from one of them anew."""
-        start = 0.0
-        while True:
-            found = self.signs.in_step(self.stepper, h, start)
-            if not found:
-                self.signs.accept(self.stepper)
-                return False
-            group = [c for c in found if c.theta <= found[0].theta + PRECISION / h]
-            theta = group[-1].theta
-            time = after if theta >= 1.0 else min(self.t + theta * h, after)
-            if self._meet(group, h, theta, time):
-                return True
-            for crossing in group:
-                self.signs.passed(crossing.event)
-            start = theta
+        """Meet the first events in what is left of the step tried last; whether the motion goes on from them anew."""
+        found = self.signs.crossings()
+        group = [c for c in found if c.theta <= found[0].theta + march.PRECISION / h]
+        theta = group[-1].theta
+        if self._meet(group, h, theta, after if theta >= 1.0 else min(self.t + theta * h, after)):
+            return True
+        for crossing in group:
+            self.signs.passed(crossing.event)
+        self.numbers[march.FROM] = theta
+        return False
 
     def _meet(self, group: Sequence[ZeroCrossing], h: float, theta: float, time: float) -> bool:
         """Ask the handler about events of one instant; whether anything changed."""
@@ -313,7 +308,7 @@ class Drive:
             return False
         if self.recorder.due <= time:
             self.recorder.step(t, h, time, stepper, arrived)
-        self._crowded = self._crowded + 1 if time - t < 10.0 * PRECISION else 0
+        self._crowded = self._crowded + 1 if time - t < 10.0 * march.PRECISION else 0
         self.t = time
         if self._crowded > self.CROWD:
             raise End(Outcome.CHATTERING)

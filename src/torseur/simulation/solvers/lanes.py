@@ -81,6 +81,8 @@ class Lanes:
         self.now = np.zeros((count, NOW))
         self.record, self.tried = np.zeros((2, count, layout.size))
         self.page = np.empty((count, self.room, 1 + n))
+        self.marks = np.zeros((count, 3, layout.events))
+        """Of event functions: signs, rates when last looked at, and where they cross zero in the step tried."""
         self.works = {name: np.zeros((count, max(1, f.work_size))) for name, f in code.functions.items()}
         step = code.functions["step"]
         self.held = {a.name: np.zeros((count, a.size)) for a in step.interface.free if a.name in ("u", "m")}
@@ -124,13 +126,18 @@ class Lanes:
         inside = [Rows(theta, begins=False), Rows(self.now, goes_on=False), Rows(rows, goes_on=False)]
         self._calls["step"] = self._call("step", [now, record, tolerance], tried, width=self.width)
         self._calls[name] = self._call(name, inside, Rows(seen, begins=False), goes_on=False)
+        probed = seen
+        if name != "at" and layout.events:
+            probed = np.zeros((1, code.functions["at"].interface.outputs[0].size))
+            self._calls["at"] = self._call("at", inside, Rows(probed, begins=False), goes_on=False)
         if apart:
             self._calls["extend"] = self._call("extend", [now, tried], Rows(rows))
         shape, times = np.zeros(march.SHAPE), len(self.grid) - 1 if self.times is not None else -1
         shape[[march.N, march.SIZE, march.EVENTS, march.TIMES]] = layout.n, layout.size, layout.events, times
         shape[[march.ROOM, march.APART, march.WIDTH]] = self.room, apart, seen.shape[1]
         arrays = [shape, self.grid, self.numbers, self.now, self.record, self.tried, self.page, theta, seen]
-        calls = [self._calls[which] for which in ("step", "extend" if apart else "step", name)]
+        arrays += [self.marks, probed, np.zeros(march.SPOT + 4 * layout.events)]
+        calls = [self._calls[x] for x in ("step", "extend" if apart else "step", name, "at" if layout.events else name)]
         return MARCH.prepared(self.count, *arrays, *calls, native=self.is_native)
 
     def _call(self, name: str, first: Sequence[Rows], out: Rows, *, goes_on: bool = True, width: int = 1) -> Call:

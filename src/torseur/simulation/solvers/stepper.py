@@ -153,6 +153,8 @@ class Stepper:
         """Where the run is, and what its next step will be; see `torseur.simulation.solvers.march`."""
         self.page = lanes.page[place]
         """Where its rows are recorded."""
+        self.marks = lanes.marks[place]
+        """Signs of the event functions, their rates, and where they cross zero in the step tried."""
         self._now, self._record, self._tried = lanes.now[place], lanes.record[place], lanes.tried[place]
         self._theta = np.zeros(1)
         self._dense: Array | None = None
@@ -283,12 +285,6 @@ class Stepper:
         self._theta[0] = theta
         found: Array = self._call(self._looking, self._theta, self._now, self._rows())
         return found[: self.layout.n]
-
-    def probe(self, theta: float) -> Array:
-        """States, events and their rates at one place: (n + 2 events,)."""
-        self._theta[0] = theta
-        found: Array = self._call("at", self._theta, self._now, self._rows())
-        return found
 
     @property
     def _looking(self) -> str:
