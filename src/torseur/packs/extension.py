@@ -8,6 +8,8 @@ from torseur.packs.vehicles.air import Air
 from torseur.packs.vehicles.antilock import BLOCKS as ANTILOCK
 from torseur.packs.vehicles.document import KEY, read_vehicle_document
 from torseur.packs.vehicles.drivers import BLOCKS as DRIVERS
+from torseur.packs.vehicles.gearbox import BLOCKS as GEARBOX
+from torseur.packs.vehicles.gearbox import Clutch
 from torseur.packs.vehicles.indicators import INDICATORS
 from torseur.packs.vehicles.instruments import BLOCKS as INSTRUMENTS
 
@@ -15,8 +17,8 @@ __all__ = ["EXTENSION"]
 
 EXTENSION = Extension(
     "torseur.packs",
-    loads={TyreLoad.kind: TyreLoad, Air.kind: Air},
-    blocks={**DRIVERS, **INSTRUMENTS, **ANTILOCK},
+    loads={TyreLoad.kind: TyreLoad, Air.kind: Air, Clutch.kind: Clutch},
+    blocks={**DRIVERS, **INSTRUMENTS, **ANTILOCK, **GEARBOX},
     indicators=INDICATORS,
     documents={KEY: read_vehicle_document},
 )

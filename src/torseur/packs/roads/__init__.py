@@ -1,4 +1,4 @@
-"""Roads by kind: planes, waves, bumps, steps, profiles, random roads of ISO 8608, maps of heights, and their sums.
+"""Roads by kind: planes, waves, bumps, steps, profiles, random roads of ISO 8608, maps of heights, OpenCRG, their sums.
 
 A vehicle file names one, ``road: {iso_8608: {class: C, length: 200, seed: 1}}``. For other models they are made here:
 
@@ -8,6 +8,7 @@ Formula('0.1*x')
 """
 
 from torseur.packs.roads.kind import MadeRoad, Patch, RoadKind
+from torseur.packs.roads.open_crg import OpenCrg
 from torseur.packs.roads.profiles import HeightMap, Iso8608, Profile
 from torseur.packs.roads.shapes import SUMMANDS, Bump, Bumps, Plane, Sine, Step, Steps, Sum
 
@@ -18,6 +19,7 @@ __all__ = [
     "HeightMap",
     "Iso8608",
     "MadeRoad",
+    "OpenCrg",
     "Patch",
     "Plane",
     "Profile",
@@ -30,4 +32,4 @@ __all__ = [
 
 KINDS: dict[str, type[RoadKind]] = SUMMANDS
 """The kinds of roads by name."""
-KINDS |= {kind.kind: kind for kind in (Plane, Sine, Bumps, Steps, Profile, Iso8608, HeightMap, Sum)}
+KINDS |= {kind.kind: kind for kind in (Plane, Sine, Bumps, Steps, Profile, Iso8608, HeightMap, OpenCrg, Sum)}

@@ -30,6 +30,7 @@ __all__ = [
     "Chassis",
     "Column",
     "Drive",
+    "Gearbox",
     "Motor",
     "OwnSuspension",
     "OwnTyre",
@@ -220,6 +221,11 @@ class Steering(Record):
 
     kind: Literal["angle", "torque", "column"] = Field("angle", description="angle, torque or column")
     ackermann: Scalar = Field(0.0, description="1: the inner wheel steers as far more as the turn asks; 0: both alike")
+    unsteered_x: Scalar | None = Field(
+        None,
+        description="where the axles that do not steer are along x of the chassis, for ackermann, m; by default the mean "
+        "of those on the chassis",
+    )
     column: Column | None = Field(None, description="of kind column")
     inertia: Scalar = Field(0.0, description="of each steered hub about the steering axis, without the wheel, kg m2")
     damping: Scalar = Field(0.0, description="about the steering axis of each wheel, N m s/rad")
@@ -237,12 +243,42 @@ class Motor(Record):
     torque: Anything = Field(description="largest torque, a formula of omega (speed of the motor, rad/s), N m")
     reduction: Scalar = Field(description="turns of the motor for one of the wheels")
     inertia: Scalar = Field(0.0, description="of the rotor, kg m2")
+    drag: Anything = Field(
+        0.0, description="what it takes without throttle, a formula of omega, N m: positive slows down one that turns ahead"
+    )
+
+
+class Gearbox(Record):
+    """Gears between a motor and its reduction, with a clutch that sticks and slips.
+
+    The input `gear` is 1, 2, ... from the first of the ratios, 0 neutral, -1 reverse; the input `clutch` says how far
+    the clutch is closed, 0 to 1.
+    """
+
+    ratios: tuple[Scalar, ...] = Field(
+        min_length=1, description="turns of the motor for one of the input of the reduction, gear by gear"
+    )
+    reverse: Scalar | None = Field(None, description="of the reverse gear, positive")
+    clutch: Scalar = Field(description="largest torque of the clutch, N m")
+    gear: Scalar = Field(1.0, description="that is in where nothing drives the input")
+    up: Scalar | None = Field(None, description="speed of the motor at which drivers of scenarios shift up, rad/s")
+    down: Scalar | None = Field(None, description="and down, rad/s")
+    time: Scalar = Field(0.4, description="that they take for a shift, s")
 
 
 class Drive(Record):
     """What turns the driven wheels: the input `drive_torque` (N m, all wheels), or a motor with `throttle` 0 to 1."""
 
     motor: Motor | None = Field(None, description="in place of a given torque")
+    gearbox: Gearbox | None = Field(None, description="between the motor, which needs an inertia, and its reduction")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.gearbox is not None and (self.motor is None or self.motor.inertia == 0.0):
+            raise PydanticCustomError("choice", "a gearbox needs a motor with an inertia, which turns freely behind the clutch")
+        if self.gearbox is not None and (self.gearbox.up is None) != (self.gearbox.down is None):
+            raise PydanticCustomError("choice", "give both up and down of a gearbox, or none")
+        return self
 
 
 class Aero(Record):

@@ -11,10 +11,11 @@ constraint W       the wheel on the road
 load W             the tyre; its results are W_Fx, W_Fy, W_Fz, W_kappa, W_alpha, ...
 =================  ==========================================================================================
 
-A motor with inertia is a body `rotor` that the constraint `differential` ties to the mean of the driven wheels.
+A motor with inertia is a body `rotor` that the constraint `differential` ties to the mean of the driven wheels, or with
+a gearbox the load `clutch`.
 
-Inputs: steering or steering_torque, drive_torque or throttle, brake_torque, as far as the vehicle has them, and the
-deflections of the treads, which a simulation integrates.
+Inputs: steering or steering_torque, drive_torque or throttle, gear, clutch, brake_torque, as far as the vehicle has
+them, and the deflections of the treads, which a simulation integrates.
 """
 
 from __future__ import annotations
@@ -26,15 +27,27 @@ from typing import Any
 
 from torseur.describe import Mechanism
 from torseur.describe.bodies import BASE, Road
-from torseur.describe.fields import Scalar
+from torseur.describe.fields import FrozenDict, Scalar
 from torseur.describe.formulas import Formula
-from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, StandardInertia
+from torseur.describe.inertia import CentralInertia, CompositeInertia, Inertia, Solid, StandardInertia
 from torseur.describe.loads import KINDS, Load
+from torseur.describe.place import Place
 from torseur.errors import ModelError
 from torseur.packs.tyres import TyreLaw
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
-from torseur.packs.vehicles.description import Axle, Motor, OwnSuspension, OwnTyre, Rigid, Strut, TirFile, Vehicle
+from torseur.packs.vehicles.description import (
+    Axle,
+    Gearbox,
+    Motor,
+    OwnSuspension,
+    OwnTyre,
+    Rigid,
+    Strut,
+    TirFile,
+    Vehicle,
+)
+from torseur.packs.vehicles.gearbox import Clutch, Schedule
 from torseur.packs.vehicles.insertion import Inserted, inserted
 from torseur.packs.vehicles.parameters import single_track
 
@@ -220,14 +233,28 @@ class _Made:
         """The angle of one wheel for a mean angle d: atan(tan d / (1 - a s tan d w / (2 l))), a = 1 by Ackermann."""
         axle_name, side = self.steered[coordinate]
         share = self.vehicle.steering.ackermann
-        axle = self.vehicle.axles[axle_name]
-        rear = [a for n, a in self.vehicle.axles.items() if n != axle_name and not a.steered]
-        if share == 0.0 or not side or not rear:
+        if share == 0.0 or not side:
             return angle
+        axle = self.vehicle.axles[axle_name]
         s = 1.0 if side == "left" else -1.0
-        length = f"({text(axle.x)} - {text(rear[-1].x)})"
+        length = f"({text(axle.x)} - {self._unsteered_x()})"
         bend = f"{s}*{text(share)}*tan({angle})*{text(axle.track or 0.0)}/(2*{length})"
         return f"atan(tan({angle})/(1 - {bend}))"
+
+    def _unsteered_x(self) -> str:
+        """Where the axles are about whose middle the vehicle turns, along x of the chassis."""
+        if self.vehicle.steering.unsteered_x is not None:
+            return text(self.vehicle.steering.unsteered_x)
+        steered = {name for name, _ in self.steered.values()}
+        found = [text(a.x) for name, a in self.vehicle.axles.items() if a.body == BASE and name not in steered]
+        if not found:
+            raise ModelError(
+                "Ackermann's geometry needs an axle that does not steer, and none is on the chassis",
+                where="steering.ackermann",
+                expected="steering.unsteered_x, where it is along x of the chassis, m",
+                remedy="give unsteered_x, or ackermann: 0",
+            )
+        return f"(({' + '.join(found)})/{len(found)})"
 
     # -- drive, brakes, air --------------------------------------------------------------------------------------------
     def rest(self) -> None:
@@ -266,10 +293,10 @@ class _Made:
         else:
             self.inputs["throttle"] = _input("", "0 to 1")
             speeds = " + ".join(f"({share})*dspin_{wheel}" for wheel, share in shares.items())
-            omega = formula(f"{text(motor.reduction)}*({speeds})")
-            self.quantities["motor_speed"] = {"value": omega, "unit": "rad/s", "description": "speed of the motor"}
-            given = motor.torque if isinstance(motor.torque, Formula) else formula(repr(float(motor.torque)))
-            torque = f"throttle*({given.with_names({'omega': formula('motor_speed')}).text})"
+            self._motor_speed(motor, speeds)
+            torque = f"throttle*({_over_speed(motor.torque)})"
+            if motor.drag != 0.0:
+                torque = f"({torque} - ({_over_speed(motor.drag)}))"
             if motor.inertia != 0.0:
                 self._rotor(motor, shares, torque)
                 return
@@ -278,9 +305,18 @@ class _Made:
             value = formula(f"({share})*({torque})")
             self.loads[f"drive_{wheel}"] = {"effort": {"coordinate": f"spin_{wheel}", "value": value}}
 
+    def _motor_speed(self, motor: Motor, speeds: str) -> None:
+        gearbox, of_motor = self.vehicle.drive.gearbox, "speed of the motor"
+        if gearbox is None:
+            omega = formula(f"{text(motor.reduction)}*({speeds})")
+        else:
+            omega = formula("drotor")
+            driven = {"value": formula(speeds), "unit": "rad/s", "description": "mean speed of the driven wheels"}
+            self.quantities["driven_speed"] = driven
+        self.quantities["motor_speed"] = {"value": omega, "unit": "rad/s", "description": of_motor}
+
     def _rotor(self, motor: Motor, shares: dict[str, str], torque: str) -> None:
         """A rotor that open differentials tie to the mean of the wheels: torque and inertia go to them in shares."""
-        turns = " + ".join(f"({share})*spin_{wheel}" for wheel, share in shares.items())
         joint = {"kind": "revolute", "axis": "y", "coordinate": "rotor", "meaning": "of the motor, positive forward"}
         across = formula(f"{text(motor.inertia)}/2")
         self.bodies["rotor"] = {
@@ -288,9 +324,30 @@ class _Made:
             "inertia": {"XX": across, "YY": motor.inertia, "ZZ": across},
             "shapes": [{"cylinder": {"radius": 0.1, "length": 0.2}, "colour": "#404040"}],
         }
+        self.loads["motor"] = {"effort": {"coordinate": "rotor", "value": formula(torque)}}
+        gearbox = self.vehicle.drive.gearbox
+        if gearbox is not None:
+            self._clutch(gearbox, motor, shares)
+            return
+        turns = " + ".join(f"({share})*spin_{wheel}" for wheel, share in shares.items())
         geared = formula(f"{text(motor.reduction)}*({turns})")
         self.constraints["differential"] = {"coupling": {"coordinate": "rotor", "equals": geared}}
-        self.loads["motor"] = {"effort": {"coordinate": "rotor", "value": formula(torque)}}
+
+    def _clutch(self, gearbox: Gearbox, motor: Motor, shares: dict[str, str]) -> None:
+        self.inputs["gear"] = _input("", "1, 2, ..., 0 neutral, -1 reverse") | {"default": gearbox.gear}
+        self.inputs["clutch"] = _input("", "how far the clutch is closed, 0 to 1") | {"default": 1.0}
+        gears = dict(enumerate(gearbox.ratios, 1)) | ({} if gearbox.reverse is None else {-1: gearbox.reverse})
+        hats = {k: f"max(1 - abs(gear - {k}), 0)" if k > 0 else "max(-gear, 0)" for k in gears}
+        ratio = "(" + " + ".join(f"{'-' if k < 0 else ''}{text(N)}*{hats[k]}" for k, N in gears.items()) + ")"
+        words = "turns of the motor for one of the wheels in the gear that is in"
+        self.quantities["gear_ratio"] = {"value": formula(f"{text(motor.reduction)}*{ratio}"), "description": words}
+        self.loads["clutch"] = Clutch(
+            coordinate="rotor",
+            turns=FrozenDict({f"spin_{wheel}": formula(share) for wheel, share in shares.items()}),
+            ratio=formula("gear_ratio"),
+            capacity=formula(f"{text(gearbox.clutch)}*min(max(clutch, 0), 1)*min(abs(gear), 1)"),
+            schedule=None if gearbox.up is None else _schedule(gearbox, motor),
+        )
 
     def _brakes(self) -> None:
         shares = self._shares("brake")
@@ -333,6 +390,19 @@ def _load(given: Any) -> Load:
     return KINDS[kind].model_validate(fields)
 
 
+def _over_speed(value: Scalar) -> str:
+    """A formula of omega with the speed of the motor in its place."""
+    given = value if isinstance(value, Formula) else formula(repr(float(value)))
+    return given.with_names({"omega": formula("motor_speed")}).text
+
+
+def _schedule(gearbox: Gearbox, motor: Motor) -> Schedule:
+    assert gearbox.up is not None  # both are given, or none
+    assert gearbox.down is not None
+    ratios = tuple(formula(f"{text(motor.reduction)}*{text(N)}") for N in gearbox.ratios)
+    return Schedule(ratios=ratios, up=gearbox.up, down=gearbox.down, time=gearbox.time)
+
+
 def _input(unit: str, description: str) -> dict[str, Any]:
     return {"unit": unit, "description": description}
 
@@ -343,14 +413,42 @@ def _mass_and_moment(inertia: Inertia, x: Scalar) -> tuple[str, str]:
         return text(inertia.M), f"{text(inertia.MX)} + {text(inertia.M)}*{text(x)}"
     if isinstance(inertia, CentralInertia):
         return text(inertia.mass), f"{text(inertia.mass)}*({text(inertia.centre[0])} + {text(x)})"
-    raise (
-        ModelError(
-            "the load at rest of a chassis or payload made of solids is not known",
-            remedy="give the preload of every strut",
+    solids = inertia.solids if isinstance(inertia, CompositeInertia) else (inertia,)
+    parts = [(_mass_of(solid), _middle_of(solid)) for solid in solids]
+    mass = " + ".join(m for m, _ in parts)
+    return mass, " + ".join(f"{m}*({middle} + {text(x)})" for m, middle in parts)
+
+
+def _mass_of(solid: Solid) -> str:
+    if solid.mass is not None:
+        return text(solid.mass)
+    return f"{text(solid.density or 0.0)}*{_volume_of(solid)}"
+
+
+def _volume_of(solid: Solid) -> str:
+    if solid.box is not None:
+        return "*".join(text(x) for x in solid.box.size)
+    if solid.sphere is not None:
+        return f"4*pi/3*{text(solid.sphere.radius)}^3"
+    if solid.cone is not None:
+        return f"pi/3*{text(solid.cone.radius)}^2*{text(solid.cone.length)}"
+    if solid.tube is not None:
+        return f"pi*({text(solid.tube.radius)}^2 - {text(solid.tube.inner)}^2)*{text(solid.tube.length)}"
+    assert solid.cylinder is not None  # a solid has exactly one form
+    return f"pi*{text(solid.cylinder.radius)}^2*{text(solid.cylinder.length)}"
+
+
+def _middle_of(solid: Solid) -> str:
+    """x of the centre of mass of a solid, whose place is a position; that of a cone is upright."""
+    pose = solid.place.pose
+    turned = pose is not None and (pose.rpy, pose.quaternion, pose.matrix) != (None, None, None)
+    if pose is None and solid.place != Place() or turned and solid.cone is not None:
+        raise ModelError(
+            "where the centre of mass of a solid of the chassis or payload lies is not known",
+            expected="its place as a position: place: [x, y, z]",
+            remedy="or give the preload of every strut",
         )
-        if isinstance(inertia, CompositeInertia)
-        else TypeError(type(inertia).__name__)
-    )
+    return "0.0" if pose is None else text(pose.position[0])
 
 
 class _Corner:
@@ -375,7 +473,9 @@ class _Corner:
     @property
     def _deflection(self) -> str:
         """How far the tread is pressed in at rest."""
-        wheel, load = self.axle.wheel, self.made.static_load(self.axle)
+        wheel, suspension = self.axle.wheel, self.axle.suspension
+        given = text(suspension.preload) if isinstance(suspension, Strut) and suspension.preload is not None else None
+        load = given or self.made.static_load(self.axle)
         if wheel.stiffness is None or load is None:
             return "0"
         below = f"{text(self.made.vehicle.gravity)}*({text(wheel.mass)} + {self._hub_mass})"
@@ -542,8 +642,28 @@ class _Corner:
             getattr(self.made, table).update(getattr(part, table))
         self.made.base.setdefault("frames", {}).update(part.frames)
         if own.steer is not None:
-            self.made.steered[f"{self.name}_{own.steer}"] = (self.axle_name, self.side)
+            self._own_steering(f"{self.name}_{own.steer}")
+        elif self.axle.steered:
+            raise ModelError(
+                "which coordinate of this suspension steers its wheel is not known",
+                where=f"axles.{self.axle_name}.suspension.own.steer",
+                expected="the name of a coordinate of that file",
+                got=own.file,
+            )
         return self._own_hub(own, part)
+
+    def _own_steering(self, coordinate: str) -> None:
+        made, steering = self.made, self.made.vehicle.steering
+        made.steered[coordinate] = (self.axle_name, self.side)
+        if steering.damping != 0.0:
+            damper = {"coordinate": coordinate, "damping": steering.damping}
+            made.loads[f"steering_damper_{self.name}"] = {"spring": damper}
+        if steering.inertia != 0.0:
+            raise ModelError(
+                "the inertia of steered hubs has no body where the suspension is one of your own",
+                where="steering.inertia",
+                remedy=f"give it to the body that turns with '{coordinate}' in that suspension",
+            )
 
     def _own_hub(self, own: OwnSuspension, part: Inserted) -> str:
         """The body that carries the wheel: one of the part, or a new one where the part has a frame."""

@@ -22,6 +22,7 @@ ABOVE: dict[type[Record], tuple[str, ...]] = {
     d.BumpStop: ("stiffness",),
     d.Column: ("ratio", "stiffness"),
     d.Motor: ("reduction",),
+    d.Gearbox: ("clutch", "reverse", "up", "down", "time"),
     d.Strut: ("toe_stiffness",),
     d.Aero: ("area",),
 }
