@@ -15,7 +15,13 @@ DU, V = 0.5, np.array([-1.5, -0.5, 0.5, 1.5])
 
 def crg(z, *, head="", phi=None, slope=None, banking=None, by_number=False, width=10, form="LRFI"):
     """A file; None in z is a place without a height."""
-    lines = ["$CT", "made for a test: key = word $ ! *", "$", "$ROAD_CRG  ! of the line", f"REFERENCE_LINE_INCREMENT = {DU}"]
+    lines = [
+        "$CT",
+        "made for a test: key = word $ ! *",
+        "$",
+        "$ROAD_CRG  ! of the line",
+        f"REFERENCE_LINE_INCREMENT = {DU}",
+    ]
     if by_number:
         lines += [f"LONG_SECTION_V_RIGHT = {V[0]}", f"long_section_v_increment = {V[1] - V[0]}  ! m"]
     lines += [head, "* a comment", "$", "$KD_Definition", f"#:{form}", f"U:reference line u,m,0,{DU}"]
@@ -60,7 +66,8 @@ def test_a_straight_road_has_the_heights_of_the_file_at_its_points_and_is_held_b
 
 
 def test_it_begins_at_the_origin_at_height_zero_unless_the_file_is_to_place_it(road):
-    head = "REFERENCE_LINE_START_X = 10\nREFERENCE_LINE_START_Y = -3\nREFERENCE_LINE_START_Z = 7\nREFERENCE_LINE_START_PHI = 0.4"
+    start = {"X": 10, "Y": -3, "Z": 7, "PHI": 0.4}
+    head = "\n".join(f"REFERENCE_LINE_START_{name} = {value}" for name, value in start.items())
     data = crg(SURFACE, head=head)
     u, v = np.array([0.0, 1.0, 2.5]), np.array([-0.5, -0.5, 1.5])
     wanted = np.array([SURFACE[0, 1], SURFACE[2, 1], SURFACE[5, 3]])
@@ -108,7 +115,9 @@ def test_a_wheel_rolls_over_it(tmp_path):
     from support.vehicles import car
 
     made = car(tmp_path, road={"open_crg": {"file": "hill.crg"}})
-    run = ts.simulate(made, until=0.5, start={"x": 2.0, "z": 0.6}, solver={"method": "rodas", "rtol": 1e-6, "atol": 1e-8})
+    run = ts.simulate(
+        made, until=0.5, start={"x": 2.0, "z": 0.6}, solver={"method": "rodas", "rtol": 1e-6, "atol": 1e-8}
+    )
     slope = 0.05 / np.hypot(1, 0.05)
     rolling = 1480 / (1480 + 4 * 0.8 / 0.3**2)
     assert run["vx"][-1] < -0.6 * 0.5 * 9.81 * slope * rolling
@@ -118,20 +127,41 @@ def test_a_wheel_rolls_over_it(tmp_path):
 FAULTS = {
     "binary": (lambda t: t.replace(b"#:LRFI", b"#:KRBI"), "binary data are not read.*LRFI"),
     "no format": (lambda t: t.replace(b"#:LRFI\n", b""), "binary data are not read"),
-    "a misspelt parameter": (lambda t: t.replace(b"LINE_INCREMENT", b"LINE_INCREMNT"), "unknown parameter.*did you mean"),
+    "a misspelt parameter": (
+        lambda t: t.replace(b"LINE_INCREMENT", b"LINE_INCREMNT"),
+        "unknown parameter.*did you mean",
+    ),
     "no increment": (
         lambda t: re.sub(rb"REFERENCE_LINE_INCREMENT.*\n|U:.*\n", b"", t),
         "the way between cross sections is not known",
     ),
     "no number": (lambda t: t.replace(b"-0.0100000", b"-0.01oo000", 1), r"road.crg:18:21: not a number.*10 characters"),
-    "a short row": (lambda t: t.replace(b"-0.0100000 0.0300000", b"-0.0100000", 1), "road.crg:18:1: a row of another length"),
-    "an unknown channel": (lambda t: t.replace(b"D:long section at v = 0.500", b"D:friction at v = 0.5"), "channel that is not known"),
+    "a short row": (
+        lambda t: t.replace(b"-0.0100000 0.0300000", b"-0.0100000", 1),
+        "road.crg:18:1: a row of another length",
+    ),
+    "an unknown channel": (
+        lambda t: t.replace(b"D:long section at v = 0.500", b"D:friction at v = 0.5"),
+        "channel that is not known",
+    ),
     "two forms": (lambda t: t.replace(b"D:long section at v = 0.500", b"D:long section 3"), "by number and by v"),
-    "modifiers": (lambda t: t.replace(b"$KD", b"$ROAD_CRG_MODS\nSCALE_Z_GRID = 2\n$\n$KD"), "modifiers are not applied"),
+    "modifiers": (
+        lambda t: t.replace(b"$KD", b"$ROAD_CRG_MODS\nSCALE_Z_GRID = 2\n$\n$KD"),
+        "modifiers are not applied",
+    ),
     "another file": (lambda t: t.replace(b"$KD", b"$ROAD_CRG_FILE\nother.crg\n$\n$KD"), "data in another file"),
-    "an option": (lambda t: t.replace(b"$KD", b"$ROAD_CRG_OPTS\nBORDER_MODE_U = 3\n$\n$KD"), "option 'BORDER_MODE_U' is not read"),
-    "an end elsewhere": (lambda t: t.replace(b"* a comment", b"REFERENCE_LINE_END_X = 5"), "does not lead to REFERENCE_LINE_END_X"),
-    "another length": (lambda t: t.replace(b"* a comment", b"REFERENCE_LINE_END_U = 9"), "number of cross sections is another"),
+    "an option": (
+        lambda t: t.replace(b"$KD", b"$ROAD_CRG_OPTS\nBORDER_MODE_U = 3\n$\n$KD"),
+        "option 'BORDER_MODE_U' is not read",
+    ),
+    "an end elsewhere": (
+        lambda t: t.replace(b"* a comment", b"REFERENCE_LINE_END_X = 5"),
+        "does not lead to REFERENCE_LINE_END_X",
+    ),
+    "another length": (
+        lambda t: t.replace(b"* a comment", b"REFERENCE_LINE_END_U = 9"),
+        "number of cross sections is another",
+    ),
     "a hole": (lambda t: t.replace(b"-0.0100000", b" *missing*", 1), "cross section 1 has no height somewhere"),
 }
 

@@ -7,14 +7,14 @@ s, b    slope of the line, read as phi is; banking at each point                
 z       heights of the grid, (nu, nv)                                                                    m
 ======  =============================================================================================  ========
 
-The line is a polygon, and heights are those of the file over it:
+The line is a polygon, and heights are those of the file over it, with the sum of slopes for k = 1 .. i:
 
-    (x, y)_i = (x, y)_(i-1) + du (cos phi_i, sin phi_i),   h(u_i, v) = z_i(v) + b_i v + sum of du s_k, k = 1 .. i     (R.5)
+    (x, y)_i = (x, y)_(i-1) + du (cos phi_i, sin phi_i),   h(u_i, v) = z_i(v) + b_i v + sum of du s_k           (R.5)
 
 Beyond its ends and edges the road is as high as there, as OpenCRG has it by default; where a cross section has no value
-at its sides it is as high as the last one that has. A straight line leaves the grid as it is. A bent one is sampled on a
-grid along x and y: at each of its points the nearest point of the line gives u, v, and (R.5) is taken straight between
-points. Between points both are bicubic splines, on which rigid wheels can roll; OpenCRG's tools are bilinear there.
+at its sides it is as high as the last one that has. A straight line leaves the grid as it is. A bent one is sampled
+on a grid along x and y: at each of its points the nearest point of the line gives u, v, and (R.5) is taken straight
+between points. Between points both are bicubic splines, on which rigid wheels can roll; OpenCRG's tools are bilinear there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,11 @@ WIDTHS = {"R": 10, "D": 20}
 ROAD_KEYS = frozenset(
     f"reference_line_{name}"
     for name in (
-        *(f"{at}_{what}" for at in ("start", "end") for what in ("u", "x", "y", "z", "phi", "s", "b", "lon", "lat", "alt")),
+        *(
+            f"{at}_{what}"
+            for at in ("start", "end")
+            for what in ("u", "x", "y", "z", "phi", "s", "b", "lon", "lat", "alt")
+        ),
         *(f"offset_{what}" for what in ("x", "y", "z", "phi")),
         "increment",
     )
@@ -124,11 +128,13 @@ class OpenCrg(RoadKind):
     at_origin: bool = Field(
         True,
         strict=True,
-        description="whether the reference line begins at the origin, at height 0, along x, as OpenCRG has it by default; "
-        "false: where the file puts it",
+        description="whether the reference line begins at the origin, at height 0, along x, as OpenCRG has it by "
+        "default; false: where the file puts it",
     )
     spacing: Number | None = Field(
-        None, gt=0.0, description="of the grid along x and y on which a bent road is sampled, m; by default as the file's"
+        None,
+        gt=0.0,
+        description="of the grid along x and y on which a bent road is sampled, m; by default as the file's",
     )
 
     def height(self, name: str, folder: Path | None) -> Height:
@@ -360,7 +366,9 @@ def _road(header: _Header, columns: list[tuple[str, float]], rows: Array, faults
     v, z = v[order], z[:, order]
     if v.size < 2 or not (np.diff(v) > 0.0).all():
         got = ", ".join(f"{k:g}" for k in v[:8])
-        faults.stop(mark, "long sections at the same place, or only one", expected="two or more, each at its v", got=got)
+        faults.stop(
+            mark, "long sections at the same place, or only one", expected="two or more, each at its v", got=got
+        )
     return CrgRoad(u, x, y, phi, v, _filled(z, faults, mark) + banking[:, None] * v + rise[:, None])
 
 
@@ -373,7 +381,9 @@ def _ways(header: _Header, count: int, mark: Mark, faults: Faults) -> Array:
         step = (end - begin) / (count - 1)
     if step is None or not step > 0.0:
         got = "none" if step is None else f"{step:g}"
-        faults.stop(mark, "the way between cross sections is not known", expected="REFERENCE_LINE_INCREMENT, m", got=got)
+        faults.stop(
+            mark, "the way between cross sections is not known", expected="REFERENCE_LINE_INCREMENT, m", got=got
+        )
     found: Array = begin + step * np.arange(count)
     if end is not None and abs(found[-1] - end) > 0.5 * step:
         expected = f"{(end - begin) / step + 1:.6g} by REFERENCE_LINE_END_U and REFERENCE_LINE_INCREMENT"
@@ -382,7 +392,7 @@ def _ways(header: _Header, count: int, mark: Mark, faults: Faults) -> Array:
 
 
 def _along(given: dict[str, float], columns: list[tuple[str, float]], rows: Array, what: str, key: str) -> Array:
-    """A channel of the line; a constant of the header where there is none. Its first value, of phi and slope, is none."""
+    """A channel of the line; a constant of the header where there is none. phi and slope have no first value."""
     start = given.get(f"reference_line_start_{key}", 0.0)
     place = next((k for k, (name, _) in enumerate(columns) if name == what), None)
     if place is None:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from torseur.describe.annotations import Anything, KindOf, Positional, SignalTriple
 from torseur.describe.bodies import Body, Frame, Road, Shape
 from torseur.describe.constraints import Constraint, Loop
-from torseur.describe.fields import FrozenDict, Name, Record, Scalar, Table, Triple
+from torseur.describe.fields import FrozenDict, Name, Number, Record, Scalar, Table, Triple
 from torseur.describe.inertia import Inertia
 from torseur.describe.loads import KINDS as LOADS
 from torseur.describe.loads import Load
@@ -223,8 +223,8 @@ class Steering(Record):
     ackermann: Scalar = Field(0.0, description="1: the inner wheel steers as far more as the turn asks; 0: both alike")
     unsteered_x: Scalar | None = Field(
         None,
-        description="where the axles that do not steer are along x of the chassis, for ackermann, m; by default the mean "
-        "of those on the chassis",
+        description="where the axles that do not steer are along x of the chassis, for ackermann, m; by default the "
+        "mean of those on the chassis",
     )
     column: Column | None = Field(None, description="of kind column")
     inertia: Scalar = Field(0.0, description="of each steered hub about the steering axis, without the wheel, kg m2")
@@ -244,7 +244,8 @@ class Motor(Record):
     reduction: Scalar = Field(description="turns of the motor for one of the wheels")
     inertia: Scalar = Field(0.0, description="of the rotor, kg m2")
     drag: Anything = Field(
-        0.0, description="what it takes without throttle, a formula of omega, N m: positive slows down one that turns ahead"
+        0.0,
+        description="what it takes without throttle, a formula of omega, N m: positive slows down one that turns ahead",
     )
 
 
@@ -260,7 +261,7 @@ class Gearbox(Record):
     )
     reverse: Scalar | None = Field(None, description="of the reverse gear, positive")
     clutch: Scalar = Field(description="largest torque of the clutch, N m")
-    gear: Scalar = Field(1.0, description="that is in where nothing drives the input")
+    gear: Number = Field(1.0, description="that is in where nothing drives the input")
     up: Scalar | None = Field(None, description="speed of the motor at which drivers of scenarios shift up, rad/s")
     down: Scalar | None = Field(None, description="and down, rad/s")
     time: Scalar = Field(0.4, description="that they take for a shift, s")
@@ -275,7 +276,9 @@ class Drive(Record):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.gearbox is not None and (self.motor is None or self.motor.inertia == 0.0):
-            raise PydanticCustomError("choice", "a gearbox needs a motor with an inertia, which turns freely behind the clutch")
+            raise PydanticCustomError(
+                "choice", "a gearbox needs a motor with an inertia, which turns freely behind the clutch"
+            )
         if self.gearbox is not None and (self.gearbox.up is None) != (self.gearbox.down is None):
             raise PydanticCustomError("choice", "give both up and down of a gearbox, or none")
         return self

@@ -442,7 +442,7 @@ def _middle_of(solid: Solid) -> str:
     """x of the centre of mass of a solid, whose place is a position; that of a cone is upright."""
     pose = solid.place.pose
     turned = pose is not None and (pose.rpy, pose.quaternion, pose.matrix) != (None, None, None)
-    if pose is None and solid.place != Place() or turned and solid.cone is not None:
+    if (pose is None and solid.place != Place()) or (turned and solid.cone is not None):
         raise ModelError(
             "where the centre of mass of a solid of the chassis or payload lies is not known",
             expected="its place as a position: place: [x, y, z]",

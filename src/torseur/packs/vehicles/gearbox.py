@@ -19,6 +19,7 @@ the shaft turns with the new gear. In neutral N = 0 and C = 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
@@ -80,15 +81,17 @@ class Clutch(Load):
 class GearShift(Block):
     """Who shifts: y is the gear, for the input `gear` of a vehicle with a gearbox.
 
-    With n the speed that the motor would have in the gear without slip, the next gear is taken if n > up, the one before
-    if n < down; it begins with the lowest in which n <= up. ``NAME_clutch``, for the input `clutch`, is 0 for the first
+    With n the speed that the motor would have in the gear without slip, the next gear is taken if n > up, the one
+    before if n < down; it begins with the lowest in which n <= up. ``NAME_clutch``, for the input `clutch`, is 0 for the first
     half of the time of a shift, then grows to 1; below the speed `closed` of the motor it is open in part, down to
     `open`, so that the vehicle pulls away and the motor does not stall. ``NAME_free``, which the throttle is multiplied
-    by, is 0 in the first half of a shift and 1 otherwise. Both are recorded.
+    by, is 0 in the first half of a shift and grows to 1 with the clutch. Both are recorded.
     """
 
     kind = "gear_shift"
-    ratios: tuple[Scalar, ...] = Field(min_length=1, description="turns of the motor for one of the wheels, gear by gear")
+    ratios: tuple[Scalar, ...] = Field(
+        min_length=1, description="turns of the motor for one of the wheels, gear by gear"
+    )
     speed: Anything = Field(Formula("driven_speed"), description="mean speed of the driven wheels, rad/s")
     motor: Anything = Field(Formula("motor_speed"), description="speed of the motor, rad/s")
     up: Scalar = Field(description="speed of the motor above which the next gear is taken, rad/s")
@@ -101,12 +104,15 @@ class GearShift(Block):
     def build(self, context: Context, name: str) -> Expr:
         number = context.graph.number
         ratios = [context.constant(r, "a ratio", least=0.0, open=True) for r in self.ratios]
-        up, down, time = (context.constant(getattr(self, x), f"'{x}'", least=0.0, open=True) for x in ("up", "down", "time"))
+        up, down, time = (
+            context.constant(getattr(self, x), f"'{x}'", least=0.0, open=True) for x in ("up", "down", "time")
+        )
         _check(context, ratios, up, down)
         W, t = context.value(self.speed), context.t
         first = number(len(ratios))
         for k, N in reversed(list(enumerate(ratios, 1))):
-            first = select(N * W > up, first, number(k))
+            n = N * W
+            first = select(n > up, first, number(k))
         gear = context.held(f"{name}_in", first)
         since = context.held(f"{name}_since", LONG_AGO, "s")
         n = _of(gear, ratios) * W
@@ -119,7 +125,7 @@ class GearShift(Block):
         context.sample(since, select(changes, t, since), self.period)
         ramp = minimum(maximum(2.0 * (t - since) / time - 1.0, 0.0), 1.0)
         context.define(f"{name}_clutch", minimum(ramp, self._bite(context)), "", "how far the clutch is closed")
-        context.define(f"{name}_free", select(ramp > 0.0, 1.0, 0.0), "", "what the throttle is multiplied by")
+        context.define(f"{name}_free", ramp, "", "what the throttle is multiplied by")
         return gear
 
     def _bite(self, context: Context) -> Expr:
@@ -127,7 +133,9 @@ class GearShift(Block):
         if closed is context.graph.zero:
             return context.graph.one
         if closed.is_number and open.is_number and float(closed) <= float(open):
-            raise ModelError("a clutch closes above the speed at which it opens", where=context.where, got=str(self.closed))
+            raise ModelError(
+                "a clutch closes above the speed at which it opens", where=context.where, got=str(self.closed)
+            )
         return minimum(maximum((context.value(self.motor) - open) / (closed - open), 0.0), 1.0)
 
 
@@ -145,7 +153,7 @@ def _check(context: Context, ratios: list[Expr], up: Expr, down: Expr) -> None:
     if len(values) != len(ratios) + 2:
         return
     *N, above, below = values
-    for k, (one, next) in enumerate(zip(N, N[1:], strict=False), 1):
+    for k, (one, next) in enumerate(pairwise(N), 1):
         if next >= one:
             raise ModelError("the ratios of gears fall", where=context.where, got=f"{one:g}, then {next:g}")
         if above * next / one <= below:

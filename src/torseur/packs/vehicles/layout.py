@@ -25,6 +25,7 @@ from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Expr, gradient, substitute
 from torseur.packs.tyres.load import TyreLoad
+from torseur.packs.vehicles.gearbox import Clutch
 from torseur.spatial.vectors import Vector
 
 __all__ = ["Layout", "Wheel"]
@@ -32,6 +33,8 @@ __all__ = ["Layout", "Wheel"]
 STEERING_ANGLE = "steering_angle"
 WANTED_STEERING = "wanted_steering"
 """The block that says what a driver asks of wheels that a torque turns."""
+GEAR_RATIO = "gear_ratio"
+"""The quantity that is the ratio of a gearbox with its reduction."""
 TURNING = frozenset({"revolute", "spherical", "universal", "cylindrical", "planar"})
 """Kinds of joints that may turn about the vertical."""
 UPRIGHT = 0.7
@@ -297,6 +300,9 @@ class Layout:
     def rolling(self, speed: float) -> dict[str, float]:
         """Speeds of wheels that roll straight ahead, and of all that couplings turn with them."""
         rates = {w.spin: w.sign * speed / w.rolling for w in self.wheels if w.spin is not None}
+        clutch = self.clutch
+        if clutch is not None:
+            rates[f"d{clutch.coordinate}"] = self.gear_ratio(speed) * self._driven(rates)
         couplings = [c.coupling for c in self.mechanism.constraints.values() if c.coupling is not None]
         for _ in couplings:
             for coupling in couplings:
@@ -316,6 +322,27 @@ class Layout:
         (name,) = unknown
         known = sum(slope[n] * rates[f"d{n}"] for n in used if n != name)
         return {f"d{name}": -known / slope[name]} if slope[name] else {}
+
+    @cached_property
+    def clutch(self) -> Clutch | None:
+        """Between a motor and a gearbox."""
+        return next((load for load in self.mechanism.loads.values() if isinstance(load, Clutch)), None)
+
+    def _driven(self, rates: Mapping[str, float]) -> float:
+        """Mean speed of the wheels behind the clutch."""
+        assert self.clutch is not None
+        return sum(self.scalar(k) * rates[f"d{name}"] for name, k in self.clutch.turns.items())
+
+    def gear_ratio(self, speed: float) -> float:
+        """Of the gear a driver begins with: the lowest in which the motor is not fast enough to shift up."""
+        assert self.clutch is not None
+        schedule = self.clutch.schedule
+        if schedule is None:
+            return self.scalar(self.clutch.ratio, gear=self.mechanism.inputs["gear"].default)
+        ratios = [self.scalar(N) for N in schedule.ratios]
+        wheels = {w.spin: w.sign * speed / w.rolling for w in self.wheels if w.spin is not None}
+        driven, up = self._driven(wheels), self.scalar(schedule.up)
+        return next((N for N in ratios if N * driven <= up), ratios[-1])
 
     def inertia_about(self, coordinate: str) -> float:
         """What a coordinate moves alone, kg m2."""

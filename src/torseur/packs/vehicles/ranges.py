@@ -60,6 +60,12 @@ def out_of_range(vehicle: d.Vehicle) -> Iterator[Fault]:
             if value is not None and (value < 0.0 or (value == 0.0 and name in above)):
                 words = "more than 0" if name in above else "at least 0"
                 yield Fault((*path, name), f"'{name}' is out of range", expected=words, got=f"{value:g}")
+    gearbox = vehicle.drive.gearbox
+    for k, ratio in enumerate(gearbox.ratios if gearbox is not None else ()):
+        value = _number(ratio, known)
+        if value is not None and not value > 0.0:
+            path = ("drive", "gearbox", "ratios", k)
+            yield Fault(path, "'ratios' of gears are out of range", expected="more than 0", got=f"{value:g}")
     for share in ("drive", "brake"):
         yield from _shares(vehicle, share, known)
     for name, axle in vehicle.axles.items():

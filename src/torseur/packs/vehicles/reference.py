@@ -15,7 +15,10 @@ from torseur.packs.vehicles import description as d
 __all__ = ["vehicle_reference"]
 
 _RECORDS: tuple[type[Record], ...] = (d.Vehicle, d.Chassis, d.Axle, d.Wheel)
-_AFTER: tuple[type[Record], ...] = (d.BumpStop, d.Steering, d.Column, d.Drive, d.Motor, d.Aero, d.Payload, d.Parts)
+_AFTER: tuple[type[Record], ...] = (
+    *(d.BumpStop, d.Steering, d.Column, d.Drive, d.Motor, d.Gearbox),
+    *(d.Aero, d.Payload, d.Parts),
+)
 _OF_ROADS: tuple[type[Record], ...] = (Bump, Step, Patch)
 _LINK = re.compile(r"\[(\w+)\]\(#(\w+)\)")
 

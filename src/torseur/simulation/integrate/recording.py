@@ -228,8 +228,11 @@ class HeldHistory:
         self.jumps.append((t, held.m.copy(), held.p, before.copy(), after.copy()))
 
     def at(self, times: Array) -> tuple[Array, Array]:
-        """m and p at some times, as they were after whatever happened there."""
-        return self._of(np.searchsorted(np.array(self._times), times, side="right"))
+        """m and p at some times, as they were after whatever happened there.
+
+        What follows from a break of inputs is noted at the next number after its time, where inputs have jumped.
+        """
+        return self._of(np.searchsorted(np.array(self._times), np.nextafter(times, np.inf), side="right"))
 
     def before(self, times: Array) -> tuple[Array, Array]:
         """m and p just before some times."""

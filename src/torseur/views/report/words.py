@@ -69,6 +69,7 @@ KINDS: dict[str, dict[str, Term]] = {
         "drag": Term("air drag", "traînée"),
         "tyre": Term("tyre", "pneumatique"),
         "air": Term("air forces", "efforts aérodynamiques"),
+        "clutch": Term("clutch", "embrayage"),
     },
     "block": {
         "constant": Term("constant", "constante"),
@@ -121,6 +122,7 @@ KINDS: dict[str, dict[str, Term]] = {
         "external": Term("external controller", "commande externe"),
         "crossing": Term("crossing", "franchissement"),
         "abs": Term("anti-lock braking system", "système antiblocage des roues"),
+        "gear_shift": Term("gear shift", "changement de vitesse"),
         "tilt_pd": Term("tilt PD controller", "correcteur PD d’inclinaison"),
     },
     "solver": {

@@ -19,7 +19,7 @@ from typing import Any
 
 from torseur.describe.fields import Scalar
 from torseur.errors import ModelError
-from torseur.packs.vehicles.layout import STEERING_ANGLE, WANTED_STEERING, Layout
+from torseur.packs.vehicles.layout import GEAR_RATIO, STEERING_ANGLE, WANTED_STEERING, Layout
 from torseur.packs.vehicles.scenarios.description import (
     Angle,
     Deceleration,
@@ -34,6 +34,7 @@ __all__ = ["Controls", "check_can"]
 
 STEERING, STEERING_TORQUE = "steering", "steering_torque"
 DRIVE_TORQUE, THROTTLE, BRAKE_TORQUE = "drive_torque", "throttle", "brake_torque"
+GEAR, CLUTCH = "gear", "clutch"
 DRIVER, PEDAL = "speed_driver", "pedal"
 STIFF = 30.0
 """Steering torque for a radian of error over the static load, m."""
@@ -57,13 +58,14 @@ class Controls:
         if self._is_turned and self.scenario.steer is not None:
             found[WANTED_STEERING] = self._wanted()
         drive = self.scenario.drive
-        if isinstance(drive, HoldSpeed) and drive.until is not None:
+        if isinstance(drive, HoldSpeed) and (drive.until is not None or self._shifts):
             found[DRIVER] = self._speed_control(drive)
+        if isinstance(drive, HoldSpeed) and drive.until is not None:
             found[PEDAL] = f"if(t < {_text(drive.until)}, 1, 0)"
         return found
 
     def inputs(self) -> dict[str, Any]:
-        return {**self._steering(), **self._drive(), **self._brakes()}
+        return {**self._steering(), **self._drive(), **self._gears(), **self._brakes()}
 
     # -- steering ------------------------------------------------------------------------------------------------------
     @property
@@ -128,18 +130,48 @@ class Controls:
 
     def _drive(self) -> dict[str, Any]:
         source = THROTTLE if THROTTLE in self.known else DRIVE_TORQUE
-        drive = self.scenario.drive
+        drive, free = self.scenario.drive, f"*{GEAR}_free" if self._shifts else ""
         if isinstance(drive, HoldSpeed):
             if drive.until is None:
-                return {source: self._speed_control(drive)}
-            return {source: f"{PEDAL}*{DRIVER}"}
+                return {source: f"{DRIVER}{free}"} if free else {source: self._speed_control(drive)}
+            return {source: f"{PEDAL}*{DRIVER}{free}"}
         if isinstance(drive, Torque):
-            return {source: f"({_text(drive.force)})/{self._force(source)!r}"}
+            return {source: f"({_text(drive.force)})/{self._force_now(source)}{free}"}
         if isinstance(drive, Throttle):
             if source == THROTTLE:
-                return {source: drive.share}
+                return {source: f"({_text(drive.share)}){free}" if free else drive.share}
             return {source: f"({_text(drive.share)})*({_text(drive.most)})/{self._force(source)!r}"}
         return {}
+
+    def _force_now(self, source: str) -> str:
+        """F1 in the gear that is in, with the torque that the motor has at the start."""
+        F1 = self._force(source)
+        if self.layout.clutch is None:
+            return repr(F1)
+        least = 1e-6  # before a gear is in there is no ratio
+        return f"({F1 / self.layout.gear_ratio(self.speed)!r}*max({GEAR_RATIO}, {least!r}))"
+
+    @property
+    def _shifts(self) -> bool:
+        """Whether the scenario drives a vehicle with a gearbox."""
+        return self.scenario.drive is not None and self.layout.clutch is not None
+
+    def _gears(self) -> dict[str, Any]:
+        """Who shifts; coasting and braking, the clutch is open."""
+        clutch = self.layout.clutch
+        if clutch is None:
+            return {}
+        if not self._shifts:
+            return {CLUTCH: 0.0}
+        schedule = clutch.schedule
+        if schedule is None:
+            raise ModelError(
+                f"the scenario '{self.scenario.name}' drives, and when this gearbox is shifted is not known",
+                where=self.layout.mechanism.name,
+                expected="drive.gearbox.up and down: speeds of the motor, rad/s",
+            )
+        fields = {name: getattr(schedule, name) for name in type(schedule).model_fields}
+        return {GEAR: {"gear_shift": fields}, CLUTCH: f"{GEAR}_clutch"}
 
     def _speed_control(self, drive: HoldSpeed) -> dict[str, Any]:
         source = THROTTLE if THROTTLE in self.known else DRIVE_TORQUE
