@@ -14,7 +14,7 @@ The line is a polygon, and heights are those of the file over it, with the sum o
 Beyond its ends and edges the road is as high as there, as OpenCRG has it by default; where a cross section has no value
 at its sides it is as high as the last one that has. A straight line leaves the grid as it is. A bent one is sampled
 on a grid along x and y: at each of its points the nearest point of the line gives u, v, and (R.5) is taken straight
-between points. Between points both are bicubic splines, on which rigid wheels can roll; OpenCRG's tools are bilinear there.
+between points. Between points both are bicubic splines, on which rigid wheels roll; OpenCRG's tools are bilinear there.
 """
 
 from __future__ import annotations
@@ -253,8 +253,8 @@ def _entry(header: _Header, section: str, k: int, text: str, faults: Faults) -> 
         key, number = name.lower(), _number(value)
         table = header.road if section == "ROAD_CRG" else header.options
         if section == "ROAD_CRG" and key not in ROAD_KEYS:
-            expected, remedy = guess(key, ROAD_KEYS)
-            faults.fault(mark, (), f"unknown parameter '{name}'", expected=expected, remedy=remedy)
+            expected, near = guess(key, ROAD_KEYS)
+            faults.fault(mark, (), f"unknown parameter '{name}'", expected=expected, remedy=near)
         elif number is None:
             faults.fault(mark, (), f"'{name}' is not a number", expected="NAME = a number", got=value or "nothing")
         elif key in table:
@@ -384,7 +384,7 @@ def _ways(header: _Header, count: int, mark: Mark, faults: Faults) -> Array:
         faults.stop(
             mark, "the way between cross sections is not known", expected="REFERENCE_LINE_INCREMENT, m", got=got
         )
-    found: Array = begin + step * np.arange(count)
+    found: Array = np.array(begin + step * np.arange(count), dtype=float)
     if end is not None and abs(found[-1] - end) > 0.5 * step:
         expected = f"{(end - begin) / step + 1:.6g} by REFERENCE_LINE_END_U and REFERENCE_LINE_INCREMENT"
         faults.stop(mark, "the number of cross sections is another", expected=expected, got=str(count))

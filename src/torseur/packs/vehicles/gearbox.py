@@ -82,10 +82,10 @@ class GearShift(Block):
     """Who shifts: y is the gear, for the input `gear` of a vehicle with a gearbox.
 
     With n the speed that the motor would have in the gear without slip, the next gear is taken if n > up, the one
-    before if n < down; it begins with the lowest in which n <= up. ``NAME_clutch``, for the input `clutch`, is 0 for the first
-    half of the time of a shift, then grows to 1; below the speed `closed` of the motor it is open in part, down to
-    `open`, so that the vehicle pulls away and the motor does not stall. ``NAME_free``, which the throttle is multiplied
-    by, is 0 in the first half of a shift and grows to 1 with the clutch. Both are recorded.
+    before if n < down; it begins with the lowest in which n <= up. ``NAME_clutch``, for the input `clutch`, is 0 for
+    the first half of the time of a shift, then grows to 1; below the speed `closed` of the motor it is open in part,
+    down to `open`, so that the vehicle pulls away and the motor does not stall. ``NAME_free``, which the throttle is
+    multiplied by, is 0 in the first half of a shift and grows to 1 with the clutch. Both are recorded.
     """
 
     kind = "gear_shift"
