@@ -17,7 +17,7 @@ from torseur.campaign.description import Campaign
 from torseur.campaign.design import Design, problem_of
 from torseur.campaign.factors import Distribution
 from torseur.campaign.storage import CHANNELS, Folder, arrow
-from torseur.campaign.targets import What
+from torseur.campaign.targets import What, with_seed
 from torseur.campaign.work import FAILED, OK, OUTSIDE, Work
 from torseur.describe.faults import guess
 from torseur.errors import ArgumentError, MissingExtra
@@ -199,9 +199,11 @@ class Answers:
         """The study of one run, which can be simulated by itself."""
         work, values = self._work, self.values_of(k)
         tables: dict[What, dict[str, float]] = {what: {} for what in What}
+        study = work.study
         for name, target in work.targets.items():
             tables[target.what][target.name] = values[name]
-        study = work.study
+            if target.what is What.SEED:
+                study = with_seed(study, target, int(values[name]))
         parameters = {**study.parameters, **tables[What.PARAMETER], **tables[What.FIELD]}
         inputs = {**study.inputs, **{n: Constant(value=x) for n, x in tables[What.INPUT].items()}}
         given = {"parameters": parameters, "start": {**study.start, **tables[What.START]}, "inputs": inputs}
@@ -231,6 +233,14 @@ class Answers:
         if k is None:
             raise ArgumentError("no candidate is the best one", where=str(self.folder.path), remedy="candidates.front")
         return {name: float(values[k]) for name, values in self.candidates.factors.items()}
+
+    @property
+    def slopes(self) -> str | None:
+        """Of a search along slopes: how they were found, and where by differences, why."""
+        note = self.folder.slopes_note()
+        if note is None:
+            return None
+        return "sensitivities of runs" if note["reason"] is None else f"central differences, since {note['reason']}"
 
     # -- what matters --------------------------------------------------------------------------------------------------
     def sensitivities(self, name: str) -> Any:

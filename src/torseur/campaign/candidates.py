@@ -59,6 +59,39 @@ class Candidates:
             found += [] if limit.at_least is None else [(x - limit.at_least).min(axis=1)]
         return np.stack(found, axis=1) if found else np.zeros((len(self), 0))
 
+    # -- derivatives ---------------------------------------------------------------------------------------------------
+    def goal_slopes(self, slopes: Mapping[str, Array]) -> Array:
+        """The derivatives of the goals, (candidates, goals, d).
+
+        Args:
+            slopes: of indicators, (candidates, runs of each, d).
+        """
+        assert self.campaign.search is not None
+        found = []
+        for name, goal in self.campaign.search.goals.items():
+            x, dx = self.indicators[name], slopes[name]
+            sign = (
+                goal.weight * np.sign(x - goal.target) if goal.aim == "target" else 1.0 if goal.aim == "least" else -1.0
+            )
+            each = np.broadcast_to(sign, x.shape)[..., None] * dx
+            worst = _of_run(each, _each_cost(goal, x).argmax(axis=1))
+            found.append(worst if goal.over == "worst" else each.mean(axis=1))
+        return np.stack(found, axis=1)
+
+    def residual_slopes(self, slopes: Mapping[str, Array]) -> Array:
+        """Of the residuals, (candidates, residuals, d)."""
+        assert self.campaign.search is not None
+        return np.concatenate([g.weight * slopes[n] for n, g in self.campaign.search.goals.items()], axis=1)
+
+    def margin_slopes(self, slopes: Mapping[str, Array]) -> Array:
+        """Of the margins, (candidates, sides of limits, d): those of the worst runs."""
+        found = []
+        for name, limit in self.campaign.limits.items():
+            x, dx = self.indicators[name], slopes[name]
+            found += [] if limit.at_most is None else [-_of_run(dx, x.argmax(axis=1))]
+            found += [] if limit.at_least is None else [_of_run(dx, x.argmin(axis=1))]
+        return np.stack(found, axis=1)
+
     @property
     def violations(self) -> Array:
         """How far a candidate is beyond all limits together, (candidates,): zero within; nan where a run failed."""
@@ -96,10 +129,19 @@ class Candidates:
         return found
 
 
-def _cost(goal: Goal, values: Array) -> Array:
-    """What is to be made least, over the runs of each candidate."""
+def _of_run(slopes: Array, runs: NDArray[np.int64]) -> Array:
+    """Of one run of each candidate."""
+    return np.asarray(slopes[np.arange(len(runs)), runs])
+
+
+def _each_cost(goal: Goal, values: Array) -> Array:
+    """What is to be made least, of every run."""
     if goal.aim == "target":
-        cost = goal.weight * np.abs(values - goal.target)
-    else:
-        cost = values if goal.aim == "least" else -values
+        return goal.weight * np.abs(values - goal.target)
+    return values if goal.aim == "least" else -values
+
+
+def _cost(goal: Goal, values: Array) -> Array:
+    """The same over the runs of each candidate."""
+    cost = _each_cost(goal, values)
     return np.asarray(cost.max(axis=1) if goal.over == "worst" else cost.mean(axis=1))

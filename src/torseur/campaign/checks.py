@@ -8,9 +8,9 @@ import numpy as np
 
 from torseur.campaign.description import Campaign
 from torseur.campaign.design import correlation_matrix
-from torseur.campaign.factors import Distribution
+from torseur.campaign.factors import Distribution, Integers, Levels
 from torseur.campaign.measures import FormulaOfIndicators
-from torseur.campaign.targets import target_of, unknown_factor
+from torseur.campaign.targets import What, target_of, unknown_factor
 from torseur.describe.evaluation import topological_order
 from torseur.describe.faults import Fault, cycle_text, guess
 from torseur.errors import Location, ModelError
@@ -31,6 +31,7 @@ def faults(campaign: Campaign) -> list[Fault]:
     """All faults that the study alone decides, in the order of the fields."""
     return [
         *_factors(campaign),
+        *_seeds(campaign),
         *_sampling(campaign),
         *_rows(campaign),
         *_indicators(campaign),
@@ -53,6 +54,32 @@ def _factors(campaign: Campaign) -> Iterator[Fault]:
         other = seen.setdefault((target.what, target.name), name)
         if other is not name or campaign.names.count(name) > 1:
             yield Fault(path, f"'{name}' varies twice", got=f"also '{other}'", remedy="name it once")
+
+
+def _seeds(campaign: Campaign) -> Iterator[Fault]:
+    """Seeds are whole numbers, and no search has a way along them."""
+    rows = (
+        {n: [row[k] for row in campaign.rows.values] for k, n in enumerate(campaign.rows.columns)}
+        if campaign.rows
+        else {}
+    )
+    for name, path in _named(campaign):
+        target = target_of(campaign.study, name)
+        if target is None or target.what is not What.SEED:
+            continue
+        if path[0] == "search":
+            text = "a seed cannot be searched: what it decides has no order"
+            yield Fault(path, text, remedy="a factor with several seeds, over which the goal is a mean")
+            continue
+        factor = campaign.factors.get(name)
+        if isinstance(factor, Distribution) and not isinstance(factor, Integers):
+            yield Fault(path, "seeds are whole numbers", expected="integers, a list or a range", got=factor.kind)
+            continue
+        numbers = factor.levels if isinstance(factor, Levels) else np.array(rows.get(name, [0.0]))
+        numbers = np.array([factor.low, factor.high]) if isinstance(factor, Integers) else numbers
+        bad = numbers[(numbers != np.floor(numbers)) | (numbers < 0.0) | (numbers >= 2.0**53)]
+        if len(bad):
+            yield Fault(path, "seeds are whole numbers from 0 on", got=f"{bad[0]:.17g}")
 
 
 def _named(campaign: Campaign) -> Iterator[tuple[str, Location]]:

@@ -138,6 +138,9 @@ class Search(Record):
     batch: int = Field(32, ge=1, le=10**5, description="candidates that are computed together")
     seed: int = Field(0, ge=0, lt=2**63, description="the same seed gives the same candidates")
     starts: int = Field(1, ge=1, le=1000, description="of minimise and least_squares: starts, the first in the middle")
+    slopes: Literal["exact", "differences"] = Field(
+        "exact", description="of minimise and least_squares: by sensitivities, where runs have such, or by differences"
+    )
 
 
 class Campaign(Record):

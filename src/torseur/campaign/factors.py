@@ -25,6 +25,7 @@ __all__ = [
     "Distribution",
     "Factor",
     "Grid",
+    "Integers",
     "Levels",
     "ListOfValues",
     "LogNormal",
@@ -143,6 +144,22 @@ class Uniform(Distribution):
         return self.low + (self.high - self.low) * u
 
 
+class Integers(Distribution):
+    """Whole numbers, all equally likely, both ends included: seeds."""
+
+    kind = "integers"
+    low: int = Field(0, description="least value")
+    high: int = Field(2**31 - 1, lt=2**53, description="largest value")
+
+    @model_validator(mode="after")
+    def _check(self) -> Integers:
+        _ordered(self.low, self.high)
+        return self
+
+    def quantile(self, u: Array) -> Array:
+        return np.asarray(np.minimum(self.low + np.floor((self.high - self.low + 1.0) * u), self.high))
+
+
 class Normal(Distribution):
     """The normal distribution; with low or high, what lies beyond is cut off and the rest scaled."""
 
@@ -206,6 +223,6 @@ class Triangular(Distribution):
 
 
 KINDS: dict[str, type[Factor]] = {
-    kind.kind: kind for kind in (Grid, ListOfValues, Range, Uniform, Normal, LogNormal, Triangular)
+    kind.kind: kind for kind in (Grid, ListOfValues, Range, Uniform, Integers, Normal, LogNormal, Triangular)
 }
 """The kinds that campaigns may use."""

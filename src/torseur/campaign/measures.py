@@ -30,6 +30,7 @@ __all__ = [
     "OfChannel",
     "OfRun",
     "OfStudy",
+    "Smooth",
     "TimeOfEvent",
     "unit_of",
 ]
@@ -60,7 +61,20 @@ class OfChannel(Measurement):
         """One number per row: time (nt,), values (runs, nt) -> (runs,)."""
 
 
-class Minimum(OfChannel):
+class Smooth(OfChannel):
+    """Something of a channel that has a derivative where the channel has one."""
+
+    @abstractmethod
+    def slope(self, time: Array, values: Array, slopes: Array) -> Array:
+        """Derivatives: time (nt,), values (runs, nt), their derivatives (runs, nt, d) -> (runs, d)."""
+
+
+def _at(places: NDArray[np.int64], slopes: Array) -> Array:
+    """Where an extreme value is, it does not matter how it moves in time: (runs,), (runs, nt, d) -> (runs, d)."""
+    return np.asarray(slopes[np.arange(len(places)), places])
+
+
+class Minimum(Smooth):
     """The smallest value among the records."""
 
     kind = "minimum"
@@ -68,8 +82,11 @@ class Minimum(OfChannel):
     def reduced(self, time: Array, values: Array) -> Array:
         return np.asarray(values.min(axis=1))
 
+    def slope(self, time: Array, values: Array, slopes: Array) -> Array:
+        return _at(values.argmin(axis=1), slopes)
 
-class Maximum(OfChannel):
+
+class Maximum(Smooth):
     """The largest value among the records."""
 
     kind = "maximum"
@@ -77,8 +94,11 @@ class Maximum(OfChannel):
     def reduced(self, time: Array, values: Array) -> Array:
         return np.asarray(values.max(axis=1))
 
+    def slope(self, time: Array, values: Array, slopes: Array) -> Array:
+        return _at(values.argmax(axis=1), slopes)
 
-class Final(OfChannel):
+
+class Final(Smooth):
     """The value at the end."""
 
     kind = "final"
@@ -86,8 +106,11 @@ class Final(OfChannel):
     def reduced(self, time: Array, values: Array) -> Array:
         return values[:, -1].copy()
 
+    def slope(self, time: Array, values: Array, slopes: Array) -> Array:
+        return slopes[:, -1].copy()
 
-class Rms(OfChannel):
+
+class Rms(Smooth):
     """The root of the mean square over time: sqrt(1/T int y^2 dt) by the trapezoidal rule."""
 
     kind = "rms"
@@ -95,11 +118,22 @@ class Rms(OfChannel):
     def reduced(self, time: Array, values: Array) -> Array:
         if not time[-1] > time[0]:
             return np.abs(values[:, -1])
-        halves = 0.5 * np.diff(time)
-        weights = np.append(halves, 0.0) + np.append(0.0, halves)
         square = values * values
-        square *= weights
+        square *= self._weights(time)
         return np.asarray(np.sqrt(square.sum(axis=1) / (time[-1] - time[0])))
+
+    @staticmethod
+    def _weights(time: Array) -> Array:
+        halves = 0.5 * np.diff(time)
+        return np.append(halves, 0.0) + np.append(0.0, halves)
+
+    def slope(self, time: Array, values: Array, slopes: Array) -> Array:
+        """Of a channel that is zero throughout: 0, between the slopes to both sides."""
+        if not time[-1] > time[0]:
+            return np.asarray(np.sign(values[:, -1:]) * slopes[:, -1])
+        change = np.einsum("t,rt,rtd->rd", self._weights(time), values, slopes) / (time[-1] - time[0])
+        size = self.reduced(time, values)[:, None]
+        return np.divide(change, size, out=np.zeros_like(change), where=size > 0.0)
 
 
 class SettlingTime(OfChannel):

@@ -18,15 +18,14 @@ from scipy import optimize
 
 from torseur.campaign.candidates import Candidates
 from torseur.campaign.description import Between, Search
+from torseur.campaign.slopes import GOALS, MARGINS, RESIDUALS, ExactSlopes, Slopes
 from torseur.campaign.storage import Folder, arrow, table_bytes
 from torseur.campaign.work import Chunk, Work
-from torseur.errors import ArgumentError, MissingExtra, NumericalError
+from torseur.errors import ArgumentError, MissingExtra
 
 __all__ = ["Batches", "run_search"]
 
 Array = NDArray[np.float64]
-APART = 2.0**-17
-"""Half the distance of central differences, as a share of a range: about the cube root of the rounding unit."""
 
 
 class _Enough(Exception):
@@ -74,6 +73,24 @@ class Batches:
         self.told(self.done)
         shape = (len(shares), self.work.runs)
         return Candidates(self.work.campaign, asked, {n: x.reshape(shape) for n, x in found.items()})
+
+    def slopes(self, exact: ExactSlopes, found: Candidates, shares: Array) -> dict[str, Array]:
+        """The derivatives of the indicators of a candidate, alone in the last batch, with respect to its shares (d,).
+
+        Each is (1, runs, d); those that are stored are read.
+        """
+        runs, names = self.work.runs, [f"{n}/{k}" for n in exact.indicators for k in range(len(shares))]
+        file = self.folder.slopes_file(self.number - 1)
+        if file.exists():
+            table = arrow()[1].ParquetFile(file).read()
+            columns = {n: np.asarray(table[n].to_numpy()) for n in names}
+        else:
+            given = self.inner | {n: np.repeat(x, runs) for n, x in found.factors.items()}
+            measured = {n: x[0] for n, x in found.indicators.items()}
+            slopes = exact.of(self.work.at(given), shares, measured, self.threads)
+            columns = {f"{n}/{k}": np.ascontiguousarray(x[:, k]) for n, x in slopes.items() for k in range(len(shares))}
+            self.folder.store_slopes(self.number - 1, columns)
+        return {n: np.stack([columns[f"{n}/{k}"] for k in range(len(shares))], axis=1)[None] for n in exact.indicators}
 
     def _computed(self, columns: dict[str, Array]) -> dict[str, Array]:
         work = self.work.at(columns)
@@ -167,51 +184,23 @@ def _by_scipy(batches: Batches, search: Search) -> None:
     d = len(search.factors)
     further = np.random.default_rng(search.seed).random((search.starts - 1, d))
     method = _least_squares if search.method == "least_squares" else _minimise
+    slopes = Slopes(batches, batches.folder.note_slopes)
     try:
         for start in np.concatenate([np.full((1, d), 0.5), further]):
-            method(_Slopes(batches), start)
+            slopes.begin()
+            method(slopes, start)
     except _Enough:
         if not batches.done:
             text, expected = "too few evaluations for one gradient", f"at least {2 * d + 1}"
             raise ArgumentError(text, where="search.evaluations", expected=expected) from None
 
 
-class _Slopes:
-    """A quantity of candidates and its derivatives by central differences, all points in one batch."""
-
-    def __init__(self, batches: Batches) -> None:
-        self.batches = batches
-        self._last: tuple[bytes, Candidates, Array] | None = None
-
-    def __call__(self, s: Array, quantity: Callable[[Candidates], Array]) -> tuple[Array, Array]:
-        """The quantity (m,) at shares s (d,), and its derivatives (m, d)."""
-        found, points = self._around(np.clip(s, 0.0, 1.0))
-        values = quantity(found)
-        if not np.isfinite(values).all():
-            raise NumericalError(
-                "a run has no value where a smooth method needs it",
-                got=", ".join(f"{n} = {x[0]:.6g}" for n, x in found.factors.items()),
-                remedy="narrower ranges, or the method 'tpe'",
-            )
-        d = points.shape[1]
-        apart = np.array([points[1 + k, k] - points[1 + d + k, k] for k in range(d)])
-        return values[0], ((values[1 : 1 + d] - values[1 + d :]) / apart[:, None]).T
-
-    def _around(self, s: Array) -> tuple[Candidates, Array]:
-        key = s.tobytes()
-        if self._last is None or self._last[0] != key:
-            step = APART * np.eye(len(s))
-            points = np.clip(np.concatenate([s[None, :], s + step, s - step]), 0.0, 1.0)
-            self._last = key, self.batches(points), points
-        return self._last[1], self._last[2]
-
-
-def _least_squares(slopes: _Slopes, start: Array) -> None:
+def _least_squares(slopes: Slopes, start: Array) -> None:
     least_squares: Any = optimize.least_squares
     least_squares(
-        lambda s: slopes(s, _residuals)[0],
+        lambda s: slopes.value(s, RESIDUALS),
         start,
-        jac=lambda s: slopes(s, _residuals)[1],
+        jac=lambda s: slopes.slope(s, RESIDUALS),
         bounds=(np.zeros_like(start), np.ones_like(start)),
         xtol=1e-12,
         ftol=1e-12,
@@ -219,31 +208,19 @@ def _least_squares(slopes: _Slopes, start: Array) -> None:
     )
 
 
-def _minimise(slopes: _Slopes, start: Array) -> None:
-    scale = max(abs(float(slopes(start, _goal)[0][0])), 1e-300)
+def _minimise(slopes: Slopes, start: Array) -> None:
+    scale = max(abs(float(slopes.value(start, GOALS)[0])), 1e-300)
     limits: list[dict[str, Any]] = []
     if slopes.batches.work.campaign.limits:
-        inside = {"fun": lambda s: slopes(s, _margins)[0], "jac": lambda s: slopes(s, _margins)[1]}
+        inside = {"fun": lambda s: slopes.value(s, MARGINS), "jac": lambda s: slopes.slope(s, MARGINS)}
         limits = [{"type": "ineq", **inside}]
     minimize: Any = optimize.minimize  # its overloads do not know tables of options
     minimize(
-        lambda s: float(slopes(s, _goal)[0][0]) / scale,
+        lambda s: float(slopes.value(s, GOALS)[0]) / scale,
         start,
-        jac=lambda s: slopes(s, _goal)[1][0] / scale,
+        jac=lambda s: slopes.slope(s, GOALS)[0] / scale,
         bounds=[(0.0, 1.0)] * len(start),
         constraints=limits,
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 1000},
     )
-
-
-def _residuals(found: Candidates) -> Array:
-    return found.residuals
-
-
-def _goal(found: Candidates) -> Array:
-    return np.stack(list(found.goals.values()), axis=1)
-
-
-def _margins(found: Candidates) -> Array:
-    return found.margins

@@ -6,6 +6,7 @@
     manifest.json                          runs, size of a chunk, fingerprint, units
     indicators/chunk-000000.parquet        factors, indicators, outcome and reason of every run
     channels/chunk-000000.nc               channels that are kept
+    slopes.json  slopes/chunk-*.parquet    of a search along slopes: how they are found, and what they are
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from torseur.version import __version__
 __all__ = ["Folder", "arrow", "channels_bytes", "fingerprint", "table_bytes", "texts_of"]
 
 MANIFEST, INDICATORS, CHANNELS = "manifest.json", "indicators", "channels"
+SLOPES, SLOPES_NOTE = "slopes", "slopes.json"
 STUDY, CAMPAIGN, ROWS = "study.yaml", "campaign.yaml", "rows.csv"
 
 
@@ -148,6 +150,28 @@ class Folder:
         if channels is not None:
             replace_file(self.path / CHANNELS / f"chunk-{k:06d}.nc", channels)
         replace_file(self.file(k), table)
+
+    # -- slopes of a search --------------------------------------------------------------------------------------------
+    def slopes_file(self, k: int) -> Path:
+        """Where the derivatives of a candidate are, which is alone in its chunk."""
+        return self.path / SLOPES / f"chunk-{k:06d}.parquet"
+
+    def store_slopes(self, k: int, columns: Mapping[str, NDArray[np.float64]]) -> None:
+        pyarrow, parquet = arrow()
+        stream = pyarrow.BufferOutputStream()
+        parquet.write_table(pyarrow.table({n: _numbers(x) for n, x in columns.items()}), stream)
+        (self.path / SLOPES).mkdir(exist_ok=True)
+        replace_file(self.slopes_file(k), bytes(stream.getvalue()))
+
+    def note_slopes(self, why_differences: str | None) -> None:
+        """Take down how slopes are found: by sensitivities of runs, or by differences, and why."""
+        told = {"slopes": "exact" if why_differences is None else "differences", "reason": why_differences}
+        replace_file(self.path / SLOPES_NOTE, json.dumps(told, indent=2).encode("utf-8"))
+
+    def slopes_note(self) -> dict[str, str | None] | None:
+        """The same, read; None where a search asked for no slopes."""
+        file = self.path / SLOPES_NOTE
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
     # -- room ----------------------------------------------------------------------------------------------------------
     def check_room(self, work: Work, chunks: int) -> int:

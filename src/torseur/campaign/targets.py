@@ -21,9 +21,11 @@ from torseur.errors import ArgumentError, Location
 from torseur.simulation.blocks import Block, Constant
 from torseur.simulation.study.study import Study
 
-__all__ = ["Target", "Targets", "What", "known_factors", "target_of", "unknown_factor", "with_parameters"]
+__all__ = ["Target", "Targets", "What", "known_factors", "target_of", "unknown_factor", "with_parameters", "with_seed"]
 
 MOST_FIELDS = 400
+SEED = "seed"
+"""What blocks with generators call the number that decides what they draw."""
 
 
 class What(Enum):
@@ -33,6 +35,7 @@ class What(Enum):
     START = "start"
     INPUT = "inputs"
     FIELD = "blocks"
+    SEED = "seeds"
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ def target_of(study: Study, name: str) -> Target | None:
     inner = steps[1:] if steps[0] in ("inputs", "blocks") else steps
     for table in tables:
         block = getattr(study, table).get(inner[0]) if len(inner) > 1 else None
+        if block is not None and inner[1:] == (SEED,) and isinstance(_at(block, inner[1:]), int):
+            return Target(What.SEED, ".".join(inner), (table, *inner))
         if block is not None and _at(block, inner[1:]) is not _ABSENT:
             return Target(What.FIELD, "factor_" + "_".join(inner), (table, *inner))
     return None
@@ -126,7 +131,7 @@ def _fields(value: Any, path: Location = ()) -> Iterator[Location]:
     elif isinstance(value, tuple):
         for k, item in enumerate(value):
             yield from _fields(item, (*path, k))
-    elif isinstance(value, (float, Formula)):
+    elif isinstance(value, (float, Formula)) or (isinstance(value, int) and path[1:] == () and path[:1] == (SEED,)):
         yield path
 
 
@@ -158,6 +163,14 @@ def with_parameters(study: Study, targets: Targets, first: Mapping[str, float]) 
         raise Fault.of(found)
     model = study.model.model_copy(update={"parameters": FrozenDict(parameters)})
     return study.model_copy(update={"model": model, **{n: FrozenDict(t) for n, t in tables.items()}})
+
+
+def with_seed(study: Study, target: Target, seed: int) -> Study:
+    """The study with another seed of a block."""
+    table, name = map(str, target.path[:2])
+    blocks = dict(getattr(study, table))
+    blocks[name] = blocks[name].model_copy(update={SEED: seed})
+    return study.model_copy(update={table: FrozenDict(blocks)})
 
 
 def _replaced(block: Block, path: tuple[str, ...], parameter: str) -> Block:

@@ -109,6 +109,7 @@ class Work:
         self.study = with_parameters(campaign.study, self.targets, first)
         needs = any(isinstance(one, AuditError) for one in campaign.indicators.values())
         self.simulation = Simulation(self.study, audit=audit or needs)
+        self._check_seeds()
         self._check_indicators()
 
     # -- before the start ----------------------------------------------------------------------------------------------
@@ -133,6 +134,21 @@ class Work:
         log.note(float(time[0]), held)
         log.start = start_facts(began, self.study.start_from, simulation.names, x)
         return simulation.result(trajectory, log)
+
+    def _check_seeds(self) -> None:
+        """Refuse seeds of blocks that draw no numbers on the way."""
+        seeded = {held.seeded.where for held in self.simulation.plant.facts.held if held.seeded is not None}
+        found = [
+            Fault(
+                ("factors", name),
+                "this seed decides no number that is drawn on the way, so it cannot vary",
+                remedy="vary the seed of a block whose noise is renewed every period, with a deviation above 0",
+            )
+            for name, target in self.targets.items()
+            if target.what is What.SEED and target.path[:2] not in seeded
+        ]
+        if found:
+            raise ModelError.of(found)
 
     def _check_indicators(self) -> None:
         """Refuse what no run can give."""
@@ -265,7 +281,8 @@ class Work:
             return {t.name: values[n] for n, t in self.targets.items() if t.what in kinds}
 
         parameters = of(What.PARAMETER, What.FIELD)
-        return Variants(self.simulation, of(What.START), parameters, of(What.INPUT), checked=False)
+        seeds = {t.path[:2]: values[n] for n, t in self.targets.items() if t.what is What.SEED}
+        return Variants(self.simulation, of(What.START), parameters, of(What.INPUT), checked=False, seeds=seeds)
 
     def values(self, first: int, last: int) -> dict[str, Array]:
         """Of factors; those of the last chunk are remembered, and parts of it are taken from there.
@@ -308,7 +325,8 @@ class Work:
         batch = batch_in_lanes(self.simulation, variants)
         if batch is not None:
             return batch.run(0)
-        found = self.simulation.trajectory(start=variants.start_of(0), u=variants.u[0], p=variants.p[0])
+        u, p = variants.u[0], variants.p[0]
+        found = self.simulation.trajectory(start=variants.start_of(0), u=u, p=p, drawn=variants.drawn(0))
         return self.simulation.result(*found)
 
     def results(self, k: int, threads: int = 1) -> Chunk:

@@ -211,6 +211,8 @@ def _tell(answers: Answers) -> None:
 def _tell_search(answers: Answers) -> None:
     """The best candidate, or how many are on the front."""
     trials = answers.candidates
+    if answers.slopes is not None:
+        click.echo(f"slopes by {answers.slopes}")
     best = trials.best
     if best is None:
         click.secho(

@@ -30,7 +30,7 @@ from torseur.graph.folding import foreign
 from torseur.graph.functions import select
 from torseur.graph.nodes import Expr, Graph, Node, Truth
 
-__all__ = ["STAGE_OF", "Function", "Output", "Stage", "alone", "checked_function", "reachable"]
+__all__ = ["STAGE_OF", "Function", "Output", "Stage", "alone", "checked_function", "copied", "reachable"]
 
 _Array = tuple[tuple[int, ...], list[Any]]
 _CODE = {op: k for k, op in enumerate(ops.OPS)}
@@ -178,16 +178,27 @@ def alone(function: Function) -> Function:
     """
     g = Graph()
     inputs = [g.block(b.name, b.shape, b.role, names=b.names) for b in function.inputs]
-    new: dict[int, Node] = {
-        old.id: s for b, block in zip(function.inputs, inputs, strict=True) for old, s in zip(b, block, strict=True)
-    }
-    for node in function.nodes:
-        if node.op is ops.CONST:
-            new[node.id] = g.number(node.data)
-        elif node.id not in new:
-            new[node.id] = g.node(type(node), node.op, tuple(new[a.id] for a in node.args), node.data)
-    outputs = {o.name: _reshaped([new[e.id] for e in o.exprs], o.shape) for o in function.outputs}
+    known = {old: s for b, block in zip(function.inputs, inputs, strict=True) for old, s in zip(b, block, strict=True)}
+    results = iter(copied(function.results, known, g))
+    outputs = {o.name: _reshaped([next(results) for _ in o.exprs], o.shape) for o in function.outputs}
     return Function(function.name, inputs, outputs)
+
+
+def copied(exprs: Sequence[Expr], known: Mapping[Expr, Expr], graph: Graph) -> list[Expr]:
+    """The same expressions in another graph.
+
+    Args:
+        exprs: all of one graph.
+        known: symbol -> what stands for it there.
+        graph: the other one.
+    """
+    new: dict[int, Node] = {old.id: s for old, s in known.items()}
+    for node in reachable(exprs):
+        if node.op is ops.CONST:
+            new[node.id] = graph.number(node.data)
+        elif node.id not in new:
+            new[node.id] = graph.node(type(node), node.op, tuple(new[a.id] for a in node.args), node.data)
+    return [new[e.id] for e in exprs]  # type: ignore[misc]
 
 
 def _reshaped(flat: list[Any], shape: tuple[int, ...]) -> Any:

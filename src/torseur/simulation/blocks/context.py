@@ -43,6 +43,7 @@ from torseur.simulation.blocks.parts import (
     Output,
     Parts,
     Sample,
+    Seeded,
     State,
     in_order,
     is_multiplier,
@@ -226,10 +227,18 @@ class Context:
             raise ModelError(f"'{shown_name(state)}' {said}", where=self.where, expected="one rate for each state")
         self._rates[state] = self.graph.expr(value)
 
-    def held(self, name: str, start: Scalar | Expr = 0.0, unit: str = "", *, is_mode: bool = False) -> Expr:
+    def held(
+        self,
+        name: str,
+        start: Scalar | Expr = 0.0,
+        unit: str = "",
+        *,
+        is_mode: bool = False,
+        seeded: Seeded | None = None,
+    ) -> Expr:
         """A number that stays between instants; `sample` or `callable` says when it is renewed, events set modes."""
         symbol = self._symbol("held", name)
-        self._held[symbol] = Held(name, unit, self.value(start), is_mode)
+        self._held[symbol] = Held(name, unit, self.value(start), is_mode, seeded)
         return symbol
 
     def _symbol(self, what: str, name: str) -> Expr:

@@ -35,13 +35,29 @@ class State:
 
 
 @dataclass(frozen=True)
+class Seeded:
+    """How a seed decides where a generator begins.
+
+    Attributes:
+        where: the table and the name of the block that has the seed.
+        more: beside the seed, what tells generators of the block from each other.
+        word: which of the two numbers of the generator.
+    """
+
+    where: Location
+    more: tuple[int, ...]
+    word: int
+
+
+@dataclass(frozen=True)
 class Held:
-    """A number of m. A mode is set by events, others are renewed by a sample."""
+    """A number of m. A mode is set by events, others are renewed by a sample; some begin with what a seed says."""
 
     name: str
     unit: str
     start: Expr
     is_mode: bool = False
+    seeded: Seeded | None = None
 
 
 @dataclass(frozen=True)

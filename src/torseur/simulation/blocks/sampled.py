@@ -11,7 +11,7 @@ who integrate with large steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -24,8 +24,9 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, cos, floor, log, select, sin, sqrt
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
+from torseur.simulation.blocks.parts import Seeded
 
-__all__ = ["BandNoise", "External", "Noise", "PythonBlock", "Sampled", "white"]
+__all__ = ["BandNoise", "External", "Noise", "PythonBlock", "Sampled", "generator_start", "white"]
 
 
 class Sampled(Block):
@@ -140,10 +141,22 @@ class Noise(Block):
 
 
 def white(context: Context, name: str, period: Scalar, seed: int | tuple[int, ...], law: str = "normal") -> Expr:
-    """Independent numbers of mean 0 and deviation 1, renewed every period."""
-    words = np.random.SeedSequence(seed).generate_state(2)
-    start = [1.0 + int(word) % (m - 1.0) for word, m in zip(words, _M, strict=True)]
-    s = (context.held(f"{name}_s1", start[0]), context.held(f"{name}_s2", start[1]))
+    """Independent numbers of mean 0 and deviation 1, renewed every period.
+
+    Args:
+        context: of the block.
+        name: of the numbers.
+        period: s.
+        seed: of the block; where it has several generators, with what tells them from each other behind it.
+        law: normal or uniform.
+    """
+    own, *more = seed if isinstance(seed, tuple) else (seed,)
+    one, two = generator_start(own, more)
+    table, block = map(str, context.where[:2])
+    s = (
+        context.held(f"{name}_s1", one, seeded=Seeded((table, block), tuple(more), 0)),
+        context.held(f"{name}_s2", two, seeded=Seeded((table, block), tuple(more), 1)),
+    )
     y = context.held(name)
     first = _next(s)
     last = _next(first) if law == "normal" else first
@@ -155,6 +168,17 @@ def white(context: Context, name: str, period: Scalar, seed: int | tuple[int, ..
     for old, new in zip(s, last, strict=True):
         context.sample(old, new, period)
     return y
+
+
+def generator_start(seed: int, more: Sequence[int] = ()) -> tuple[float, float]:
+    """The two numbers that the generator begins with.
+
+    >>> generator_start(0)
+    (1225284435.0, 1512653506.0)
+    """
+    words = np.random.SeedSequence((seed, *more) if more else seed).generate_state(2)
+    one, two = (1.0 + int(word) % (m - 1.0) for word, m in zip(words, _M, strict=True))
+    return one, two
 
 
 def _next(s: tuple[Expr, Expr]) -> tuple[Expr, Expr]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torseur.dynamics.constraints.rows import Owner
 from torseur.emit.interface import Argument
 from torseur.errors import Location
+from torseur.simulation.blocks.parts import Seeded
 from torseur.simulation.results.channels import Role
 from torseur.simulation.solvers.problem import ProblemShape
 
@@ -49,6 +50,7 @@ class HeldFacts:
 
     name: str
     is_mode: bool
+    seeded: Seeded | None = None
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def _facts_of(plant: Plant) -> PlantFacts:
         inputs=tuple(Argument(b.name, b.shape, b.role) for b in plant.blocks),
         shape=plant.problem.shape,
         states=tuple(Quantity(s.name, s.unit, "state of a block", Role.STATE) for s in parts.states),
-        held=tuple(HeldFacts(h.name, h.is_mode) for h in parts.held),
+        held=tuple(HeldFacts(h.name, h.is_mode, h.seeded) for h in parts.held),
         events=tuple(event.name for event in parts.events),
         samples=tuple(SampleFacts(s.places, len(s.values), s.where, s.function is not None) for s in parts.samples),
         timing=plant.timing,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import Mechanism
+from torseur.emit import Tableau
 from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError
 from torseur.simulation.integrate.native_loop import UniformSteps, integrator_of
@@ -27,12 +28,12 @@ from torseur.simulation.run.simulation import Moved, Simulation
 from torseur.simulation.run.timetable import Timetable
 from torseur.simulation.run.variants import Values, Variants, each_run, named, starting_states
 from torseur.simulation.solvers.explicit import RungeKutta
-from torseur.simulation.solvers.problem import Array, Held
+from torseur.simulation.solvers.problem import Array, Held, Solvable, kept
 from torseur.simulation.start.first_state import Start
 from torseur.simulation.start.report import start_facts
 from torseur.simulation.study.study import Study
 
-__all__ = ["Batch", "batch_in_lanes", "simulate_many"]
+__all__ = ["Batch", "Regular", "batch_in_lanes", "in_lanes", "regular_steps", "simulate_many"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,19 +177,19 @@ def batch_in_lanes(
     progress: Callable[[float], object] | None = None,
 ) -> Batch | None:
     """All variants in one native loop; None where somebody is needed on the way."""
-    fast = _course(simulation, variants)
+    fast = regular_steps(simulation, variants)
     return None if fast is None else _in_lanes(simulation, variants, fast, threads, progress)
 
 
 @dataclass(frozen=True)
-class _Course:
+class Regular:
     """The regular steps of all runs, and the instants at which their rates are not smooth."""
 
     steps: UniformSteps
     breaks: Sequence[float]
 
 
-def _course(simulation: Simulation, variants: Variants) -> _Course | None:
+def regular_steps(simulation: Simulation, variants: Variants) -> Regular | None:
     """Of all runs, where the whole loop can be native and is not too long."""
     method, problem = simulation.method.method, simulation.problem
     study, step = simulation.study, simulation.step
@@ -201,7 +202,7 @@ def _course(simulation: Simulation, variants: Variants) -> _Course | None:
     breaks = _breaks(simulation, variants)
     if breaks is None or not all(_is_end(b, study.begin, step) for b in breaks):
         return None
-    return _Course(course, breaks)
+    return Regular(course, breaks)
 
 
 def _breaks(simulation: Simulation, variants: Variants) -> list[float] | None:
@@ -220,26 +221,32 @@ def _is_end(time: float, begin: float, step: float) -> bool:
     return abs(begin + step * round((time - begin) / step) - time) <= 1e-9 * step
 
 
-def _in_lanes(
-    simulation: Simulation,
-    variants: Variants,
-    fast: _Course,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> Batch:
-    problem, method, course = simulation.problem, simulation.method.method, fast.steps
-    assert isinstance(method, RungeKutta)
-    x = starting_states(simulation, variants)
-    run = integrator_of(problem, method.tableau)
-    given: dict[str, Any] = {b.name: x[:, problem.columns(b.name)] for b in problem.states}
-    given |= {name: values for name, values in (("u", variants.u), ("p", variants.p)) if values.shape[1]}
-    blocks = {b.name for b in problem.inputs}
-    m = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
-    given |= {"m": m} if "m" in blocks else {}
+def in_lanes(
+    problem: Solvable,
+    tableau: Tableau,
+    fast: Regular,
+    start: Array,
+    held: Held,
+    threads: int = 1,
+    progress: Callable[[float], object] | None = None,
+) -> tuple[Array, Array]:
+    """The times (nt,) that are recorded, and the states (runs, nt, n) then; nan from where a run stopped.
+
+    Args:
+        problem, tableau: what is integrated, by which method.
+        fast: steps.
+        start: (runs, n).
+        held: (runs, ...) each; throughout a run nothing of it changes.
+        threads, progress: see `simulate_many`.
+    """
+    course, blocks = fast.steps, {b.name for b in problem.inputs}
+    run = kept(problem, tableau, lambda: integrator_of(problem, tableau))
+    given: dict[str, Any] = {b.name: start[:, problem.columns(b.name)] for b in problem.states}
+    given |= {name: held[name] for name in ("u", "m", "p") if name in blocks}
     steps = course.rows * course.every
-    states = np.full((variants.count, course.rows + 1, problem.size), np.nan)
+    states = np.full((len(start), course.rows + 1, problem.size), np.nan)
     motion = run(
-        **{n: v for n, v in given.items() if n in blocks},
+        **given,
         step=course.step,
         steps=steps,
         every=course.every,
@@ -249,12 +256,27 @@ def _in_lanes(
         progress=None if progress is None else (lambda done, wanted: progress(done / wanted)),
         out=[states[..., problem.columns(b.name)] for b in problem.states],
     )
+    return motion.time, states
+
+
+def _in_lanes(
+    simulation: Simulation,
+    variants: Variants,
+    fast: Regular,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> Batch:
+    problem, method = simulation.problem, simulation.method.method
+    assert isinstance(method, RungeKutta)
+    x = starting_states(simulation, variants)
+    m = simulation.ranks.of_many(simulation.study.begin, x, variants.u, variants.p)
+    held = Held(variants.u, m, variants.p)
+    time, states = in_lanes(problem, method.tableau, fast, x, held, threads, progress)
 
     def whole(k: int) -> Run:
-        held = Held(variants.u[k], m[k], variants.p[k])
-        return _run_of(simulation, motion.time, states[k], held, variants.alone(k)[2])
+        return _run_of(simulation, time, states[k], Held(variants.u[k], m[k], variants.p[k]), variants.alone(k)[2])
 
-    return Batch(simulation, motion.time, states, whole, Held(variants.u, m, variants.p))
+    return Batch(simulation, time, states, whole, held)
 
 
 def _run_of(simulation: Simulation, time: Array, states: Array, held: Held, start: Start) -> Run:

@@ -238,10 +238,18 @@ class Simulation(Prepared):
         checkpoint: Checkpoint | None = None,
         memory: Memory | None = None,
         samplings: Sequence[Sampling] = (),
+        drawn: Mapping[int, float] | None = None,
     ) -> Moved:
         """The states of a run, what was held when, and what happened; for the arguments see `course`."""
         one = self.course(
-            start=start, u=u, p=p, progress=progress, checkpoint=checkpoint, memory=memory, samplings=samplings
+            start=start,
+            u=u,
+            p=p,
+            progress=progress,
+            checkpoint=checkpoint,
+            memory=memory,
+            samplings=samplings,
+            drawn=drawn,
         )
         return alone(one)
 
@@ -256,6 +264,7 @@ class Simulation(Prepared):
         memory: Memory | None = None,
         samplings: Sequence[Sampling] = (),
         begun: tuple[Array, Held] | None = None,
+        drawn: Mapping[int, float] | None = None,
         place: tuple[Lanes, int] | None = None,
     ) -> Course[Moved]:
         """The same, under way.
@@ -265,6 +274,7 @@ class Simulation(Prepared):
             u, p: inputs and parameters in place of those of the study.
             progress, checkpoint, memory, samplings: see `run`.
             begun: the state and what is held at the start, where they are known already.
+            drawn: held numbers at the start, by their places, in place of those of the study: what other seeds say.
             place: lanes, and which one of them; see `lanes`.
         """
         study = self.study
@@ -279,6 +289,8 @@ class Simulation(Prepared):
             log.note(study.begin, held)
         else:
             x, held, began = self.starting.first(keeper, start, u, p)
+            for k, number in (drawn or {}).items():
+                held.m[k] = number
             log.note(study.begin, held)
             log.start = start_facts(began, study.start_from, self.names, x)
 

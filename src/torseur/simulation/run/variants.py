@@ -7,9 +7,10 @@ of them, the others wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from threading import Lock
 
 import numpy as np
@@ -17,8 +18,9 @@ from numpy.typing import ArrayLike
 
 from torseur.describe.checks import checked
 from torseur.emit.jit import host, is_native
-from torseur.errors import ArgumentError, ModelError, NumericalError
+from torseur.errors import ArgumentError, Location, ModelError, NumericalError
 from torseur.model.function import array_of, check_names
+from torseur.simulation.blocks.sampled import generator_start
 from torseur.simulation.blocks.signals import as_columns
 from torseur.simulation.integrate.courses import Course, alone, side_by_side
 from torseur.simulation.integrate.outcome import Outcome
@@ -27,7 +29,7 @@ from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.start.first_state import Start, StartRequest, first_states, requested_values
 
-__all__ = ["Values", "Variants", "each_run", "named", "starting_states"]
+__all__ = ["FEW", "Values", "Variants", "each_run", "named", "starting_states"]
 
 Values = Mapping[str, ArrayLike]
 
@@ -42,10 +44,18 @@ class Variants:
         simulation: what varies.
         starts, parameters, inputs: by name, an array (runs,) or one number each.
         checked: whether values of parameters are checked as those of a file are.
+        seeds: of generators, by the table and the name of the block that has them, an array (runs,).
     """
 
     def __init__(
-        self, simulation: Simulation, starts: Values, parameters: Values, inputs: Values, *, checked: bool = True
+        self,
+        simulation: Simulation,
+        starts: Values,
+        parameters: Values,
+        inputs: Values,
+        *,
+        checked: bool = True,
+        seeds: Mapping[Location, Array] | None = None,
     ) -> None:
         starts, parameters, inputs = (as_columns(table) for table in (starts, parameters, inputs))
         self.simulation, model = simulation, simulation.model
@@ -55,8 +65,10 @@ class Variants:
         driven = simulation.plant.facts.driven
         check_names(inputs, [n for n in model.mechanism.inputs if n not in driven], "input that nothing drives")
         arrays = {n: np.atleast_1d(array_of(x, n)) for table in (starts, parameters, inputs) for n, x in table.items()}
+        self.seeds = dict(seeds or {})
         try:
-            shape = np.broadcast_shapes(*(a.shape for a in arrays.values())) or (1,)
+            sizes_of = [a.shape for a in (*arrays.values(), *self.seeds.values())]
+            shape = np.broadcast_shapes(*sizes_of) or (1,)
         except ValueError:
             sizes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
             raise ArgumentError(
@@ -86,6 +98,45 @@ class Variants:
         """The start of one variant."""
         with named(k):
             return self.simulation.begun(self.start_of(k), self.u[k], self.p[k])
+
+    def some(self, first: int, last: int) -> Variants:
+        """Those from one number to another, without the last."""
+        other = copy(self)
+        other.starts = {name: x[first:last] for name, x in self.starts.items()}
+        other.seeds = {where: x[first:last] for where, x in self.seeds.items()}
+        other.p, other.u, other.count = self.p[first:last], self.u[first:last], last - first
+        return other
+
+    def drawn(self, k: int) -> dict[int, float]:
+        """What generators of one variant begin with, by the places of the held numbers."""
+        found = {}
+        for place, held in enumerate(self.simulation.plant.facts.held if self.seeds else ()):
+            if held.seeded is not None and held.seeded.where in self.seeds:
+                seed = int(self.seeds[held.seeded.where][k])
+                found[place] = generator_start(seed, held.seeded.more)[held.seeded.word]
+        return found
+
+    def values_of(self, table: str, name: str) -> Array:
+        """A start, parameter or input in all runs."""
+        if table == "starts":
+            return self.starts[name]
+        array, names = self._places(table)
+        return array[:, names.index(name)]
+
+    def with_values(self, table: str, name: str, values: Array) -> Variants:
+        """The same runs with other values of a start, parameter or input."""
+        other = copy(self)
+        if table == "starts":
+            other.starts = {**self.starts, name: values}
+            return other
+        other.p, other.u, other.is_changed = self.p.copy(), self.u.copy(), True
+        array, names = other._places(table)
+        array[:, names.index(name)] = values
+        return other
+
+    def _places(self, table: str) -> tuple[Array, Sequence[str]]:
+        model = self.simulation.model
+        return (self.p, model.free_parameters) if table == "parameters" else (self.u, list(model.mechanism.inputs))
 
     def start_of(self, k: int) -> dict[str, float]:
         """Coordinates and speeds of one variant."""
@@ -250,7 +301,9 @@ class _EachRun:
             begun = self.starts[k], Held(u.copy(), np.zeros(0), p.copy())
         try:
             with named(k) if self.fail is None else nullcontext():
-                course = self.simulation.course(start=variants.start_of(k), u=u, p=p, begun=begun, place=place)
+                course = self.simulation.course(
+                    start=variants.start_of(k), u=u, p=p, begun=begun, drawn=variants.drawn(k), place=place
+                )
                 found = yield from course
             if found[0].outcome is Outcome.INTERRUPTED:  # not this run alone
                 raise KeyboardInterrupt
