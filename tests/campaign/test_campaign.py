@@ -131,6 +131,73 @@ def test_a_worker_gives_the_bytes_that_are_stored_here(tmp_path):
     assert channels is not None
 
 
+# -- noise ------------------------------------------------------------------------------------------------------------
+NOISY = """
+torseur_study: 1
+model: pendulum.yaml
+start: {a: -1.2}
+inputs: {torque: {formula: 3*grain}}
+blocks:
+  grain: {noise: {deviation: 0.4, period: 0.04, seed: 7}}
+  seen: {imu: {frame: rod, rate_noise: 0.1, force_noise: 0.2, period: 0.1, seed: 1}}
+until: 1
+every: 0.05
+solver: {method: rk4, step: 0.01}
+"""
+SHOWN = "indicators: {end: {final: a}, peak: {maximum: seen_wz}, pull: {rms: seen_fx}}\n"
+
+
+def test_a_seed_that_varies_gives_the_noise_of_the_study_with_that_seed(tmp_path):
+    text = HEAD + "factors: {grain.seed: [7, 8, 9], seen.seed: {range: {low: 0, high: 5, step: 2}}}\n" + SHOWN
+    answers = ts.run_campaign(written(tmp_path, text, NOISY), tmp_path / "out", threads=1)
+    assert len(set(answers["end"])) == 3
+    assert len(set(answers["pull"])) == 9
+    for k in (0, 4, 8):
+        seeds = answers.values_of(k)
+        other = NOISY.replace("seed: 7", f"seed: {seeds['grain.seed']:.0f}")
+        other = other.replace("seed: 1}", f"seed: {seeds['seen.seed']:.0f}}}")
+        (tmp_path / "one.yaml").write_text(other)
+        run = ts.simulate(ts.load_study(tmp_path / "one.yaml"))
+        assert (answers["end"][k], answers["peak"][k]) == (run["a"][-1], run["seen_wz"].max())
+        assert ts.simulate(answers.study_of(k))["a"][-1] == answers.run(k)["a"][-1] == answers["end"][k]
+        assert answers.study_of(k).blocks["grain"].seed == seeds["grain.seed"]
+
+
+def test_a_monte_carlo_over_seeds_is_the_same_wherever_it_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr("torseur.simulation.run.variants.FEW", 0)  # few runs are enough for lanes
+    text = HEAD + "factors: {grain.seed: {integers: {}}, m: {normal: {mean: 1, deviation: 0.1}}}\n" + SHOWN
+    file = written(tmp_path, text + "sampling: {count: 40, seed: 2}\nchunk: 16\n", NOISY)
+    a = ts.run_campaign(file, tmp_path / "a", threads=1)
+    b = ts.run_campaign(file, tmp_path / "b", threads=2)
+    assert bytes_in(tmp_path / "a") == bytes_in(tmp_path / "b")
+    work = Work(ts.load_campaign(file))
+    task = Task(tuple(sorted(texts_of(work.campaign).items())), (), ts.__version__)
+    assert task.files(1)[0] == bytes_in(tmp_path / "a")["chunk-000001.parquet"]
+    seeds = a["grain.seed"]
+    assert (seeds == np.floor(seeds)).all()
+    assert len(set(seeds)) == 40
+    assert a.run(3)["a"][-1] == b["end"][3]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("factors: {grain.seed: {uniform: {low: 0, high: 9}}}\nsampling: {count: 3}", "whole numbers(.|\n)*uniform"),
+        ("factors: {grain.seed: [1, 2.5]}", "whole numbers(.|\n)*2.5"),
+        ("rows: {columns: [grain.seed], values: [[1], [-2]]}", "whole numbers(.|\n)*-2"),
+        (
+            "search: {factors: {grain.seed: {low: 0, high: 9}}, goals: {end: {aim: least}}, evaluations: 9}",
+            "cannot be searched",
+        ),
+        ("factors: {sway.seed: [1, 2]}", "no number that is drawn"),
+    ],
+)
+def test_seeds_that_cannot_vary_are_refused(given, words, tmp_path):
+    study = NOISY.replace("blocks:\n", "blocks:\n  sway: {band_noise: {highest: 5}}\n")
+    with pytest.raises(ts.ModelError, match=words):
+        Work(ts.load_campaign(written(tmp_path, HEAD + given + "\n" + SHOWN, study)))
+
+
 # -- nothing lost -----------------------------------------------------------------------------------------------------
 def test_what_was_interrupted_goes_on_with_the_same_call(tmp_path):
     file = written(tmp_path)

@@ -45,7 +45,7 @@ class Correlation(Record):
     """Two factors that go together: the correlation of the normal variables behind them (a Gaussian copula)."""
 
     between: tuple[str, str] = Field(description="two factors with a distribution")
-    value: Value = Field(gt=-1.0, lt=1.0, description="-1 to 1")
+    value: Value = Field(gt=-1.0, lt=1.0, description="of the normal variables behind them, between -1 and 1")
 
 
 class Sampling(Record):
@@ -54,9 +54,9 @@ class Sampling(Record):
     kind: Literal["random", "latin_hypercube", "sobol", "saltelli", "morris"] = Field(
         "random", description="saltelli and morris are the designs that Sobol's and Morris' sensitivities need"
     )
-    count: int = Field(ge=1, le=10**12, description="how many; of saltelli and morris the base count, trajectories")
+    count: int = Field(ge=1, le=10**12, description="how many; of saltelli the base count, of morris trajectories")
     seed: int = Field(0, ge=0, lt=2**63, description="the same seed gives the same samples")
-    correlations: tuple[Correlation, ...] = Field((), description="of factors")
+    correlations: tuple[Correlation, ...] = Field((), description="of pairs of factors with a distribution")
 
 
 class Rows(Record):
@@ -121,7 +121,7 @@ class Goal(Record):
     aim: Literal["target", "least", "most"] = Field("target", description="what is wanted")
     target: Value = Field(0.0, description="of aim target: the value to reach")
     weight: Value = Field(1.0, gt=0.0, description="of aim target: factor of the distance from it")
-    over: Literal["mean", "worst"] = Field("mean", description="which of the runs of a candidate counts")
+    over: Literal["mean", "worst"] = Field("mean", description="mean of the runs of a candidate, or the worst of them")
 
 
 class Search(Record):
@@ -132,10 +132,12 @@ class Search(Record):
     )
     goals: Table[Goal] = Field(min_length=1, description="indicator -> what it is to become")
     method: Literal["tpe", "nsga2", "random", "minimise", "least_squares"] = Field(
-        "tpe", description="by samples (Optuna), or along slopes (SciPy)"
+        "tpe", description="by samples (Optuna): tpe, nsga2, random; along slopes (SciPy): minimise, least_squares"
     )
-    evaluations: int = Field(ge=1, le=10**6, description="candidates, at most")
-    batch: int = Field(32, ge=1, le=10**5, description="candidates that are computed together")
+    evaluations: int = Field(ge=1, le=10**6, description="candidates at most; the points of differences count")
+    batch: int = Field(
+        32, ge=1, le=10**5, description="of tpe, nsga2 and random: candidates that are computed together"
+    )
     seed: int = Field(0, ge=0, lt=2**63, description="the same seed gives the same candidates")
     starts: int = Field(1, ge=1, le=1000, description="of minimise and least_squares: starts, the first in the middle")
     slopes: Literal["exact", "differences"] = Field(

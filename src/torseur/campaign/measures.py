@@ -107,7 +107,7 @@ class Final(Smooth):
         return values[:, -1].copy()
 
     def slope(self, time: Array, values: Array, slopes: Array) -> Array:
-        return slopes[:, -1].copy()
+        return np.array(slopes[:, -1])
 
 
 class Rms(Smooth):
@@ -125,7 +125,7 @@ class Rms(Smooth):
     @staticmethod
     def _weights(time: Array) -> Array:
         halves = 0.5 * np.diff(time)
-        return np.append(halves, 0.0) + np.append(0.0, halves)
+        return np.asarray(np.append(halves, 0.0) + np.append(0.0, halves))
 
     def slope(self, time: Array, values: Array, slopes: Array) -> Array:
         """Of a channel that is zero throughout: 0, between the slopes to both sides."""
@@ -133,7 +133,7 @@ class Rms(Smooth):
             return np.asarray(np.sign(values[:, -1:]) * slopes[:, -1])
         change = np.einsum("t,rt,rtd->rd", self._weights(time), values, slopes) / (time[-1] - time[0])
         size = self.reduced(time, values)[:, None]
-        return np.divide(change, size, out=np.zeros_like(change), where=size > 0.0)
+        return np.asarray(np.divide(change, size, out=np.zeros_like(change), where=size > 0.0))
 
 
 class SettlingTime(OfChannel):

@@ -28,6 +28,10 @@ __all__ = ["Batches", "run_search"]
 Array = NDArray[np.float64]
 
 
+INSIDE = 1e-9
+"""The part of a limit by which a smooth method stays within it."""
+
+
 class _Enough(Exception):
     """The number of evaluations is spent."""
 
@@ -208,11 +212,19 @@ def _least_squares(slopes: Slopes, start: Array) -> None:
     )
 
 
+def _least_margins(slopes: Slopes, start: Array) -> Array:
+    """How far within each limit the end shall be: of one on the limit itself, rounding decides on which side it is."""
+    limits = slopes.batches.work.campaign.limits.values()
+    sides = [x for limit in limits for x in (limit.at_most, limit.at_least) if x is not None]
+    return INSIDE * np.maximum(np.abs(sides), np.abs(slopes.value(start, MARGINS)))
+
+
 def _minimise(slopes: Slopes, start: Array) -> None:
     scale = max(abs(float(slopes.value(start, GOALS)[0])), 1e-300)
     limits: list[dict[str, Any]] = []
     if slopes.batches.work.campaign.limits:
-        inside = {"fun": lambda s: slopes.value(s, MARGINS), "jac": lambda s: slopes.slope(s, MARGINS)}
+        least = _least_margins(slopes, start)
+        inside = {"fun": lambda s: slopes.value(s, MARGINS) - least, "jac": lambda s: slopes.slope(s, MARGINS)}
         limits = [{"type": "ineq", **inside}]
     minimize: Any = optimize.minimize  # its overloads do not know tables of options
     minimize(

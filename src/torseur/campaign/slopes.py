@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 APART = 2.0**-17
 """Half the distance of central differences, as a share of a range: about the cube root of the rounding unit."""
 FURTHER = 2.0**-10
-"""The same where adaptive steps leave an error of the size of a tolerance in every run."""
+"""The same where slopes are compared with it, and where something jumps."""
 ALIKE = 0.01
 """The part by which a slope may differ from the difference it is compared with."""
 
@@ -67,7 +67,7 @@ class Slopes:
     def __init__(self, batches: Batches, told: Callable[[str | None], object]) -> None:
         self.batches, self.told = batches, told
         self.exact: ExactSlopes | None = ExactSlopes(batches.work)
-        self._checked = False
+        self._checked, self._apart = False, APART
         self._last: tuple[bytes, Candidates, Array] | None = None
         self._known: tuple[bytes, dict[str, Array]] | None = None
         is_wanted = batches.search.slopes == "exact"
@@ -84,7 +84,7 @@ class Slopes:
 
     def value(self, s: Array, quantity: Quantity) -> Array:
         """The quantity (m,) at shares s (d,)."""
-        return self._values(s, quantity)[0]
+        return np.asarray(self._values(s, quantity)[0])
 
     def slope(self, s: Array, quantity: Quantity) -> Array:
         """Its derivatives, (m, d)."""
@@ -96,7 +96,7 @@ class Slopes:
             apart = np.array([points[1 + k, k] - points[1 + d + k, k] for k in range(d)])
             return np.asarray(((values[1 : 1 + d] - values[1 + d :]) / apart[:, None]).T)
         self._values(s, quantity)
-        found = quantity.slope(self._found(s)[1], self._slopes(s))[0]
+        found = np.asarray(quantity.slope(self._found(s)[1], self._slopes(s))[0])
         self._check_finite(found, self._found(s)[1])
         return found
 
@@ -122,7 +122,7 @@ class Slopes:
         if self._last is None or self._last[0] != key:
             points = s[None, :]
             if self.exact is None:
-                step = APART * np.eye(len(s))
+                step = self._apart * np.eye(len(s))
                 points = np.clip(np.concatenate([points, s + step, s - step]), 0.0, 1.0)
             self._last = key, self.batches(points), points
         return self._last
@@ -141,18 +141,18 @@ class Slopes:
         self._checked = True
         s = np.clip(s, 0.0, 1.0)
         is_fixed = self.batches.work.simulation.method.method.control is None
-        h = APART if is_fixed else FURTHER
         noise = 1e-12 if is_fixed else 10.0 * self.batches.work.study.solver.rtol
-        way = 1.0 / (1.0 + np.arange(len(s)))
+        way = FURTHER / (1.0 + np.arange(len(s)))
         _, here, _ = self._found(s)
         slopes = self._slopes(s)
-        points = np.clip(np.stack([s + h * way, s - h * way]), 0.0, 1.0)
+        points = np.clip(np.stack([s + way, s - way]), 0.0, 1.0)
         found = self.batches(points)
         for name, dx in slopes.items():
             along, x = dx[0] @ (points[0] - points[1]), found.indicators[name]
             change, least = x[0] - x[1], noise * np.abs(here.indicators[name][0])
             off = np.abs(along - change) > ALIKE * np.maximum(np.abs(along), np.abs(change)) + least
             if not np.isfinite(change).all() or off.any():
+                self._apart = FURTHER
                 self._use(f"'{name}' does not change as its derivative says: something jumps")
                 return
 

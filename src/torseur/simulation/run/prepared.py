@@ -88,7 +88,8 @@ class Prepared:
     def notes(self) -> list[str]:
         """What a run of this study may miss, in words."""
         is_steered = self.method.method.control is not None and self.study.solver.longest is None
-        return state_switches(self.study) if is_steered else []
+        missed = "what lasts shorter than a step can be missed: give solver.longest"
+        return [f"{what}; {missed}" for what in state_switches(self.study)] if is_steered else []
 
     @property
     def problem(self) -> Solvable:

@@ -35,6 +35,7 @@ from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.problem import ORDER, Array, Held, KeptProblem, Problem, ProblemShape
+from torseur.simulation.study.checks import state_switches
 
 __all__ = ["Sensitivities", "Sensitivity", "Varied"]
 
@@ -98,7 +99,7 @@ class Sensitivities:
             f"'{', '.join(lost)}' is not recorded of many runs at once": bool(lost),
         }
         found = next((text for text, holds in reasons.items() if holds), None)
-        return found or self._moving_breaks()
+        return found or next(iter(state_switches(study)), None) or self._moving_breaks()
 
     def _moving_breaks(self) -> str | None:
         """Whether what varies decides when signals switch, or constraints are driven by signals that do."""
@@ -301,7 +302,9 @@ class _Extended:
         self.of, self.graph = of, Graph()
         plain = {b.name: b for b in rate.inputs}
         self.blocks: list[Block] = [
-            self.graph.block(b.name, b.shape, b.role, names=None if b.name == "z" else plain[b.name].names)
+            self.graph.block(
+                b.name, b.shape, b.role or Role.STATE, names=None if b.name == "z" else plain[b.name].names
+            )
             for b in of.problem.inputs
         ]
         here = {b.name: b for b in self.blocks}

@@ -70,8 +70,7 @@ def state_switches(study: Study) -> list[str]:
                 if not isinstance(one, FoundFormula) or not one.formula.switches:
                     continue
                 if study.model.names_in(one.formula) - fixed:
-                    what = f"{written(one.path)}: '{one.formula.text[:80]}' switches with the state"
-                    switches.append(f"{what}; what lasts shorter than a step can be missed: give solver.longest")
+                    switches.append(f"{written(one.path)}: '{one.formula.text[:80]}' switches with the state")
     return switches
 
 
