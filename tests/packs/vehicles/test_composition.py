@@ -216,3 +216,13 @@ def test_a_preload_that_is_given_tells_how_far_a_tread_is_pressed_in(tmp_path):
     made = vehicle(given(axles={"front": {"wheel": {"stiffness": 2e5}}}), tmp_path)
     z = made.bodies["carrier_front_left"].place.pose.position[2].value({})
     assert z == pytest.approx(0.3 - (4000 + 20 * 9.81) / 2e5 - 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(("x", "stands"), [(-0.01, True), (0.01, False)])
+def test_a_vehicle_that_tips_over_its_axle_is_refused(tmp_path, x, stands):
+    data = merged(CAR, {"axles": {"rear": {"x": x}}})
+    if stands:
+        vehicle(data, tmp_path)
+        return
+    with pytest.raises(ModelError, match=r"(?s)axles\.front\.x: this axle does not carry.*-\d+\.?\d* N on each wheel"):
+        vehicle(data, tmp_path)

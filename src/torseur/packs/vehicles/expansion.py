@@ -51,7 +51,7 @@ from torseur.packs.vehicles.gearbox import Clutch, Schedule
 from torseur.packs.vehicles.insertion import Inserted, inserted
 from torseur.packs.vehicles.parameters import single_track
 
-__all__ = ["ROAD", "expanded"]
+__all__ = ["ROAD", "expanded", "static_load"]
 
 ROAD = "road"
 """What the road of a vehicle is called in its model."""
@@ -149,19 +149,6 @@ class _Made:
         self.tables |= self.vehicle.tables
         for name, payload in self.vehicle.payload.items():
             self.bodies[name] = {"place": at(*payload.at), "inertia": payload.inertia, "shapes": payload.shapes}
-
-    def static_load(self, axle: Axle) -> str | None:
-        """What chassis and payload press on each wheel of an axle at rest, N: the lever rule of two axles."""
-        on_chassis = [a for a in self.vehicle.axles.values() if a.body == BASE]
-        more = any(body.inertia is not None for body in self.vehicle.parts.bodies.values())
-        if len(on_chassis) != 2 or axle not in on_chassis or more:
-            return None
-        moments = [_mass_and_moment(self.vehicle.chassis.inertia, 0.0)]
-        moments += [_mass_and_moment(p.inertia, p.at[0]) for p in self.vehicle.payload.values()]
-        mass, moment = (" + ".join(part) for part in zip(*moments, strict=True))
-        other = next(a for a in on_chassis if a is not axle)
-        g, xa, xb = text(self.vehicle.gravity), text(axle.x), text(other.x)
-        return f"{g}*(({moment}) - {xb}*({mass}))/({xa} - {xb})/{len(axle.sides)}"
 
     def anti_roll(self, name: str, axle: Axle) -> None:
         if axle.anti_roll == 0.0:
@@ -407,6 +394,20 @@ def _input(unit: str, description: str) -> dict[str, Any]:
     return {"unit": unit, "description": description}
 
 
+def static_load(vehicle: Vehicle, axle: Axle) -> str | None:
+    """What chassis and payload press on each wheel of an axle at rest, N: the lever rule of two axles."""
+    on_chassis = [a for a in vehicle.axles.values() if a.body == BASE]
+    more = any(body.inertia is not None for body in vehicle.parts.bodies.values())
+    if len(on_chassis) != 2 or axle not in on_chassis or more:
+        return None
+    moments = [_mass_and_moment(vehicle.chassis.inertia, 0.0)]
+    moments += [_mass_and_moment(p.inertia, p.at[0]) for p in vehicle.payload.values()]
+    mass, moment = (" + ".join(part) for part in zip(*moments, strict=True))
+    other = next(a for a in on_chassis if a is not axle)
+    g, xa, xb = text(vehicle.gravity), text(axle.x), text(other.x)
+    return f"{g}*(({moment}) - {xb}*({mass}))/({xa} - {xb})/{len(axle.sides)}"
+
+
 def _mass_and_moment(inertia: Inertia, x: Scalar) -> tuple[str, str]:
     """Mass, and mass times distance along x, as formulas."""
     if isinstance(inertia, StandardInertia):
@@ -474,9 +475,11 @@ class _Corner:
     def _deflection(self) -> str:
         """How far the tread is pressed in at rest."""
         wheel, suspension = self.axle.wheel, self.axle.suspension
+        if wheel.stiffness is None:
+            return "0"
         given = text(suspension.preload) if isinstance(suspension, Strut) and suspension.preload is not None else None
-        load = given or self.made.static_load(self.axle)
-        if wheel.stiffness is None or load is None:
+        load = given or static_load(self.made.vehicle, self.axle)
+        if load is None:
             return "0"
         below = f"{text(self.made.vehicle.gravity)}*({text(wheel.mass)} + {self._hub_mass})"
         return f"({load} + {below})/{text(wheel.stiffness)}"
@@ -556,7 +559,7 @@ class _Corner:
     def _preload(self, strut: Strut) -> str:
         if strut.preload is not None:
             return text(strut.preload)
-        found = self.made.static_load(self.axle)
+        found = static_load(self.made.vehicle, self.axle)
         if found is None:
             raise ModelError(
                 "the load of this strut at rest does not follow from a chassis with payload on two axles",

@@ -9,9 +9,10 @@ from torseur.describe.faults import Fault
 from torseur.describe.fields import Record, Scalar
 from torseur.describe.formulas import Formula
 from torseur.describe.inertia import CentralInertia, StandardInertia
-from torseur.errors import TorseurError
+from torseur.errors import ModelError, TorseurError
 from torseur.packs.tyres import TyreLaw
 from torseur.packs.vehicles import description as d
+from torseur.packs.vehicles.expansion import static_load
 
 __all__ = ["out_of_range"]
 
@@ -60,6 +61,7 @@ def out_of_range(vehicle: d.Vehicle) -> Iterator[Fault]:
             if value is not None and (value < 0.0 or (value == 0.0 and name in above)):
                 words = "more than 0" if name in above else "at least 0"
                 yield Fault((*path, name), f"'{name}' is out of range", expected=words, got=f"{value:g}")
+    yield from _not_carrying(vehicle, known)
     gearbox = vehicle.drive.gearbox
     for k, ratio in enumerate(gearbox.ratios if gearbox is not None else ()):
         value = _number(ratio, known)
@@ -72,6 +74,22 @@ def out_of_range(vehicle: d.Vehicle) -> Iterator[Fault]:
         if axle.releases and _number(axle.brake, known) == 0.0:
             path = ("axles", name, "releases")
             yield Fault(path, "an axle without brakes has none to let go", remedy="give it a share: brake: 0.6")
+
+
+def _not_carrying(vehicle: d.Vehicle, known: dict[str, float]) -> Iterator[Fault]:
+    """Struts that would have to pull the chassis down for it to stand."""
+    for name, axle in vehicle.axles.items():
+        if not isinstance(axle.suspension, d.Strut) or axle.suspension.preload is not None:
+            continue
+        try:
+            load = static_load(vehicle, axle)
+        except ModelError:  # told where the vehicle is expanded
+            return
+        value = None if load is None else _number(Formula(load), known)
+        if value is not None and not value > 0.0:
+            text = "this axle does not carry the vehicle at rest: its centre of mass is not between the axles"
+            remedy = "move axles or masses along x, or give the preload of every strut"
+            yield Fault(("axles", name, "x"), text, got=f"{value:.4g} N on each wheel", remedy=remedy)
 
 
 def _shares(vehicle: d.Vehicle, share: str, known: dict[str, float]) -> Iterator[Fault]:
