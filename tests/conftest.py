@@ -19,8 +19,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 # Set while this file is read, so that examples in docstrings and processes started by tests keep to it as well. Workers
 # that share the tests out inherit it from the process that started them.
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+_SHARED = os.environ.get("TORSEUR_TEST_CACHE")
+"""A folder that several sessions use one after the other, and that is cleared by who made it."""
 if not _IS_WORKER:
-    os.environ["TORSEUR_CACHE"] = tempfile.mkdtemp(prefix="torseur-test-cache-")
+    os.environ["TORSEUR_CACHE"] = _SHARED or tempfile.mkdtemp(prefix="torseur-test-cache-")
 os.environ.pop("TORSEUR_CACHE_LIMIT", None)
 
 
@@ -33,5 +35,5 @@ def interrupt_key() -> Iterator[None]:
 
 
 def pytest_unconfigure() -> None:
-    if not _IS_WORKER:
+    if not (_IS_WORKER or _SHARED):
         shutil.rmtree(os.environ["TORSEUR_CACHE"], ignore_errors=True)
