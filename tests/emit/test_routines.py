@@ -7,9 +7,10 @@ from support.constrained_minima import constrained, random_case
 from support.lowered import evaluate_lowered
 from torseur.emit import RK4, compile, integrator
 from torseur.emit import routines as native_routines
+from torseur.emit.ir import Lanes
 from torseur.emit.routines import ROUTINES, routine_imports, symbol_of
 from torseur.errors import CompileError
-from torseur.graph import ConstrainedSystem, Function, Graph
+from torseur.graph import ConstrainedSystem, Function, Graph, products_at
 from torseur.graph.calls import Callee
 from torseur.graph.routine import EPSILON, In, Loops, Out, Routine, Work, sqrt
 
@@ -74,6 +75,50 @@ def test_an_integrator_calls_routines():
     rate = Function("rate", [state], {"dot": [state[2], state[3], *pull]})
     motion = integrator(rate, RK4)([0.0, 0.0, 0.0, 0.0], step=0.1, steps=20)
     np.testing.assert_allclose(motion.states[0][-1], [-10.0, -10.0, -10.0, -10.0], rtol=1e-12)
+
+
+# -- routines in step --------------------------------------------------------------------------------------------------
+def table_of_products(n, used_again):
+    """A table by two products, most of it an output as it stands; some entries are changed, some are used again."""
+    g = Graph()
+    blocks = [g.block(name, (n, 2)) for name in "ABCD"]
+    rows = [[[b[i, k] for k in range(2)] for i in range(n)] for b in blocks]
+    T = products_at([(i, j) for j in range(n) for i in range(j)], *rows)
+    early = rows[0][0][0] * rows[1][1][1]
+    for i in range(n):
+        T[i][i] = early if i == 0 else T[i][0] + rows[0][i][1] * early  # an entry on the diagonal is nobody's product
+    outputs = {"T": T, "early": early}
+    if used_again:
+        outputs["sums"] = [T[0][j] * early - T[j][0] for j in range(n)]
+        T[0][1], outputs["moved"] = T[1][0] + T[0][1], T[0][1]  # an entry that is used, but not where it stood
+    return Function("f", blocks, outputs)
+
+
+@pytest.mark.parametrize("used_again", [False, True])
+def test_products_in_lanes_and_of_single_states_have_the_same_bits(used_again, monkeypatch):
+    monkeypatch.setattr("torseur.graph.products.MANY_PAIRS", 0)
+    f = table_of_products(7, used_again)
+    rng = np.random.default_rng(2)
+    args = [rng.normal(size=(11, *b.shape)) for b in f.inputs]
+    single = compile(f)
+    alone = [single(*(a[k] for a in args)) for k in range(11)]
+    for lanes in (2, 4):
+        for got, values in zip(compile(f, lanes=lanes)(*args), zip(*alone, strict=True), strict=True):
+            np.testing.assert_array_equal(got, np.stack(values))
+    for got, values in zip(alone[3], evaluate_lowered(f, *(a[3] for a in args)), strict=True):
+        np.testing.assert_allclose(got, values, rtol=0, atol=1e-13)
+
+
+def test_products_that_go_where_they_are_wanted_do_not_depend_on_pieces(monkeypatch):
+    monkeypatch.setattr("torseur.graph.products.MANY_PAIRS", 0)
+    f = table_of_products(7, used_again=True)
+    rng = np.random.default_rng(4)
+    args = [rng.normal(size=b.shape) for b in f.inputs]
+    whole = compile(f)(*args)
+    monkeypatch.setattr("torseur.emit.kernel.CHUNK", 5)
+    monkeypatch.setenv("TORSEUR_CACHE", "off")
+    for got, values in zip(compile(f)(*args), whole, strict=True):
+        np.testing.assert_array_equal(got, values)
 
 
 # -- the translation ---------------------------------------------------------------------------------------------------
@@ -144,6 +189,6 @@ def test_a_routine_that_is_not_known_is_an_error():
 
 
 def test_a_routine_is_compiled_once_for_all_who_call_it():
-    names = [symbol_of(r) for r in ROUTINES.values()]
+    names = [symbol_of(r, (2, 1, 1, 1, 1), Lanes(2)) if r.in_step else symbol_of(r) for r in ROUTINES.values()]
     assert routine_imports(names) == routine_imports(names)
     assert len(set(routine_imports(names).values())) == len(ROUTINES)

@@ -378,3 +378,66 @@ def test_larger_shortest_solutions_agree_with_numpy(m, n, rank):
         np.testing.assert_allclose(y, expected, atol=1e-10)
         assert r.tolist() == [rank] * 3
     assert np.isnan(compile(f, lanes=1)(np.full((m, n), np.nan), b0[0])[0]).all()
+
+
+# -- products of which some entries are wanted -------------------------------------------------------------------------
+def products(pairs, n, ranks, zeros=()):
+    """A_i . B_j and C_j . D_i at some pairs, as a Function of the four; some components are zero by structure."""
+    g = Graph()
+    blocks = [g.block(name, (n, rank)) for name, rank in zip("ABCD", [ranks[0]] * 2 + [ranks[1]] * 2, strict=True)]
+    rows = [[[b[i, k] for k in range(b.shape[1])] for i in range(n)] for b in blocks]
+    for which, k in zeros:
+        for row in rows[which]:
+            row[k] = g.zero
+    return Function("f", blocks, {"T": tg.products_at(pairs, *rows)})
+
+
+def expected_products(pairs, A, B, C, D):
+    T = np.zeros((len(A), len(A)))
+    for i, j in pairs:
+        T[i, j], T[j, i] = A[i] @ B[j], C[j] @ D[i]
+    return T
+
+
+PAIRS = {
+    "chain": [(i, j) for j in range(6) for i in range(j)],
+    "tree": [(0, 1), (0, 3), (1, 3), (0, 2), (0, 5), (2, 5)],
+}
+
+
+@pytest.mark.parametrize("zeros", [(), [(0, 1), (3, 0)]])
+@pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
+@pytest.mark.parametrize("many", [0, 100])
+def test_products_at_some_pairs_are_those_of_numpy(pairs, many, zeros, monkeypatch):
+    monkeypatch.setattr("torseur.graph.products.MANY_PAIRS", many)
+    f = products(pairs, 6, (3, 2), zeros)
+    assert any(node.op is ops.CALL for node in f.nodes) is (many == 0)
+    rng = np.random.default_rng(5)
+    given = [rng.normal(size=b.shape) for b in f.inputs]
+    plain = [x.copy() for x in given]
+    for which, k in zeros:
+        plain[which][:, k] = 0.0
+    for T in (evaluate(f, *given), evaluate_lowered(f, *given)):
+        np.testing.assert_allclose(T[0], expected_products(pairs, *plain), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.REVERSE])
+def test_products_in_a_loop_have_the_derivatives_of_those_written_out(mode, monkeypatch):
+    found = []
+    for many in (0, 100):
+        monkeypatch.setattr("torseur.graph.products.MANY_PAIRS", many)
+        f = products(PAIRS["tree"], 6, (3, 2))
+        flat = [x for b in f.inputs for x in b]
+        J = jacobian([e * e for e in f.results], flat, mode).dense()
+        rng = np.random.default_rng(8)
+        found.append(evaluate(Function("J", f.inputs, {"J": J}), *(rng.normal(size=b.shape) for b in f.inputs))[0])
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-13)
+
+
+def test_products_are_counted_written_out_or_not(monkeypatch):
+    counts = []
+    for many in (0, 100):
+        monkeypatch.setattr("torseur.graph.products.MANY_PAIRS", many)
+        counts.append(tg.count(products(PAIRS["tree"], 6, (3, 2))))
+    assert counts[0] == counts[1]
+    assert counts[0].products == 6 * (3 + 2)

@@ -1,5 +1,7 @@
 """Derivatives of inverse and forward dynamics: by recursion, by differentiating expressions, by differences."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -56,11 +58,14 @@ def test_the_recursion_gives_the_derivatives_of_the_expressions_for_every_joint_
     assert_recursion_agrees(mechanism_of(Plan("fixed", chain, seed=6)), 2, mode)
 
 
+@pytest.mark.parametrize("pairs", [0, 100])
 @given(plan=plans(kinds=(*STRAIGHT, "fixed"), max_bodies=4))
 @settings(max_examples=6)
-def test_the_recursion_gives_the_derivatives_of_the_expressions(plan):
+def test_the_recursion_gives_the_derivatives_of_the_expressions(pairs, plan):
+    """With its products in a loop beyond so many pairs of speeds."""
     regroup = plan.seed % 2 == 0
-    assert_recursion_agrees(mechanism_of(plan), plan.seed % 1000, Mode.REVERSE, base_parameters=regroup)
+    with patch("torseur.graph.products.MANY_PAIRS", pairs):
+        assert_recursion_agrees(mechanism_of(plan), plan.seed % 1000, Mode.REVERSE, base_parameters=regroup)
 
 
 def test_the_recursion_refuses_columns_that_turn():

@@ -291,6 +291,7 @@ def _made(texts: dict[str, _Text]) -> tuple[dict[str, Any], bytes]:
     body.do(f"call void @{name}({', '.join(given)})")
     body.do("ret void")
     parts.append(f"define void @run(ptr %words) nounwind {{\n{body.text()}\n}}\n")
+    parts.append("attributes #0 = { nounwind }\n")
     return {}, assemble("\n".join(parts), host(), Tier.STEERING)
 
 

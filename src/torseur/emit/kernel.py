@@ -8,7 +8,8 @@ for one piece of straight-line code grows faster than its length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -40,6 +41,9 @@ Operands = Mapping[int, Sequence[Node]]
 
 _TRIGONOMETRIC = (ops.SIN, ops.COS, ops.TAN)
 
+_IN_PLACE = (ops.ITEM, ops.CALL, ops.SIN, ops.COS)
+"""What leaves its results in memory by itself."""
+
 
 @dataclass(frozen=True)
 class Sink:
@@ -49,6 +53,21 @@ class Sink:
     place: Place
 
 
+@dataclass(frozen=True)
+class _Home:
+    """The part of an output that a call fills: nothing is copied but what does not belong there.
+
+    Args:
+        place: its first value.
+        strays: items that something else takes the place of there; they are kept elsewhere.
+        others: what is written there once the call is done.
+    """
+
+    place: Place
+    strays: tuple[Node, ...]
+    others: tuple[Node, ...]
+
+
 @dataclass
 class _Plan:
     """Which node is computed in which chunk, and where in scratch memory values wait between chunks."""
@@ -56,6 +75,8 @@ class _Plan:
     chunks: list[list[Node]]
     frame: dict[int, int] = field(default_factory=dict)  # node id -> slot
     angles: dict[tuple[int, int], int] = field(default_factory=dict)  # (chunk, id of the angle) -> slot of its pair
+    homes: dict[int, _Home] = field(default_factory=dict)  # id of a call -> where results want it to put them
+    laid_out: dict[tuple[int, ...], int] = field(default_factory=dict)  # ids of a block of arguments -> where it is
     size: int = 0
     arguments: int = 0
 
@@ -99,7 +120,7 @@ def write_kernel(
     work = [n for n in nodes if n.id not in sources and n.op is not ops.CONST and n.op is not ops.TRUTH]
     operands = {n.id: fused[n.id].operands if n.id in fused else n.args for n in work}
     work = _needed(work, operands, sinks)
-    plan = _plan(_trigonometry_first(work, operands), operands)
+    plan = _plan(_trigonometry_first(work, operands), operands, _homes(work, operands, sinks))
     writer = _Writer(module, plan, dict(sources), sinks, fused)
     bodies = [writer.chunk(k) for k in range(len(plan.chunks))]
     signature = ", ".join(f"ptr noalias {p}" for p in [*pointers, "%scratch"])
@@ -180,15 +201,53 @@ def _cut(nodes: list[Node]) -> list[list[Node]]:
     return chunks
 
 
-def _plan(nodes: list[Node], operands: Operands) -> _Plan:
+def _homes(nodes: Sequence[Node], operands: Operands, sinks: Sequence[Sink]) -> dict[int, _Home]:
+    """Of the routines in step most of whose results are an output, one after the other."""
+    bundles = {n.id: n for n in nodes if isinstance(n, Bundle) and _is_in_step(n)}
+    for node in nodes:
+        for a in operands[node.id]:
+            if node.op is not ops.ITEM:
+                bundles.pop(a.id, None)  # what calls read lies in one piece
+    wanted: dict[int, Counter[Place]] = {}
+    for node, (pointer, slot) in ((sink.node, sink.place) for sink in sinks):
+        if node.op is ops.ITEM and node.args[0].id in bundles:
+            wanted.setdefault(node.args[0].id, Counter())[pointer, slot - node.data] += 1
+    written = {sink.place: sink.node for sink in sinks}
+    computed = {n.id for n in nodes}
+    homes: dict[int, _Home] = {}
+    taken: set[Place] = set()
+    for key, places in wanted.items():
+        ((pointer, start), count), size = places.most_common(1)[0], len(bundles[key])
+        there = [(pointer, start + k) for k in range(size)]
+        if 2 * count < size or any(place not in written or place in taken for place in there):
+            continue
+        taken.update(there)
+        items = {n.data: n for n in nodes if n.op is ops.ITEM and n.args[0].id == key}
+        fits = [written[place] is items.get(k) for k, place in enumerate(there)]
+        strays = tuple(item for k, item in items.items() if not fits[k])
+        others = tuple(written[p] for p, fit in zip(there, fits, strict=True) if not fit and written[p].id in computed)
+        homes[key] = _Home((pointer, start), strays, others)
+    return homes
+
+
+def _is_in_step(bundle: Bundle) -> bool:
+    lowered = bundle.data.lowering()
+    return isinstance(lowered, Loops) and lowered.routine.in_step and len(lowered.outs) == 1
+
+
+def _plan(nodes: list[Node], operands: Operands, homes: dict[int, _Home]) -> _Plan:
     chunks = _cut(nodes)
-    plan = _Plan(chunks)
+    plan = _Plan(chunks, homes=homes)
     last = {node.id: k for k, chunk in enumerate(chunks) for node in chunk}
     for k, chunk in enumerate(chunks):
         for node in chunk:
             for a in operands[node.id]:
                 if a.id in last:
                     last[a.id] = k
+    for other in (node for home in homes.values() for node in home.others):
+        if other.id in last:
+            last[other.id] = len(chunks)  # written when everything else is done
+    _lay_out(plan, [n for chunk in chunks for n in chunk])
     # A chunk loads a value when it first needs it; if it is the last chunk to do so, the slot is free from there on.
     # What a call loads where it is wanted is not known behind it, and may be loaded again.
     free: list[int] = []
@@ -198,15 +257,39 @@ def _plan(nodes: list[Node], operands: Operands) -> _Plan:
             loaded = () if _is_gated(node) else operands[node.id]
             free += [ending[k].pop(a.id) for a in loaded if a.id in ending[k]]
             if isinstance(node, Bundle):
-                plan.frame[node.id] = plan.take(len(node))
-                plan.arguments = max(plan.arguments, len(node.args))
+                if node.id in homes:
+                    plan.frame |= {item.id: plan.take(1) for item in homes[node.id].strays}
+                else:
+                    plan.frame[node.id] = plan.take(len(node))
+                if not _is_in_step(node):
+                    plan.arguments = max(plan.arguments, len(node.args))
                 continue
             if node.op in _TRIGONOMETRIC and (k, node.args[0].id) not in plan.angles:
                 plan.angles[k, node.args[0].id] = plan.take(2)
-            if last[node.id] > k and node.op not in (ops.ITEM, ops.SIN, ops.COS):
+            if last[node.id] > k and node.op not in _IN_PLACE and node.id not in plan.frame:
                 slot = plan.frame[node.id] = free.pop() if free else plan.take(1)
-                ending[last[node.id]][node.id] = slot
+                if last[node.id] < len(chunks):
+                    ending[last[node.id]][node.id] = slot
     return plan
+
+
+def _lay_out(plan: _Plan, nodes: Sequence[Node]) -> None:
+    """Places for the arguments of routines in step: they are put there where they are computed, and read from there."""
+    computed = {node.id for node in nodes if node.op not in _IN_PLACE}
+    for bundle in (n for n in nodes if isinstance(n, Bundle) and _is_in_step(n)):
+        for ids in _argument_blocks(bundle):
+            if ids not in plan.laid_out:
+                start = plan.laid_out[ids] = plan.take(len(ids))
+                for k, id in enumerate(ids):
+                    if id in computed:
+                        plan.frame.setdefault(id, start + k)
+
+
+def _argument_blocks(bundle: Bundle) -> Iterator[tuple[int, ...]]:
+    ids = [a.id for a in bundle.args]
+    for block in bundle.data.lowering().inputs:
+        yield tuple(ids[: block.size])
+        del ids[: block.size]
 
 
 class _Writer:
@@ -222,9 +305,15 @@ class _Writer:
     ) -> None:
         self.module, self.lanes, self.plan, self.places, self.fused = module, module.lanes, plan, places, fused
         self.sinks: dict[int, list[Sink]] = {}
+        self.late: list[Sink] = []
+        others = {node.id for home in plan.homes.values() for node in home.others}
         for sink in sinks:
-            self.sinks.setdefault(sink.node.id, []).append(sink)
+            if sink.node.id in others:
+                self.late.append(sink)
+            else:
+                self.sinks.setdefault(sink.node.id, []).append(sink)
         self.callee_scratch = 0
+        self.blocks: set[tuple[int, ...]] = set()  # of arguments that are in their places
         self.body, self.number = Body(), 0
         self.values: dict[int, str] = {}
 
@@ -244,6 +333,8 @@ class _Writer:
                     self._clear(self.sinks.pop(sinks[0].node.id))
                 else:
                     self._drain(sinks[0].node)
+            for sink in self.late:
+                self._store(sink.node, sink.place)
         self.body.do("ret void")
         return self.body
 
@@ -252,8 +343,9 @@ class _Writer:
             self._call(node)
             return
         if node.op is ops.ITEM:
-            pointer, slot = self.places[node.args[0].id]
-            self.places[node.id] = (pointer, slot + node.data)
+            if node.id not in self.places:
+                pointer, slot = self.places[node.args[0].id]
+                self.places[node.id] = (pointer, slot + node.data)
         else:
             self.values[node.id] = self._computed(node)
             if node.id in self.plan.frame:
@@ -340,6 +432,9 @@ class _Writer:
     # -- calls ---------------------------------------------------------------------------------------------------------
     def _call(self, bundle: Bundle) -> None:
         lowered = bundle.data.lowering()
+        if bundle.id in self.plan.homes:
+            self._call_at_home(bundle, lowered, self.plan.homes[bundle.id])
+            return
         start = self.plan.frame[bundle.id]
         self.places[bundle.id] = ("%scratch", start)
         if isinstance(lowered, Iteration):
@@ -364,8 +459,20 @@ class _Writer:
         self.callee_scratch = max(self.callee_scratch, kernel.scratch)
         self._drain(bundle)
 
+    def _call_at_home(self, bundle: Bundle, loops: Loops, home: _Home) -> None:
+        """The results go where they are wanted; what has no place there is brought away."""
+        kernel = write_routine(self.module, loops)
+        self.places[bundle.id] = (pointer, start) = home.place
+        self._call_kernel(kernel, loops.inputs, bundle, [home.place])
+        self.callee_scratch = max(self.callee_scratch, kernel.scratch)
+        for item in home.strays:
+            self.places[item.id] = place = ("%scratch", self.plan.frame[item.id])
+            value = self.body.load(self.lanes, pointer, start + item.data)
+            self.body.store(self.lanes, value, *place)
+
     def _call_kernel(self, kernel: Kernel, blocks: Sequence[Block], bundle: Bundle, outs: Sequence[Place]) -> None:
-        places = [*self._arguments(blocks, list(bundle.args)), *outs, ("%scratch", self.plan.end)]
+        laid_out = self._laid_out(bundle) if _is_in_step(bundle) else self._arguments(blocks, list(bundle.args))
+        places = [*laid_out, *outs, ("%scratch", self.plan.end)]
         names = [self.body.at(pointer, slot * self.lanes.size) for pointer, slot in places]
         self.body.do(f"call void @{kernel.name}({', '.join(f'ptr {name}' for name in names)})")
 
@@ -384,6 +491,19 @@ class _Writer:
         with body.when(body.value(f"xor i1 {self.module.all_lanes(body, idle)}, true")):
             self._call_kernel(kernel, blocks, bundle, outs)
         self.values = known  # what was loaded inside the branch is not known behind it
+
+    def _laid_out(self, bundle: Bundle) -> list[Place]:
+        """The blocks of arguments of a routine in step: what is not in its place yet is put there."""
+        args, places = iter(bundle.args), []
+        for ids in _argument_blocks(bundle):
+            start, known = self.plan.laid_out[ids], ids in self.blocks
+            self.blocks.add(ids)
+            for k in range(len(ids)):
+                arg = next(args)
+                if not known and self.places.get(arg.id) != ("%scratch", start + k):
+                    self.body.store(self.lanes, self.value(arg), "%scratch", start + k)
+            places.append(("%scratch", start))
+        return places
 
     def _arguments(self, blocks: Sequence[Block], args: list[Node]) -> list[Place]:
         """Lay the arguments of a call out in memory, block by block; a bundle is there already and fills its block."""

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 
 from torseur.emit.ir import Body, Lanes
 
-__all__ = ["Kernel", "Module", "restore_float_flags", "save_float_flags"]
+__all__ = ["Kernel", "Module", "attributes_of", "restore_float_flags", "save_float_flags"]
+
+
+def attributes_of(lanes: Lanes) -> str:
+    """Of functions that work on so many lanes."""
+    width = 64 * lanes.width
+    # Left to itself LLVM spills wide registers to a stack aligned for 16 bytes. With 64-byte registers nearly every
+    # spill then straddles two cache lines: 2430 cycles instead of 1580 for the inverse dynamics of 12 joints.
+    stack = f"alignstack={min(lanes.size, 64)} " if lanes.size > 16 else ""
+    return f'nounwind {stack}"min-legal-vector-width"="{width}" "prefer-vector-width"="{width}"'
+
 
 _RARE = '!0 = !{!"branch_weights", i32 1000000, i32 1}'
 
@@ -99,12 +109,7 @@ class Module:
         return body.value(f"icmp eq i{self.lanes.width} {bits}, -1")
 
     def text(self) -> str:
-        width = 64 * self.lanes.width
-        # Left to itself LLVM spills wide registers to a stack aligned for 16 bytes. With 64-byte registers nearly every
-        # spill then straddles two cache lines: 2430 cycles instead of 1580 for the inverse dynamics of 12 joints.
-        stack = f"alignstack={min(self.lanes.size, 64)} " if self.lanes.size > 16 else ""
-        attributes = f'{stack}"min-legal-vector-width"="{width}" "prefer-vector-width"="{width}"'
-        tail = f"attributes #0 = {{ nounwind {attributes} }}\n"
+        tail = f"attributes #0 = {{ {attributes_of(self.lanes)} }}\n"
         return "\n".join([*self._globals.values(), *self._functions, tail, _RARE])
 
 

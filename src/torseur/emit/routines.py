@@ -1,7 +1,8 @@
 """Routines as native code: loops, compiled once with all of LLVM's optimisations and kept.
 
 A routine becomes ``void routine(i64..., ptr arrays...)`` in a module of its own, which other modules call by address.
-Between lanes nothing is shared, since each chooses its own pivots: `write_routine` calls it lane by lane.
+Between lanes nothing is shared where each chooses its own pivots: `write_routine` calls such a routine lane by lane.
+One that is in step is ``void routine(ptr arrays...)`` for its whole numbers and a number of lanes.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from typing import Any, Protocol
 from torseur.emit import cache
 from torseur.emit.ir import Body, Lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
-from torseur.emit.module import Kernel, Module
+from torseur.emit.module import Kernel, Module, attributes_of
 from torseur.errors import CompileError
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
-from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST
+from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, PRODUCTS, SHORTEST
 from torseur.graph.routine import EPSILON, Loops, Routine
 from torseur.graph.routine_syntax import Kind, range_of
 
 __all__ = ["ROUTINES", "Translator", "routine_imports", "write_routine"]
 
-_ALL = FACTORS, SOLUTION, MULTIPLIERS, LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST
+_ALL = FACTORS, SOLUTION, MULTIPLIERS, LU, LU_SOLUTION, LU_TRANSPOSED, PRODUCTS, SHORTEST
 ROUTINES: Mapping[str, Routine] = {routine.name: routine for routine in _ALL}
 """Those that compiled functions may call, by name."""
 
@@ -32,53 +33,67 @@ _libraries: dict[str, Library] = {}
 _lock = threading.Lock()
 
 
-def symbol_of(routine: Routine) -> str:
-    """What it is called in object files: another text is another routine."""
-    return f"torseur_{routine.name}_{routine.digest[:12]}"
+def symbol_of(routine: Routine, whole: Sequence[int] = (), lanes: Lanes | None = None) -> str:
+    """What it is called in object files: another text is another routine.
+
+    Args:
+        routine: which one.
+        whole, lanes: of one that is in step.
+    """
+    name = f"torseur_{routine.name}_{routine.digest[:12]}"
+    return name if lanes is None else f"{name}_for_{'_'.join(map(str, whole))}_{lanes.tag}"
 
 
 def routine_imports(symbols: Sequence[str]) -> dict[str, int]:
     """The addresses of routines, compiled or taken from the cache when first needed."""
-    known = {symbol_of(routine): routine for routine in ROUTINES.values()}
     with _lock:
         for symbol in symbols:
-            if symbol not in known:
-                raise CompileError("code that needs a routine of another version", got=symbol)
             if symbol not in _libraries:
-                _libraries[symbol] = _compiled(symbol, known[symbol])
+                _libraries[symbol] = _compiled(symbol)
         return {symbol: _libraries[symbol][symbol] for symbol in symbols}
 
 
-def _compiled(symbol: str, routine: Routine) -> Library:
+def _compiled(symbol: str) -> Library:
+    name, _, details = symbol.partition("_for_")
+    known = {symbol_of(routine): routine for routine in ROUTINES.values()}
+    if name not in known or known[name].in_step is not bool(details):
+        raise CompileError("code that needs a routine of another version", got=symbol)
+    *whole, lanes = details.replace("x", "").split("_") if details else ["1"]
+
     def made() -> tuple[dict[str, Any], bytes]:
-        return {}, assemble(routine_text(symbol, routine), host(), Tier.LOOPS)
+        text = routine_text(symbol, known[name], [int(k) for k in whole], Lanes(int(lanes)))
+        return {}, assemble(text, host(), Tier.LOOPS)
 
     return cache.used(cache.cache_key(f"routine:{symbol}"), lambda _, code: link(code, (symbol,)), made)
 
 
-def routine_text(symbol: str, routine: Routine) -> str:
-    """The module of one routine."""
-    return f"{Translator.DECLARED}\n{Translator(routine).text(symbol)}"
+def routine_text(symbol: str, routine: Routine, whole: Sequence[int] = (), lanes: Lanes | None = None) -> str:
+    """The module of one routine; whole numbers and lanes are those of one that is in step."""
+    attributes = attributes_of(lanes) if lanes is not None and lanes.width > 1 else "nounwind"
+    text, real = Translator(routine, whole, lanes).text(symbol), (lanes or Lanes(1)).real
+    fused = f"declare {real} @llvm.fmuladd.{(lanes or Lanes(1)).suffix}({real}, {real}, {real})"
+    return f"{Translator.DECLARED}\n{fused}\n{text}\nattributes #0 = {{ {attributes} }}\n"
 
 
 # -- calls from other modules ------------------------------------------------------------------------------------------
 def write_routine(module: Module, loops: Loops) -> Kernel:
-    """A kernel ``(ptr in..., ptr out..., ptr scratch)`` that calls a routine for each lane."""
+    """A kernel ``(ptr in..., ptr out..., ptr scratch)`` that calls a routine, for each lane if it is not in step."""
     known = module.kernels.get(loops.digest)
     if known is not None:
         return known
     routine, lanes, body = loops.routine, module.lanes, Body()
-    symbol = symbol_of(routine)
+    whole = () if routine.in_step else loops.whole
+    symbol = symbol_of(routine, loops.whole, lanes) if routine.in_step else symbol_of(routine)
     tables = [f"@{module.constants(table)}" if table else "null" for table in loops.tables]
     ins, outs = [f"%in{k}" for k in range(len(loops.inputs))], [f"%out{k}" for k in range(len(loops.outs))]
-    kinds = ["i64"] * len(loops.whole) + ["ptr"] * (len(tables) + len(ins) + len(outs) + len(loops.works))
+    kinds = ["i64"] * len(whole) + ["ptr"] * (len(tables) + len(ins) + len(outs) + len(loops.works))
     module.declare("void", symbol, kinds)
     module.routines[symbol] = None
-    if not (loops.is_gated and routine.internal):
+    if not (loops.is_gated and routine.internal) and not loops.sets_all:
         for pointer, size in zip(outs, loops.outs, strict=True):
             _clear(module, body, pointer, size * lanes.width)
-    writer = _one_lane if lanes.width == 1 else _lane_by_lane
-    scratch = writer(module, body, loops, ins, outs, lambda arrays: _call(body, symbol, loops, tables, arrays))
+    writer = _at_once if lanes.width == 1 or routine.in_step else _lane_by_lane
+    scratch = writer(module, body, loops, ins, outs, lambda arrays: _call(body, symbol, whole, tables, arrays))
     body.do("ret void")
     name = module.fresh("routine")
     pointers = ", ".join(f"ptr noalias {p}" for p in [*ins, *outs, "%scratch"])
@@ -87,17 +102,17 @@ def write_routine(module: Module, loops: Loops) -> Kernel:
     return kernel
 
 
-def _one_lane(
+def _at_once(
     module: Module, body: Body, loops: Loops, ins: list[str], outs: list[str], call: Callable[[list[str]], None]
 ) -> int:
     """Arrays as they are; working arrays in scratch memory. How many values of it that takes."""
-    places = [0, *accumulate(loops.works)]
+    places, width = [0, *accumulate(loops.works)], module.lanes.width
     with body.when(_is_wanted(body, loops, ins, "0")):
         if loops.is_gated and loops.routine.internal:
             for pointer, size in zip(outs, loops.outs, strict=True):
-                _clear(module, body, pointer, size)
-        _clear(module, body, "%scratch", places[-1])
-        call([*ins, *outs, *(body.at("%scratch", 8 * k) for k in places[:-1])])
+                _clear(module, body, pointer, size * width)
+        _clear(module, body, "%scratch", places[-1] * width)
+        call([*ins, *outs, *(body.at("%scratch", 8 * width * k) for k in places[:-1])])
     return places[-1]
 
 
@@ -126,8 +141,8 @@ def _is_wanted(body: Body, loops: Loops, ins: list[str], lane: str) -> str:
     return body.value(f"fcmp uge double {body.value(f'load double, ptr {place}')}, {Lanes(1).number(0.5)}")
 
 
-def _call(body: Body, symbol: str, loops: Loops, tables: Sequence[str], arrays: Sequence[str]) -> None:
-    given = [f"i64 {k}" for k in loops.whole] + [f"ptr {p}" for p in (*tables, *arrays)]
+def _call(body: Body, symbol: str, whole: Sequence[int], tables: Sequence[str], arrays: Sequence[str]) -> None:
+    given = [f"i64 {k}" for k in whole] + [f"ptr {p}" for p in (*tables, *arrays)]
     body.do(f"call void @{symbol}({', '.join(given)})")
 
 
@@ -172,7 +187,12 @@ class Translatable(Protocol):
 
 
 class Translator:
-    """One routine as LLVM's assembly language; names are places on the stack, which LLVM turns into registers."""
+    """One routine as LLVM's assembly language; names are places on the stack, which LLVM turns into registers.
+
+    Args:
+        routine: what is translated.
+        whole, lanes: of a routine that is in step: its whole numbers, which become constants, and a state in each lane.
+    """
 
     REAL: Mapping[type[ast.operator], str] = {
         ast.Add: "fadd contract",
@@ -183,25 +203,26 @@ class Translator:
     POINTER: Mapping[str, str] = {"In": "ptr noalias readonly", "Out": "ptr noalias", "Work": "ptr noalias"}
     DECLARED = "\n".join(f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "sqrt"))
 
-    def __init__(self, routine: Translatable) -> None:
-        self.routine, self.body = routine, Body()
-        self.places = {name: "i64" if kind == "int" else "double" for name, kind in routine.kinds.items()}
+    def __init__(self, routine: Translatable, whole: Sequence[int] = (), lanes: Lanes | None = None) -> None:
+        self.routine, self.body, self.whole, self.lanes = routine, Body(), whole, lanes or Lanes(1)
+        self.real = self.lanes.real
+        self.places = {name: "i64" if kind == "int" else self.real for name, kind in routine.kinds.items()}
 
     def text(self, symbol: str, linkage: str = "") -> str:
         """The definition of one function."""
-        arguments = []
+        arguments, constants = [], iter(self.whole)
         for name, kind in self.places.items():
             self.body.do(f"%place.{name} = alloca {kind}")
         for name, annotation in self.routine.arguments.items():
-            whole = annotation == "int"
-            kind = "i64" if whole else self.POINTER[annotation]
-            arguments.append(f"{kind} %arg.{name}")
-            if whole:
-                self._store(name, ("i64", f"%arg.{name}"))
+            is_whole = annotation == "int"
+            if is_whole:
+                self._store(name, ("i64", str(next(constants, f"%arg.{name}"))))
+            if not (is_whole and self.whole):
+                arguments.append(f"{'i64' if is_whole else self.POINTER[annotation]} %arg.{name}")
         self._block(self.routine.tree.body)
         self.body.do("ret void")
         lines = "\n".join(self.body.lines)
-        return f"define {linkage}void @{symbol}({', '.join(arguments)}) nounwind {{\n{lines}\n}}\n"
+        return f"define {linkage}void @{symbol}({', '.join(arguments)}) #0 {{\n{lines}\n}}\n"
 
     # -- names ---------------------------------------------------------------------------------------------------------
     def _store(self, name: str, value: Value) -> None:
@@ -211,13 +232,13 @@ class Translator:
     def _as(self, kind: str, value: Value) -> str:
         if value[0] == kind:
             return value[1]
-        assert (value[0], kind) == ("i64", "double")
+        assert (value[0], kind) == ("i64", "double"), "in lanes whole numbers do not become reals"
         return self.body.value(f"sitofp i64 {value[1]} to double")
 
-    def _element(self, node: ast.Subscript) -> str:
+    def _element(self, node: ast.Subscript, kind: str) -> str:
         assert isinstance(node.value, ast.Name)
         index = self._as("i64", self._value(node.slice))
-        return self.body.value(f"getelementptr inbounds double, ptr %arg.{node.value.id}, i64 {index}")
+        return self.body.value(f"getelementptr inbounds {kind}, ptr %arg.{node.value.id}, i64 {index}")
 
     # -- statements ----------------------------------------------------------------------------------------------------
     def _block(self, statements: Sequence[ast.stmt]) -> None:
@@ -228,8 +249,8 @@ class Translator:
         (target,) = node.targets
         value = self._value(node.value)
         if isinstance(target, ast.Subscript):
-            number = self._as("double", value)
-            self.body.do(f"store double {number}, ptr {self._element(target)}")
+            number = self._as(self.real, value)
+            self.body.do(f"store {self.real} {number}, ptr {self._element(target, self.real)}")
         else:
             assert isinstance(target, ast.Name)
             self._store(target.id, value)
@@ -285,23 +306,35 @@ class Translator:
             case ast.Constant(value=int(whole)):
                 return "i64", str(whole)
             case ast.Constant(value=float(real)):
-                return "double", Lanes(1).number(real)
+                return self.real, self.lanes.number(real)
             case ast.Name(id="EPSILON"):
-                return "double", Lanes(1).number(EPSILON)
+                return self.real, self.lanes.number(EPSILON)
             case ast.Name(id=name):
                 kind = self.places[name]
                 return kind, body.value(f"load {kind}, ptr %place.{name}")
             case ast.Subscript():
-                return "double", body.value(f"load double, ptr {self._element(node)}")
+                return self.real, body.value(f"load {self.real}, ptr {self._element(node, self.real)}")
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 kind, value = self._value(operand)
-                return kind, body.value(f"fneg double {value}" if kind == "double" else f"sub nsw i64 0, {value}")
+                return kind, body.value(f"fneg {kind} {value}" if kind != "i64" else f"sub nsw i64 0, {value}")
+            case ast.BinOp(left=rest, op=ast.Add(), right=ast.BinOp(left=one, op=ast.Mult(), right=other)) if (
+                self.whole
+            ):
+                three = ", ".join(
+                    f"{self.real} {self._as(self.real, self._value(part))}" for part in (one, other, rest)
+                )
+                return self.real, body.value(f"call {self.real} @llvm.fmuladd.{self.lanes.suffix}({three})")
             case ast.BinOp(left=left, op=op, right=right):
                 a, b = self._value(left), self._value(right)
                 if a[0] == b[0] == "i64" and type(op) in _INT:
                     return "i64", body.value(f"{_INT[type(op)]} i64 {a[1]}, {b[1]}")
-                x, y = self._as("double", a), self._as("double", b)
-                return "double", body.value(f"{self.REAL[type(op)]} double {x}, {y}")
+                x, y = self._as(self.real, a), self._as(self.real, b)
+                return self.real, body.value(f"{self.REAL[type(op)]} {self.real} {x}, {y}")
+            case ast.Call(func=ast.Name(id="int"), args=[ast.Subscript() as entry]) if (
+                self.lanes.width > 1
+            ):  # of a table
+                entry_value = body.value(f"load double, ptr {self._element(entry, 'double')}")
+                return "i64", body.value(f"fptosi double {entry_value} to i64")
             case ast.Call(func=ast.Name(id="int"), args=[inside]):
                 return "i64", body.value(f"fptosi double {self._as('double', self._value(inside))} to i64")
             case ast.Call(func=ast.Name(id=name), args=[inside]) if name in ("abs", "sqrt"):

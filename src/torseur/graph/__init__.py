@@ -35,6 +35,7 @@ from torseur.graph.functions import (
 from torseur.graph.linear import solve
 from torseur.graph.nodes import Expr, Graph, Truth
 from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
+from torseur.graph.products import products_at
 from torseur.graph.rank import minimum_norm_solve, pseudo_inverse
 from torseur.graph.roots import newton_matrix, root
 
@@ -80,6 +81,7 @@ __all__ = [
     "minimum",
     "minimum_norm_solve",
     "newton_matrix",
+    "products_at",
     "pseudo_inverse",
     "root",
     "select",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from torseur.graph.routine import In, Out, Routine, Work, sqrt
 
-__all__ = ["LU", "LU_SOLUTION", "LU_TRANSPOSED", "SHORTEST", "lu_size"]
+__all__ = ["LU", "LU_SOLUTION", "LU_TRANSPOSED", "PRODUCTS", "SHORTEST", "lu_size"]
 
 
 def lu_size(n: int) -> int:
@@ -188,6 +188,29 @@ def shortest_solution(m: int, n: int, tolerance: In, A: In, b: In, x: Out, Q: Wo
     x[n] = rank + sound
 
 
+def two_products(
+    n: int, r: int, s: int, a: int, b: int, first: In, second: In, A: In, B: In, C: In, D: In, T: Out
+) -> None:
+    """T = A B in a runs of places, C D in b others: a run is a row, its first column and the one behind its last.
+
+    T (n, n), A (n, r), B (r, n), C (n, s), D (s, n).
+    """
+    for k in range(a):
+        i = int(first[3 * k])
+        for j in range(int(first[3 * k + 1]), int(first[3 * k + 2])):
+            total = 0.0
+            for m in range(r):
+                total += A[i * r + m] * B[m * n + j]
+            T[i * n + j] = total
+    for k in range(b):
+        i = int(second[3 * k])
+        for j in range(int(second[3 * k + 1]), int(second[3 * k + 2])):
+            total = 0.0
+            for m in range(s):
+                total += C[i * s + m] * D[m * n + j]
+            T[i * n + j] = total
+
+
 LU = Routine(lu_factors, (lu_size,), (), lambda n: {"products": n**3 // 3, "sums": n**3 // 3, "divisions": n})
 LU_SOLUTION = Routine(lu_solution, (lambda n: n,), (), lambda n: {"products": n * n, "sums": n * n})
 LU_TRANSPOSED = Routine(lu_transposed, (lambda n: n,), (lambda n: n,), lambda n: {"products": n * n, "sums": n * n})
@@ -197,3 +220,4 @@ SHORTEST = Routine(
     (lambda m, n: m * n, lambda m, n: m, lambda m, n: n, lambda m, n: 3 * n),
     lambda m, n: {"products": 3 * m * n * min(m, n), "sums": 3 * m * n * min(m, n), "divisions": 3 * min(m, n)},
 )
+PRODUCTS = Routine(two_products, (lambda n, *_: n * n,), in_step=True)

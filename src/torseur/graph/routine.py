@@ -61,8 +61,11 @@ class Routine:
         work: the lengths of the working arrays.
         count: how many operations of each kind it takes at most, from the whole numbers.
         internal: whether only other routines read the results: these are not set where they are not wanted.
+        in_step: whether what it does depends on whole numbers and tables alone.
 
-    A routine whose first array is called ``wanted`` does nothing where that holds 0.
+    A routine whose first array is called ``wanted`` does nothing where that holds 0. One that is `in_step` does the
+    same for all states: nothing but whole numbers and tables decides where it goes, so that native code has a state
+    in each lane.
     """
 
     body: Callable[..., None]
@@ -70,6 +73,7 @@ class Routine:
     work: tuple[Sizes, ...] = ()
     count: Callable[..., dict[str, int]] = field(default=lambda *whole: {}, compare=False)
     internal: bool = False
+    in_step: bool = False
 
     @property
     def name(self) -> str:
@@ -126,13 +130,16 @@ class Routine:
 class Loops:
     """How a call is computed: a routine, its whole numbers, the blocks it reads, and arrays that are always the same.
 
-    The tables come before the blocks among the arrays that the routine reads.
+    The tables come before the blocks among the arrays that the routine reads. Where a call with these tables sets all
+    results, they need not start as zeros; where the tables decide how many operations it takes, they are `counted`.
     """
 
     routine: Routine
     whole: tuple[int, ...]
     inputs: tuple[Block, ...]
     tables: tuple[tuple[float, ...], ...] = ()
+    sets_all: bool = False
+    counted: Mapping[str, int] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         given = len(self.whole), len(self.tables) + len(self.inputs)
@@ -166,7 +173,7 @@ class Loops:
 
     @property
     def count(self) -> dict[str, int]:
-        return self.routine.count(*self.whole)
+        return self.routine.count(*self.whole) if self.counted is None else dict(self.counted)
 
     def reference(self, values: Sequence[Any]) -> list[float]:
         """The results of one state, from the flat values of its blocks."""

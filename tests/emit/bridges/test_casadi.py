@@ -20,6 +20,7 @@ from torseur.graph import (
     gradient,
     maximum,
     minimum,
+    products_at,
     root,
     sin,
     solve,
@@ -43,6 +44,18 @@ def test_casadi_agrees_with_the_reference_on_random_functions(data):
     function = data.draw(functions())
     args = data.draw(arguments(function, batch=()))
     assert_agrees(function, args, run(function, args))
+
+
+@pytest.mark.oracle
+def test_products_in_a_loop_are_written_out_for_casadi(monkeypatch):
+    pytest.importorskip("casadi")
+    monkeypatch.setattr("torseur.graph.products.MANY_PAIRS", 0)
+    g = Graph()
+    A, B = g.block("A", (3, 2)), g.block("B", (3, 2))
+    rows = [[[M[i, 0], M[i, 1]] for i in range(3)] for M in (A, B)]
+    f = Function("f", [A, B], {"T": products_at([(0, 1), (0, 2), (1, 2)], *rows, *rows)})
+    args = list(np.random.default_rng(3).normal(size=(2, 3, 2)))
+    np.testing.assert_allclose(run(f, args), evaluate(f, *args), rtol=1e-14, atol=1e-14)
 
 
 @pytest.mark.oracle

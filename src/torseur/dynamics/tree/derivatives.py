@@ -21,13 +21,14 @@ the recursion cheap.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.tree import Link, Tree
 from torseur.errors import ModelError
-from torseur.graph import Expr
+from torseur.graph import Expr, products_at
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.motion import Motion, Wrench
 from torseur.spatial.vectors import Matrix, Vector, cross, dot
@@ -43,16 +44,37 @@ def inverse_dynamics_derivatives(tree: Tree, vdot: Sequence[Expr], gravity: Vect
     Loads and rotors are not in it.
     """
     _check(tree)
-    g = tree.system.graph
     columns, carried = _outward(tree, vdot, gravity)
-    by_q: Table = [[g.zero] * tree.nv for _ in range(tree.nv)]
-    by_v: Table = [[g.zero] * tree.nv for _ in range(tree.nv)]
+    below: dict[int, _Below] = {}
     for k, link in tree.tips_first:
         for own in columns[k]:
-            _fill(tree, columns, k, own, carried[k], by_q, by_v)
+            below[own.place] = _Below.of(own, carried[k])
         if link.parent >= 0:
             carried[link.parent] += carried[k]
+    return _tables(tree, columns, below)
+
+
+def _tables(tree: Tree, columns: list[list[_Column]], below: dict[int, _Below]) -> tuple[Table, Table]:
+    """Each pair of speeds on one branch: what belongs to the one meets what belongs to the other."""
+    pairs = [(i.place, j.place) for k, some in enumerate(columns) for j in some for i in _carriers(tree, columns, k)]
+    own = sorted((x for some in columns for x in some), key=lambda x: x.place)
+    all_below = [below[x.place] for x in own]
+    S, back = [x.S.six for x in own], [(*y.back, *y.momentum.six) for y in all_below]
+    turned = [(*x.psi.angular, *x.psid.six) for x in own]
+    moved = [(*x.S.angular, *(x.psi + x.Sd).six) for x in own]
+    by_q = products_at(pairs, S, [y.along_q.six for y in all_below], back, turned)
+    by_v = products_at(pairs, S, [y.along_v.six for y in all_below], back, moved)
+    for some in columns:  # columns of one joint turn together
+        for i, j in product(some, some):
+            by_q[i.place][j.place] = dot(i.S, below[j.place].carried)
+            by_v[i.place][j.place] = dot(i.S, below[j.place].along_v)
     return by_q, by_v
+
+
+def _carriers(tree: Tree, columns: list[list[_Column]], k: int) -> Iterator[_Column]:
+    """The columns of all links that carry one."""
+    while (k := tree.links[k].parent) >= 0:
+        yield from columns[k]
 
 
 def _outward(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> tuple[list[list[_Column]], list[_Carried]]:
@@ -77,29 +99,6 @@ def _outward(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> tuple[list[li
         columns.append(own)
         carried.append(_of_body(X @ link.inertia, v1, a1))
     return columns, carried
-
-
-def _fill(
-    tree: Tree, columns: list[list[_Column]], k: int, own: _Column, whole: _Carried, by_q: Table, by_v: Table
-) -> None:
-    """The rows and columns that one speed shares with those below it on its branch."""
-    IC, S, j = whole.inertia, own.S, own.place
-    # d tau_i / d_j for i at or below j: projections of two wrenches on the columns below.
-    along_v = whole.twice_B(S) + IC @ (own.psi + own.Sd)
-    carried = whole.twice_B(own.psi) + IC @ own.psid
-    along_q = carried + cross(S, whole.F)
-    # d tau_j / d_i for i below j: S_j' 2B and S_j' I meet the columns below.
-    momentum, back = IC @ S, whole.twice_B_back(S)
-    link: int = k
-    while link >= 0:
-        for other in columns[link]:
-            i = other.place
-            by_v[i][j] = dot(other.S, along_v)
-            by_q[i][j] = dot(other.S, carried if link == k else along_q)  # columns of one joint turn together
-            if link != k:
-                by_v[j][i] = dot(back, other.S.angular) + dot(other.psi + other.Sd, momentum)
-                by_q[j][i] = dot(back, other.psi.angular) + dot(other.psid, momentum)
-        link = tree.links[link].parent
 
 
 @dataclass(frozen=True)
@@ -138,6 +137,30 @@ class _Carried:
     def twice_B_back(self, x: Motion) -> Vector:
         """The angular part of 2B' x."""
         return -2.0 * (cross(x.linear, self.p) + self.G.T @ x.angular)
+
+
+@dataclass(frozen=True)
+class _Below:
+    """One speed, and all that moves with it.
+
+    Attributes:
+        along_q, along_v: d tau_i / d_j and d tau_i / dv_j are their projections on the columns i that carry this one;
+            on those of its own joint `carried` takes the place of along_q.
+        momentum, back: with psi and S of the columns that carry this one they give its row.
+    """
+
+    along_q: Wrench
+    along_v: Wrench
+    carried: Wrench
+    momentum: Wrench
+    back: Vector
+
+    @classmethod
+    def of(cls, own: _Column, whole: _Carried) -> _Below:
+        IC, S = whole.inertia, own.S
+        along_v = whole.twice_B(S) + IC @ (own.psi + own.Sd)
+        carried = whole.twice_B(own.psi) + IC @ own.psid
+        return cls(carried + cross(S, whole.F), along_v, carried, IC @ S, whole.twice_B_back(S))
 
 
 def _of_body(inertia: Inertia, v: Motion, a: Motion) -> _Carried:

@@ -103,6 +103,8 @@ class _Exporter:
                     self.known[item.key] = self._function(function)
                 case Iteration() as loop:
                     self.known[item.key] = self._loop(item.name, loop)
+                case Loops() as loops if loops.routine.in_step:
+                    self.known[item.key] = self._routine(item.name, loops)
                 case Loops() as loops:
                     raise _refusal(item, loops)
         return self.known[item.key]
@@ -121,6 +123,16 @@ class _Exporter:
             after = step(ca.vertcat(state, args))
             state, done = ca.if_else(done > 0.5, state, after[:n]), ca.if_else(done > 0.5, done, after[n])
         return ca.Function(self.legal(name), [args], [finish(ca.vertcat(state, done))])
+
+    def _routine(self, name: str, loops: Loops) -> Any:
+        """One that is in step goes the same way whatever its arrays hold: Python runs it on symbols."""
+        x = self.ca.SX.sym("x", sum(b.size for b in loops.inputs))
+        given = iter(_entries(x))
+        arrays = [*loops.tables, *([next(given) for _ in range(b.size)] for b in loops.inputs)]
+        results = [[self.ca.SX(0)] * size for size in (*loops.outs, *loops.works)]
+        loops.routine.body(*loops.whole, *arrays, *results)
+        flat = [y for result in results[: len(loops.outs)] for y in result]
+        return self.ca.Function(self.legal(name), [x], [self.ca.vertcat(*flat)])
 
     def table(self, curve: Piecewise, x: Any) -> Any:
         """Each coefficient is chosen by steps at the breakpoints; then one polynomial."""
