@@ -8,7 +8,6 @@ import time
 import types
 from pathlib import Path
 
-import h5py
 import pytest
 
 import torseur as ts
@@ -47,16 +46,8 @@ def alone(tmp_path_factory):
     return file, bytes_in(folder / "out")
 
 
-def bytes_in(folder: Path) -> dict[str, object]:
-    """Of tables the file, of channels the numbers: HDF5 places its own records as it likes."""
-    return {path.name: _channels(path) or path.read_bytes() for path in sorted(folder.glob("*/chunk-*"))}
-
-
-def _channels(path: Path) -> dict[str, bytes] | None:
-    if path.suffix != ".nc":
-        return None
-    with h5py.File(path) as file:
-        return {name: file[name][()].tobytes() for name in file}
+def bytes_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*/chunk-*"))}
 
 
 def workers_of(parent: int) -> list[int]:

@@ -1,12 +1,16 @@
 """What can go wrong between a campaign and its table: threads, rare faults, poor machines, many files."""
 
+import sys
+import threading
+import time
+
 import numpy as np
 import pytest
 
 import torseur as ts
 from torseur.campaign import storage
 from torseur.campaign.design import BLOCK, Design
-from torseur.campaign.storage import Folder
+from torseur.campaign.storage import Folder, channels_bytes
 from torseur.campaign.work import FAILED, Work
 from torseur.describe.loads import KINDS as LOADS
 from torseur.simulation.run.simulation import Simulation
@@ -113,3 +117,24 @@ def test_blocks_of_a_sequence_do_not_depend_on_the_order_in_which_they_are_asked
         assert all((part[n] == whole[n][b * BLOCK : (b + 1) * BLOCK]).all() for n in whole)
     with pytest.raises(ts.ArgumentError, match="ends before"):
         Design(campaign(factors=factors, sampling={"kind": "sobol", "count": 2**31}))
+
+
+def test_kept_channels_are_the_same_bytes_while_a_profiler_holds_frames():
+    """Dask's profiler holds the frames of workers, and all objects in them, a little longer than they run."""
+    asked = campaign(factors={"x": [1.0, 2.0, 3.0, 4.0]}, keep={"channels": ["x"]})
+    chunk, profiled, is_over = Work(asked).results(0), threading.get_ident(), threading.Event()
+
+    def profile() -> None:
+        while not is_over.wait(0.0005):
+            frame = sys._current_frames().get(profiled)
+            time.sleep(0.0005)
+            del frame
+
+    alone = channels_bytes(chunk)
+    profiler = threading.Thread(target=profile)
+    profiler.start()
+    try:
+        assert {channels_bytes(chunk) for _ in range(300)} == {alone}
+    finally:
+        is_over.set()
+        profiler.join()

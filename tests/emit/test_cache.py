@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import stat
+import subprocess
+import types
 import warnings
 from pathlib import Path
 
@@ -757,3 +759,62 @@ def test_processes_that_push_each_other_out_agree(folder):
     for process in running:
         out, err = process.communicate()
         assert (process.returncode, out.strip()) == (0, "right"), err
+
+
+SLOW = (
+    FUNCTIONS
+    + """
+    import sys, time
+    from pathlib import Path
+    from torseur.emit import source
+
+    def assemble(*given, real=source.assemble):
+        Path(sys.argv[1], f"{os.getpid()}-{time.monotonic_ns()}").touch()
+        time.sleep(float(sys.argv[2]))
+        return real(*given)
+
+    import os
+    source.assemble = assemble
+    check(0)
+    print("right")
+"""
+)
+
+
+@pytest.mark.skipif(cache.fcntl is None, reason="no locks on this system")
+def test_of_several_processes_one_compiles_and_the_others_wait(folder, tmp_path):
+    began = tmp_path / "began"
+    began.mkdir()
+    running = [processes.start(SLOW, str(began), "0.5") for _ in range(3)]
+    for process in running:
+        out, err = process.communicate()
+        assert (process.returncode, out.strip()) == (0, "right"), err
+    assert len(list(began.iterdir())) == 2  # one state, and lanes
+    assert sorted(folder.iterdir()) == sorted(entries(folder))
+
+
+@pytest.mark.skipif(cache.fcntl is None, reason="no locks on this system")
+def test_nobody_waits_for_a_process_that_was_killed_while_it_compiled(folder, tmp_path):
+    dying = processes.start(SLOW, str(tmp_path), "600")
+    while not (began := list(tmp_path.glob(f"{dying.pid}-*"))):
+        assert dying.poll() is None
+    other = processes.start(SLOW, str(tmp_path), "0")
+    with pytest.raises(subprocess.TimeoutExpired):
+        other.wait(1.0)  # it waits
+    dying.kill()
+    dying.communicate()
+    out, err = other.communicate()
+    assert (other.returncode, out.strip()) == (0, "right"), err
+    assert len(list(tmp_path.glob("*-*"))) == len(began) + 2
+
+
+def test_where_nothing_can_be_locked_every_process_makes_its_own(folder, monkeypatch, assembled):
+    def refused(*given):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(cache, "fcntl", types.SimpleNamespace(flock=refused, LOCK_EX=2, LOCK_NB=4))
+    assert list(value()) == pytest.approx(expected())
+    monkeypatch.setattr(cache, "fcntl", None)
+    assert list(value(5.0)) == pytest.approx(expected(5.0))
+    assert len(assembled) == 2
+    assert len(entries(folder)) == 2

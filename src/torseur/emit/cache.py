@@ -13,6 +13,9 @@ An entry is a file: a magic word, the SHA-256 of its key and the rest, the lengt
 code or, pickled, the facts: both can do what the user can, so both are kept where nobody else can write. It is written
 beside its place and moved there in one step: readers see all of it or nothing. One that cannot be used after all, or
 that stands under another key than its own, is removed and made again.
+
+Of several processes that need what is not there, one makes it and the others wait: a file beside the entry is locked by
+who makes it. The lock goes with the process that holds it, so nobody waits for one that was killed.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -37,6 +40,11 @@ from typing import Any, TypeVar
 from torseur.emit.jit import host
 from torseur.errors import CacheWarning, CompileError
 from torseur.graph.collecting import collector_at_rest
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process makes what it needs
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "CacheInfo",
@@ -54,7 +62,9 @@ __all__ = [
 _MAGIC = b"torseur2"
 _SUFFIX = ".code"
 _LIMIT = 512 * 1024 * 1024
-_STALE = 3600.0  # seconds after which a half-written file is nobody's any more
+_LOCK = ".lock"
+_STALE = 3600.0  # seconds after which a half-written file, or a lock, is nobody's any more
+_PATIENCE = 600.0  # seconds that one process waits for what another one makes, before it makes its own
 _OFF = "switched off by TORSEUR_CACHE"
 _warned: set[str] = set()
 _written: dict[Path, int] = {}
@@ -233,18 +243,67 @@ def used(
 
     Whatever is stored, wrong content included, costs time only.
     """
-    stored = load(key)
-    if stored is not None:
-        try:
-            return use(*stored)
-        except (CompileError, LookupError, TypeError, ValueError, AttributeError):
-            directory = _usable()
-            if directory is not None:
-                _discard(directory / (key + _SUFFIX))
-    with collector_at_rest():
-        fresh = make()
-    save(key, *fresh)
+    found = _stored(key, use)
+    if found is not None:
+        return found[0]
+    with _turn(key) as others:
+        found = _stored(key, use) if others else None
+        if found is not None:
+            return found[0]
+        with collector_at_rest():
+            fresh = make()
+        save(key, *fresh)
     return use(*fresh)
+
+
+def _stored(key: str, use: Callable[[dict[str, Any], bytes], Used]) -> tuple[Used] | None:
+    """What `use` gives for what is stored under a key; None where it cannot use it, or nothing is stored."""
+    stored = load(key)
+    if stored is None:
+        return None
+    try:
+        return (use(*stored),)
+    except (CompileError, LookupError, TypeError, ValueError, AttributeError):
+        directory = _usable()
+        if directory is not None:
+            _discard(directory / (key + _SUFFIX))
+    return None
+
+
+@contextlib.contextmanager
+def _turn(key: str) -> Iterator[bool]:
+    """The turn to make what is under a key, once nobody else makes it; whether somebody did until now.
+
+    Where nothing can be locked, or who holds the lock takes very long, nobody is waited for.
+    """
+    directory, lock, others, end = _usable(create=True), None, False, time.monotonic() + _PATIENCE
+    if directory is not None and fcntl is not None:
+        with contextlib.suppress(OSError):
+            while (lock := _locked(directory / (key + _LOCK))) is None and time.monotonic() < end:
+                others = True
+                time.sleep(0.01)
+    try:
+        yield others
+    finally:
+        if directory is not None and lock is not None:
+            _discard(directory / (key + _LOCK))
+            os.close(lock)
+
+
+def _locked(path: Path) -> int | None:
+    """The descriptor of a file that is locked now; None where somebody else holds it, or has just removed it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), path.stat()):
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except OSError:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
 
 
 def remembered(key: str, make: Callable[[], Used]) -> Used:
@@ -294,7 +353,7 @@ def _count(directory: Path, size: int) -> None:
 
 
 def _files(directory: Path) -> list[tuple[float, int, str]]:
-    """Age, size and path of every entry; half-written files that nobody will finish are removed."""
+    """Age, size and path of every entry; half-written files that nobody will finish, and old locks, are removed."""
     found = []
     try:
         items = list(os.scandir(directory))
@@ -305,8 +364,9 @@ def _files(directory: Path) -> list[tuple[float, int, str]]:
             info = item.stat(follow_symlinks=False)
             if item.name.endswith(_SUFFIX):
                 found.append((info.st_mtime, info.st_size, item.path))
-            elif item.name.startswith(".new-") and time.time() - info.st_mtime > _STALE:
-                os.unlink(item.path)
+            elif item.name.startswith(".new-") or item.name.endswith(_LOCK):
+                if time.time() - info.st_mtime > _STALE:
+                    os.unlink(item.path)
     return sorted(found)
 
 
