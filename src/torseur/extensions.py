@@ -32,7 +32,7 @@ from torseur.errors import ArgumentError, ModelError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GROUP", "Extension", "Kinds", "extension_in", "installed", "is_own", "register"]
+__all__ = ["GROUP", "Extension", "Kinds", "extension_in", "installed", "is_own", "named", "nameless", "register"]
 
 GROUP = "torseur.extensions"
 """The group of entry points."""
@@ -75,6 +75,8 @@ def is_own(kind: type) -> bool:
 _lock = RLock()
 _registered: list[Extension] = []
 _found: list[Extension] | None = None
+_sources: dict[int, tuple[Extension, str]] = {}
+"""Extensions that were found in a module or file, with its name, by their identity."""
 
 
 def register(extension: Extension) -> None:
@@ -85,6 +87,16 @@ def register(extension: Extension) -> None:
     with _lock:
         _registered[:] = [x for x in _registered if x.name != extension.name]
         _registered.append(extension)
+
+
+def named() -> tuple[str, ...]:
+    """Modules and files whose extensions are registered: what another process has to load to know the same kinds."""
+    return tuple(_sources[id(x)][1] for x in _registered if id(x) in _sources)
+
+
+def nameless() -> tuple[str, ...]:
+    """The names of extensions that are registered without a module: no other process can know them."""
+    return tuple(x.name for x in _registered if id(x) not in _sources)
 
 
 def installed() -> tuple[Extension, ...]:
@@ -130,6 +142,7 @@ def extension_in(module: str) -> Extension:
     if not isinstance(found, Extension):
         expected = "EXTENSION = torseur.extensions.Extension(...)"
         raise ArgumentError("the module offers no extension", where=module, expected=expected, got=repr(found)[:80])
+    _sources[id(found)] = found, str(Path(module).resolve()) if module.endswith(".py") else module
     return found
 
 

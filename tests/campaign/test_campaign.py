@@ -8,9 +8,9 @@ import pytest
 
 import torseur as ts
 from torseur.campaign import runner, storage
-from torseur.campaign.cluster import Task
 from torseur.campaign.design import Design
 from torseur.campaign.measures import Rms
+from torseur.campaign.process import Task
 from torseur.campaign.storage import table_bytes, texts_of
 from torseur.campaign.work import FAILED, OUTSIDE, Work
 

@@ -3,6 +3,7 @@
 ==============  ========================================================================================================
 ``runner``      chunks computed and stored: here, or by workers of a cluster; interrupted and resumed
 ``cluster``     workers of dask.distributed
+``process``     runs in a process of their own, ended where one of them hangs; what workers are sent
 ``search``      factors that make indicators least, most or equal to targets: by Optuna or SciPy, stopped and resumed
 ``candidates``  what goals and limits say about a candidate of a search
 ``answers``     a folder of results as a table: failures, quantiles, sensitivities, Pareto fronts, any run again

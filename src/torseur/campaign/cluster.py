@@ -7,23 +7,17 @@ worker dies is computed by another one. What is computed twice has the same bits
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from torseur.campaign.reader import load_campaign
-from torseur.campaign.storage import CAMPAIGN, ROWS, STUDY, channels_bytes, table_bytes, texts_of
-from torseur.campaign.work import Work, one_line
+from torseur.campaign.process import Task
+from torseur.campaign.work import one_line
 from torseur.errors import ArgumentError, MissingExtra, NumericalError
-from torseur.extensions import extension_in, register
-from torseur.version import __version__
 
-__all__ = ["Cluster", "Task", "chunks_by_workers", "job_script"]
+__all__ = ["Cluster", "chunks_by_workers", "job_script"]
 
 AHEAD = 2
 """Chunks that wait for each thread of a worker: more take memory of the scheduler and bring nothing."""
@@ -40,7 +34,8 @@ class Cluster:
         workers: processes on this machine, that listen on loopback only.
         slurm: options of `dask_jobqueue.SLURMCluster`; workers are then jobs.
         tls: options of `distributed.security.Security`, where connections are to be encrypted.
-        extensions: modules with kinds of the user's own, or their files; workers execute them.
+        extensions: modules with kinds of the user's own, or their files, which workers execute; none: those that were
+            named to this process.
     """
 
     address: str | None = None
@@ -51,11 +46,10 @@ class Cluster:
 
 
 def chunks_by_workers(
-    work: Work, missing: Iterator[int], cluster: Cluster, keep: Callable[[int, bytes, bytes | None], None]
+    task: Task, missing: Iterator[int], cluster: Cluster, keep: Callable[[int, bytes, bytes | None], None]
 ) -> None:
     """Let workers compute chunks, and keep each as it comes."""
     distributed = _distributed()
-    task = Task(tuple(sorted(texts_of(work.campaign).items())), cluster.extensions, __version__)
     with _client(distributed, cluster) as client:
         lost, kept = list[str](), 0
         open_futures: dict[Any, int] = {}
@@ -94,44 +88,6 @@ def _told(error: BaseException) -> str:
     if type(error).__name__ == "KilledWorker":
         return "the workers that computed it died, one after the other: out of memory, or a crash in native code"
     return one_line(error) if isinstance(error, Exception) else repr(error)
-
-
-@dataclass(frozen=True)
-class Task:
-    """What workers are sent: a campaign, told by its own files.
-
-    Attributes:
-        texts: the files by name.
-        extensions: modules with kinds of the user's own.
-        version: of Torseur; a worker that has another one refuses.
-    """
-
-    texts: tuple[tuple[str, str], ...]
-    extensions: tuple[str, ...]
-    version: str
-
-    def files(self, k: int) -> tuple[bytes, bytes | None]:
-        """The files of a chunk; this is what a worker does."""
-        if self.version != __version__:
-            text = "this worker has another version of Torseur, whose numbers may differ"
-            raise ArgumentError(text, expected=self.version, got=__version__, remedy="install the same version on all")
-        chunk = _work_of(self).results(k)
-        return table_bytes(chunk), channels_bytes(chunk)
-
-
-@lru_cache(maxsize=2)
-def _work_of(task: Task) -> Work:
-    for name in task.extensions:
-        register(extension_in(name))
-    other = sorted({name for name, _ in task.texts} - {CAMPAIGN, STUDY, ROWS})
-    if other:
-        raise ArgumentError(
-            "this is not a campaign", expected=f"{CAMPAIGN}, {STUDY}, {ROWS}", got=", ".join(other)[:80]
-        )
-    with tempfile.TemporaryDirectory(prefix="torseur-") as folder:
-        for name, text in task.texts:
-            (Path(folder) / name).write_text(text, encoding="utf-8")
-        return Work(load_campaign(Path(folder) / CAMPAIGN))
 
 
 def job_script(cluster: Cluster) -> str:

@@ -163,6 +163,9 @@ class Campaign(Record):
     keep: Keep | None = Field(None, description="channels that are kept of every run")
     search: Search | None = Field(None, description="further factors, which are searched")
     chunk: int | None = Field(None, ge=1, le=1_000_000, description="runs in a chunk; chosen where it is not given")
+    timeout: Value | None = Field(
+        None, gt=0.0, description="time that a run may take by the clock, s; none: as long as it takes"
+    )
 
     @property
     def called(self) -> str:

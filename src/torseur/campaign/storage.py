@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from torseur.campaign.description import Campaign
 from torseur.campaign.reader import KEY, VERSION, load_campaign
-from torseur.campaign.work import Chunk, Work
+from torseur.campaign.work import LATE, Chunk, Work
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 from torseur.formats.yaml.writer import block, plain
@@ -41,9 +41,10 @@ STUDY, CAMPAIGN, ROWS = "study.yaml", "campaign.yaml", "rows.csv"
 
 
 def texts_of(campaign: Campaign) -> dict[str, str]:
-    """The files that say all of a campaign, by name."""
+    """The files that say all of a campaign, by name, but for its timeout: that is not what is asked."""
     fields = type(campaign).model_fields
-    given = {n: getattr(campaign, n) for n in fields if n != "study" and getattr(campaign, n) != fields[n].default}
+    names = [n for n in fields if n not in ("study", "timeout")]
+    given = {n: getattr(campaign, n) for n in names if getattr(campaign, n) != fields[n].default}
     data: dict[str, Any] = {KEY: VERSION, "study": STUDY}
     texts = {STUDY: study_text(campaign.study)}
     for name, value in given.items():
@@ -146,10 +147,21 @@ class Folder:
         return frozenset(int(path.stem.removeprefix("chunk-")) for path in self.files())
 
     def store(self, k: int, table: bytes, channels: bytes | None) -> None:
-        """A chunk, complete; it counts once its table is there."""
+        """A chunk, complete; it counts once its table is there, and one that was there before counts no more."""
+        self.file(k).unlink(missing_ok=True)
         if channels is not None:
             replace_file(self.path / CHANNELS / f"chunk-{k:06d}.nc", channels)
         replace_file(self.file(k), table)
+
+    def late(self) -> frozenset[int]:
+        """The numbers of the chunks with runs that were ended by the clock."""
+        parquet = arrow()[1]
+
+        def is_late(file: Path) -> bool:
+            reasons = parquet.ParquetFile(file).read(["reason"])["reason"].unique().to_pylist()
+            return any(reason.startswith(LATE) for reason in reasons)
+
+        return frozenset(k for k in self.stored() if is_late(self.file(k)))
 
     # -- slopes of a search --------------------------------------------------------------------------------------------
     def slopes_file(self, k: int) -> Path:

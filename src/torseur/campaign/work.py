@@ -44,12 +44,15 @@ from torseur.simulation.run.simulation import Moved, Simulation
 from torseur.simulation.run.variants import Variants, each_run
 from torseur.simulation.start.report import start_facts
 
-__all__ = ["FAILED", "OK", "OUTSIDE", "Chunk", "Work", "one_line"]
+__all__ = ["FAILED", "LATE", "OK", "OUTSIDE", "Chunk", "Rows", "Telling", "Work", "one_line"]
 
 Array = NDArray[np.float64]
 
 OK, FAILED, OUTSIDE = "ok", "failed", "limit"
 """How a run ended: as it should, without a result, or beyond a limit of an indicator."""
+
+LATE = "ran longer than the limit of"
+"""How the reason of a run begins that was ended by the clock."""
 
 NOT_OF_A_RUN = (MemoryError, OSError, ImportError, MissingExtra)
 """What this machine lacks: the campaign stops and can be resumed, and no run is stored as failed because of it."""
@@ -87,6 +90,21 @@ class Chunk:
         return len(self.outcomes)
 
 
+@dataclass(frozen=True)
+class Telling:
+    """Who is told what happens to runs, by their places among those that are asked for, from any thread.
+
+    Attributes:
+        begun: a run begins.
+        filled: what came of some runs; the arguments of `Rows.fill`.
+        alive: the part that is done, now and then, where all runs go together.
+    """
+
+    begun: Callable[[int], object]
+    filled: Callable[..., object]
+    alive: Callable[[float], object]
+
+
 class Work:
     """A campaign made ready; all that is wrong with it is raised before anything runs.
 
@@ -100,6 +118,7 @@ class Work:
         self.campaign = campaign
         self.design: Design | GivenRuns = Design(campaign)
         self._last: tuple[int, int, dict[str, Array]] | None = None
+        self._elsewhere: Callable[[Rows, int, int, int], None] | None = None
         self.targets: dict[str, Target] = {}
         for name in campaign.names:
             found = target_of(campaign.study, name)
@@ -215,6 +234,12 @@ class Work:
         other.design, other._last = GivenRuns(columns), None
         for known in ("each_checked", "are_ends_right"):
             other.__dict__.pop(known, None)
+        return other
+
+    def beside(self, compute: Callable[[Rows, int, int, int], None]) -> Work:
+        """The same work, whose runs are computed by a function of rows, the first run, the last and threads."""
+        other = copy(self)
+        other._elsewhere = compute
         return other
 
     @property
@@ -336,14 +361,18 @@ class Work:
 
     def results_between(self, first: int, last: int, threads: int = 1) -> Chunk:
         """The results of runs first to last, without last."""
-        rows = _Rows(self, first, last)
+        rows = Rows(self, first, last)
         for k in self._to_check(rows.factors):
             wrong = self._wrong(self.values(first + k, first + k + 1))
             if wrong is not None:
                 rows.fail(first + k, wrong)
         for begin, end in rows.open_spans():
-            self._compute(rows, begin, end, threads)
+            (self._elsewhere or self._compute)(rows, begin, end, threads)
         return rows.finished()
+
+    def tell_results(self, telling: Telling, threads: int) -> None:
+        """Compute all runs, and tell what happens."""
+        self._compute(Rows(self, 0, self.runs, telling), 0, self.runs, threads)
 
     def _to_check(self, values: Mapping[str, Array]) -> Iterable[int]:
         """Places in a chunk whose parameters are checked one by one: all, if one at the end of a range is wrong."""
@@ -355,10 +384,11 @@ class Work:
             return range(len(varied[0]))
         return ()
 
-    def _compute(self, rows: _Rows, first: int, last: int, threads: int) -> None:
+    def _compute(self, rows: Rows, first: int, last: int, threads: int) -> None:
         """Runs in lanes where they can be, and in halves where one of them stops the others."""
         try:
-            batch = batch_in_lanes(self.simulation, self.variants(first, last), threads)
+            progress = None if rows.telling is None else rows.telling.alive
+            batch = batch_in_lanes(self.simulation, self.variants(first, last), threads, progress)
         except NOT_OF_A_RUN:
             raise
         except Exception as error:
@@ -374,7 +404,7 @@ class Work:
         else:
             self._from_lanes(rows, batch, first)
 
-    def _from_lanes(self, rows: _Rows, batch: Batch, first: int) -> None:
+    def _from_lanes(self, rows: Rows, batch: Batch, first: int) -> None:
         good = np.isfinite(batch.states[:, -1]).all(
             axis=1
         )  # every step adds to the one before: what is lost stays lost
@@ -387,7 +417,7 @@ class Work:
         for k in range(len(batch)):
             self._attempt(rows, first + k, partial(batch.run, k))
 
-    def _one_by_one(self, rows: _Rows, first: int, last: int, threads: int) -> None:
+    def _one_by_one(self, rows: Rows, first: int, last: int, threads: int) -> None:
         time, places = self.simulation.grid, self._from_states
 
         def take(k: int, moved: Moved) -> None:
@@ -403,9 +433,12 @@ class Work:
                 raise error
             rows.fail(first + k, one_line(error))
 
-        each_run(self.simulation, self.variants(first, last), take, threads, fail, states_only=places is not None)
+        begun = None if rows.telling is None else lambda k: rows.begin(first + k)
+        each_run(
+            self.simulation, self.variants(first, last), take, threads, fail, begun, states_only=places is not None
+        )
 
-    def _attempt(self, rows: _Rows, k: int, act: Callable[[], Run]) -> None:
+    def _attempt(self, rows: Rows, k: int, act: Callable[[], Run]) -> None:
         """Take a run as a whole; whatever is raised on the way is its reason."""
         try:
             rows.take_run(k, act())
@@ -415,11 +448,16 @@ class Work:
             rows.fail(k, one_line(error))
 
 
-class _Rows:
-    """The rows of a chunk while they fill."""
+class Rows:
+    """The rows of a chunk while they fill.
 
-    def __init__(self, work: Work, first: int, last: int) -> None:
-        self.work, self.first, count = work, first, last - first
+    Args:
+        work, first, last: the runs first to last, without last.
+        telling: who is told of it.
+    """
+
+    def __init__(self, work: Work, first: int, last: int, telling: Telling | None = None) -> None:
+        self.work, self.first, self.telling, count = work, first, telling, last - first
         self.factors = work.values(first, last)
         self.asked = work.campaign.indicators
         measured = [n for n, one in self.asked.items() if not isinstance(one, FormulaOfIndicators)]
@@ -435,11 +473,38 @@ class _Rows:
         ends = np.flatnonzero(np.diff(np.concatenate([[False], todo, [False]]).astype(int)))
         return ((self.first + int(a), self.first + int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
 
+    def begin(self, k: int) -> None:
+        """A run begins."""
+        if self.telling is not None:
+            self.telling.begun(k - self.first)
+
+    def _tell(self, places: NDArray[np.int64]) -> None:
+        if self.telling is not None:
+            told = [[texts[k] for k in places.tolist()] for texts in (self.outcomes, self.reasons)]
+            columns = [{name: column[places] for name, column in x.items()} for x in (self.values, self.kept)]
+            self.telling.filled(places, *told, *columns)
+
+    def fill(
+        self,
+        places: NDArray[np.int64],
+        outcomes: list[str],
+        reasons: list[str],
+        values: Mapping[str, Array],
+        kept: Mapping[str, Array],
+    ) -> None:
+        """What was found elsewhere."""
+        for place, outcome, reason in zip(places.tolist(), outcomes, reasons, strict=True):
+            self.outcomes[place], self.reasons[place] = outcome, reason
+        for columns, found in ((self.values, values), (self.kept, kept)):
+            for name, column in columns.items():
+                column[places] = found[name]
+
     def fail(self, k: int, reason: str) -> None:
         place = k - self.first
         self.outcomes[place], self.reasons[place] = FAILED, reason
         for column in self.values.values():
             column[place] = np.nan
+        self._tell(np.array([place]))
 
     def take_channels(self, runs: NDArray[np.int64], time: Array, values: Mapping[str, Array]) -> None:
         """What channels say, of many complete runs."""
@@ -451,6 +516,7 @@ class _Rows:
             column[places] = values[name]
         for place in places.tolist():
             self.outcomes[place] = OK
+        self._tell(places)
 
     def take_run(self, k: int, run: Run) -> None:
         """What a whole run says; what is kept of one that stopped ends there."""
@@ -468,6 +534,7 @@ class _Rows:
             elif isinstance(one, OfRun):
                 self.values[name][place] = one.measured(run)
         self.outcomes[place] = OK
+        self._tell(np.array([place]))
 
     def finished(self) -> Chunk:
         """With formulas and limits."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torseur.cli.commands import EXTENSIONS, extensions_option
+from torseur.cli.commands import extensions_option
 from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -38,6 +38,13 @@ BETWEEN_LINES = 30.0
 @click.option("--job-script", is_flag=True, help="Print the script of a SLURM job, and run nothing.")
 @click.option("--tls", multiple=True, metavar="NAME=VALUE", help="An option of Dask's security, such as tls_ca_file.")
 @click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.0, min_open=True),
+    metavar="S",
+    help="Give up a run that takes longer by the clock; in place of that of the file.",
+)
+@click.option("--retry", is_flag=True, help="Compute again the chunks with runs that took longer.")
+@click.option(
     "--run",
     "number",
     type=click.IntRange(min=0),
@@ -54,6 +61,8 @@ def campaign(
     slurm: tuple[str, ...],
     job_script: bool,
     tls: tuple[str, ...],
+    timeout: float | None,
+    retry: bool,
     number: int | None,
     no_figures: bool,
 ) -> None:
@@ -85,7 +94,7 @@ def campaign(
         work = Work(read.campaign)
     try:
         with _ended_gently(), _bar(read.campaign.called, work.runs) as report:
-            run_work(work, folder, threads=threads, cluster=cluster, progress=report)
+            run_work(work, folder, threads=threads, cluster=cluster, timeout=timeout, retry=retry, progress=report)
     except KeyboardInterrupt:
         click.secho("interrupted: the same command resumes here", fg="yellow", bold=True, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
@@ -111,9 +120,7 @@ def _cluster(workers: int | None, address: str | None, slurm: tuple[str, ...], t
     def options(given: tuple[str, ...], where: str) -> dict[str, object]:
         return {name: _typed(value) for name, value in (pair(text, where) for text in given)}
 
-    named = click.get_current_context().meta.get(EXTENSIONS, ())
-    modules = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in named)
-    return Cluster(address, workers or 2, options(slurm, "--slurm") or None, options(tls, "--tls"), modules)
+    return Cluster(address, workers or 2, options(slurm, "--slurm") or None, options(tls, "--tls"))
 
 
 def _print_script(cluster: Cluster | None) -> None:

@@ -19,7 +19,6 @@ import click
 from torseur.errors import TorseurError, TorseurWarning
 
 __all__ = [
-    "EXTENSIONS",
     "Command",
     "LazyGroup",
     "ModelFile",
@@ -92,11 +91,7 @@ def _register(context: click.Context, parameter: click.Parameter, modules: tuple
 
     for module in modules:
         register(extension_in(module))
-    context.meta[EXTENSIONS] = modules
 
-
-EXTENSIONS = "torseur.extensions"
-"""Where the modules that were named stand in the `meta` of a context."""
 
 extensions_option = click.option(
     "--extensions",

@@ -246,14 +246,26 @@ def used(
     found = _stored(key, use)
     if found is not None:
         return found[0]
-    with _turn(key) as others:
-        found = _stored(key, use) if others else None
-        if found is not None:
-            return found[0]
-        with collector_at_rest():
-            fresh = make()
-        save(key, *fresh)
-    return use(*fresh)
+    on_making(True)
+    try:
+        with _turn(key) as others:
+            found = _stored(key, use) if others else None
+            if found is not None:
+                return found[0]
+            with collector_at_rest():
+                fresh = make()
+            save(key, *fresh)
+        return use(*fresh)
+    finally:
+        on_making(False)
+
+
+def _nobody(is_begun: bool) -> None:
+    """Nobody wants to know."""
+
+
+on_making: Callable[[bool], object] = _nobody
+"""Called when something begins to be made that is not stored, and when that is over, for who looks at the clock."""
 
 
 def _stored(key: str, use: Callable[[dict[str, Any], bytes], Used]) -> tuple[Used] | None:
@@ -364,9 +376,8 @@ def _files(directory: Path) -> list[tuple[float, int, str]]:
             info = item.stat(follow_symlinks=False)
             if item.name.endswith(_SUFFIX):
                 found.append((info.st_mtime, info.st_size, item.path))
-            elif item.name.startswith(".new-") or item.name.endswith(_LOCK):
-                if time.time() - info.st_mtime > _STALE:
-                    os.unlink(item.path)
+            elif (item.name.startswith(".new-") or item.name.endswith(_LOCK)) and time.time() - info.st_mtime > _STALE:
+                os.unlink(item.path)
     return sorted(found)
 
 

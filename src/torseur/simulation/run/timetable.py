@@ -278,7 +278,7 @@ def _renewed(sample: _Sample, t: float, read: Array) -> Array:
         return read
     try:
         given = sample.function(t, *read.tolist())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise End(Outcome.BLOCK, why=f"{_named(sample)} raised {_told(error)}") from error
     try:
         numbers = np.asarray(given, dtype=float).ravel()
@@ -295,7 +295,7 @@ def _named(sample: _Sample) -> str:
     return f"block '{sample.facts.where[-1]}'"
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """Kind, message and place of an error, on one line."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     said = " ".join(str(error).split())

@@ -223,6 +223,7 @@ def each_run(
     take: Take,
     threads: int = 1,
     fail: Fail | None = None,
+    begun: Callable[[int], object] | None = None,
     *,
     states_only: bool = False,
 ) -> None:
@@ -233,17 +234,25 @@ def each_run(
         take: told the number of each run and what came of it, in any order, by any thread.
         threads: how many share the runs.
         fail: told what is raised in a run, if it does not end all of them; an interruption always does.
+        begun: told the number of each run that begins, by any thread.
         states_only: whether nobody asks how the runs began: their starts are found together where that is simple.
     """
     starts = _plain_starts(simulation, variants) if states_only else None
-    _EachRun(simulation, variants, take, fail, starts).go(threads)
+    _EachRun(simulation, variants, take, fail, begun, starts).go(threads)
 
 
 class _EachRun:
     def __init__(
-        self, simulation: Simulation, variants: Variants, take: Take, fail: Fail | None, starts: Array | None
+        self,
+        simulation: Simulation,
+        variants: Variants,
+        take: Take,
+        fail: Fail | None,
+        begun: Callable[[int], object] | None,
+        starts: Array | None,
     ) -> None:
         self.simulation, self.variants, self.take, self.fail, self.starts = simulation, variants, take, fail, starts
+        self.begun = begun
         self._waiting, self._lock = iter(range(variants.count)), Lock()
 
     def go(self, threads: int) -> None:
@@ -296,6 +305,8 @@ class _EachRun:
 
     def _run(self, k: int, place: tuple[Lanes, int] | None) -> Course[None]:
         variants, begun = self.variants, None
+        if self.begun is not None:
+            self.begun(k)
         u, p = variants.u[k], variants.p[k]
         if self.starts is not None:
             begun = self.starts[k], Held(u.copy(), np.zeros(0), p.copy())
