@@ -36,7 +36,7 @@ from torseur.simulation.blocks import Block
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.methods import NamedMethod
 from torseur.spatial.joints import CoordinateInfo, JointKind, Quantity
-from torseur.spatial.motion import Motion
+from torseur.spatial.pose import Motion
 from torseur.spatial.vectors import Vector
 from torseur.spatial.pose import Step, StepKind, elementary
 from torseur.spatial.joints.kind import along

@@ -10,8 +10,8 @@ import numpy as np
 
 import torseur as ts
 from torseur.describe import Mechanism
+from torseur.identification.assessment import advice
 from torseur.identification.described import save_identification
-from torseur.identification.essential import advice
 
 car = ts.load(Path(__file__).with_name("vehicle_16dof.yaml"))
 SPEED = 18.0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torseur.dynamics.tree.composite_body import ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.inertia_matrix import ZeroPivot, factorise, solve_with
 from torseur.graph import Function, Graph, count, evaluate
 
 

@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 import torseur.graph as tg
 from torseur.errors import GraphError
 from torseur.graph import Function, Graph, Interpolation, Outside, Piecewise, evaluate, ops
-from torseur.graph.piecewise import interpolation
+from torseur.graph.functions import interpolation
 
 XS, YS = [-1.0, 0.0, 0.5, 2.0], [0.0, 1.0, 3.0, -1.0]
 CUBIC = Interpolation.MONOTONE_CUBIC

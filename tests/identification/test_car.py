@@ -5,7 +5,7 @@ import pytest
 
 import torseur as ts
 from torseur.describe import Mechanism
-from torseur.identification.essential import advice
+from torseur.identification.assessment import advice
 from torseur.identification.identification import identify
 from torseur.identification.measurements import Measurements
 

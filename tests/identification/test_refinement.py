@@ -8,8 +8,7 @@ from torseur.describe.loads import SpringDamper
 from torseur.errors import ArgumentError, NumericalError
 from torseur.identification.estimation import Block, Weighting, fitted
 from torseur.identification.measurements import Measurements
-from torseur.identification.output_error import refine
-from torseur.identification.recursive import RecursiveEstimate
+from torseur.identification.refinement import RecursiveEstimate, refine
 
 TORQUES = {
     "Gamma1": "60*(0.9*sin(1.3*t) + 0.5*sin(2.9*t) - 0.4 - theta1) - 12*dtheta1 + 30",

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from torseur.identification.assessment import advice, essential, is_physical, physical_parameters
 from torseur.identification.described import described_values, identified_mechanism
-from torseur.identification.essential import advice, essential
 from torseur.identification.identification import identify
 from torseur.identification.measurements import Measurements
-from torseur.identification.physical import is_physical, physical_parameters
 from torseur.identification.signals import Filtering
 from torseur.identification.unknowns import BaseUnknowns
 

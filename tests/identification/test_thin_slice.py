@@ -6,10 +6,10 @@ import yaml
 
 import torseur as ts
 from torseur.cli import main
+from torseur.identification.assessment import is_physical, physical_parameters
 from torseur.identification.described import identified_mechanism
 from torseur.identification.identification import identify
 from torseur.identification.measurements import Measurements
-from torseur.identification.physical import is_physical, physical_parameters
 
 DEGREE = np.pi / 180.0
 

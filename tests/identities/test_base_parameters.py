@@ -16,7 +16,7 @@ from torseur.dynamics.tree.tree import Tree
 from torseur.graph import Function, Graph, Role, Stage, count_by_stage, evaluate, jacobian
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import KINDS
-from torseur.spatial.motion import Motion
+from torseur.spatial.pose import Motion
 from torseur.spatial.vectors import Vector, cross, dot
 
 NAMES = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")

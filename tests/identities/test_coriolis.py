@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from support.evaluated import Evaluated, arguments_of, assert_same
 from support.random_mechanisms import BodyPlan, Plan, mechanism_of, plans, state_of
 from torseur.dynamics.quantities import Options, Workbench
-from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.tree.system import rates
 from torseur.errors import ArgumentError
 from torseur.graph import Function, evaluate, tangents
 

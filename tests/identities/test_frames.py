@@ -8,8 +8,8 @@ from support.evaluated import Evaluated, arguments_of, assert_same
 from support.random_mechanisms import mechanism_of, plans, state_of
 from torseur.describe import Wrench
 from torseur.dynamics.quantities import Workbench
-from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.tree.kinematics import Axes, Kinematics, frame_jacobian
+from torseur.dynamics.tree.system import rates
 from torseur.graph import Function, evaluate, tangents
 
 

@@ -8,7 +8,7 @@ from support.evaluated import Evaluated, arguments_of, assert_same
 from support.random_mechanisms import LOAD_FORMS, MOVING, BodyPlan, Plan, mechanism_of, plans, random_plan, state_of
 from torseur.describe import Motor, Transmission
 from torseur.dynamics.quantities import Options, Workbench
-from torseur.dynamics.tree.articulated_body import articulated_solve
+from torseur.dynamics.tree.inertia_matrix import articulated_solve
 from torseur.graph import Function, evaluate, hessian
 
 ROUNDING = 2.0**-52

@@ -9,7 +9,7 @@ import pytest
 
 from support.evaluated import Evaluated
 from torseur.describe import Mechanism, Transmission
-from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.tree.system import rates
 from torseur.dynamics.workbench import Workbench
 from torseur.emit import RK4, Tableau, integrator
 from torseur.graph import Function

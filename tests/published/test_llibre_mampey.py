@@ -23,7 +23,7 @@ from support.lagrangian import by_lagrange
 from support.random_mechanisms import State
 from torseur.describe import Mechanism, Motor
 from torseur.dynamics.quantities import Workbench
-from torseur.dynamics.tree.composite_body import mass_matrix
+from torseur.dynamics.tree.inertia_matrix import mass_matrix
 
 KINDS = "RPRRPR"
 N = len(KINDS)

@@ -27,9 +27,8 @@ from torseur.describe import (
     StandardInertia,
 )
 from torseur.describe.fields import FrozenDict, Scalar
-from torseur.dynamics.tree.coordinates import body_poses, frame_pose
 from torseur.dynamics.tree.kinematics import Axes
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, body_poses, frame_pose
 from torseur.formats import read
 from torseur.formats.symoro import read_par
 from torseur.formats.yaml.reader import STUDY_KEY, VERSION_KEY

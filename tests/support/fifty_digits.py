@@ -13,7 +13,7 @@ from scipy.interpolate import PchipInterpolator
 
 from support.recipes import RESIDUALS, Recipe, Step
 from torseur.graph import Interpolation, Outside
-from torseur.graph.piecewise import interpolation
+from torseur.graph.functions import interpolation
 
 DIGITS = 50
 STEP = mp.mpf(10) ** -15  # a central difference errs by its square

@@ -8,8 +8,7 @@ from support.evaluated import arguments_of
 from support.random_mechanisms import State
 from torseur.describe import WORLD, Mechanism, Motor, Transmission
 from torseur.dynamics.analytical import lagrange
-from torseur.dynamics.tree.coordinates import body_poses, rates
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, body_poses, rates
 from torseur.graph import Expr, Function, Role, evaluate, tangents
 from torseur.spatial.vectors import Matrix, Vector, dot
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.describe import Mechanism
-from torseur.dynamics.tree.coordinates import body_poses, frame_pose
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, body_poses, frame_pose
 from torseur.graph import Function, evaluate
 
 Matrix = NDArray[np.float64]

@@ -7,9 +7,9 @@ from typing import Any
 from support.evaluated import arguments_of
 from support.random_mechanisms import State
 from torseur.describe import Mechanism
-from torseur.dynamics.loads import energy
+from torseur.dynamics.loads.forces import kinetic_energy, momentum, potential_energy
 from torseur.dynamics.quantities import Options, Workbench
-from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.tree.system import rates
 from torseur.graph import Function, evaluate, tangents
 
 __all__ = ["rate_along_motion"]
@@ -19,10 +19,10 @@ def rate_along_motion(mechanism: Mechanism, s: State, quantity: str, vdot: Any) 
     """The time derivative of an energy or momentum, by differentiating its expression along the motion."""
     bench = Workbench(mechanism, Options(base_parameters=False))
     if quantity == "momentum":
-        p, L = energy.momentum(bench.tree)
+        p, L = momentum(bench.tree)
         exprs = [*p, *L]
     else:
-        exprs = [energy.kinetic_energy(bench.tree) + energy.potential_energy(bench.tree, bench.gravity)]
+        exprs = [kinetic_energy(bench.tree) + potential_energy(bench.tree, bench.gravity)]
     system, block = bench.system, bench.block("vdot")
     seeds = dict(zip(system.q, rates(system), strict=True)) | dict(zip(system.v, block, strict=True))
     function = Function("rate", [system.q, system.v, block, system.p], {"rate": tangents(exprs, seeds)})

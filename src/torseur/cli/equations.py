@@ -14,7 +14,7 @@ from torseur.errors import ArgumentError
 if TYPE_CHECKING:
     from torseur.describe import Mechanism
     from torseur.model.equations import Equations
-    from torseur.model.equations.steps import Steps
+    from torseur.model.equations.equations import Steps
 
 __all__ = ["equations"]
 

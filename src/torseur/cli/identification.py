@@ -191,9 +191,9 @@ def identify(
     it has in MODEL, with its unit in brackets. The exit code is 1 if those of --validate are not predicted.
     """
     from torseur.cli.assignments import numbers
+    from torseur.identification.assessment import physical_parameters
     from torseur.identification.described import save_identification
     from torseur.identification.identification import identify as identified
-    from torseur.identification.physical import physical_parameters
     from torseur.identification.signals import Filtering
     from torseur.simulation.study.reader import load_model
 

@@ -158,7 +158,7 @@ def report(
     study is simulated first. A run is a folder of results, or a file (.nc .csv .res .parquet).
     """
     from torseur.cli.results import prepare
-    from torseur.views.report.build import document_of
+    from torseur.views.report import document_of
     from torseur.views.report.document import Language
 
     wanted = None if formats is None else _formats(formats)

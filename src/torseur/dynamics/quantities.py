@@ -18,8 +18,7 @@ from torseur.dynamics.constrained_motion import motion as closed_motion
 from torseur.dynamics.constrained_motion.motion import forward_joint_forces, joint_forces
 from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.constraints.rows import sides_of
-from torseur.dynamics.loads import energy
-from torseur.dynamics.loads.energy import power_of
+from torseur.dynamics.loads.forces import centre_of_mass, kinetic_energy, momentum, potential_energy, power_of
 from torseur.dynamics.matrices import dot, times, transposed
 from torseur.dynamics.operational_space import operational_force, operational_space
 from torseur.dynamics.parameters.base_parameters import BaseParameters, base_parameters
@@ -37,10 +36,9 @@ from torseur.dynamics.sensitivities import (
     output_derivatives,
     rate_derivatives,
 )
-from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.tree.kinematics import Axes, Kinematics, Task, acceleration, frame_jacobian
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
-from torseur.dynamics.tree.system import NORMALS
+from torseur.dynamics.tree.system import NORMALS, rates
 from torseur.dynamics.workbench import RANK, Options, Workbench, collect
 from torseur.errors import ArgumentError, ModelError, choice
 from torseur.graph import Expr, Function, minimum, ops, substitute
@@ -83,10 +81,10 @@ def _energies(which: str) -> Callable[[Workbench], dict[str, Any]]:
     def build(w: Workbench) -> dict[str, Any]:
         tree = w.true_tree
         if which == "kinetic_energy":
-            return {which: energy.kinetic_energy(tree)}
+            return {which: kinetic_energy(tree)}
         if which == "potential_energy":
-            return {which: energy.potential_energy(tree, w.gravity)}
-        p, L = energy.momentum(tree)
+            return {which: potential_energy(tree, w.gravity)}
+        p, L = momentum(tree)
         return {which: [*p, *L]}
 
     return build
@@ -102,13 +100,13 @@ def _load_powers(w: Workbench) -> dict[str, Any]:
 
 def _total_energy(w: Workbench) -> dict[str, Any]:
     """T + U."""
-    return {"energy": energy.kinetic_energy(w.true_tree) + energy.potential_energy(w.true_tree, w.gravity)}
+    return {"energy": kinetic_energy(w.true_tree) + potential_energy(w.true_tree, w.gravity)}
 
 
 def _energy_and_momentum(w: Workbench) -> dict[str, Any]:
     """The seven: kinetic energy, momentum, angular momentum about the world origin, in world axes."""
-    p, L = energy.momentum(w.true_tree)
-    return {"kinetic_energy": energy.kinetic_energy(w.true_tree), "linear_momentum": [*p], "angular_momentum": [*L]}
+    p, L = momentum(w.true_tree)
+    return {"kinetic_energy": kinetic_energy(w.true_tree), "linear_momentum": [*p], "angular_momentum": [*L]}
 
 
 def _closing_sides(w: Workbench) -> dict[str, Any]:
@@ -205,7 +203,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("kinetic_energy", ("q", "v"), _energies("kinetic_energy")),
         Quantity("potential_energy", ("q",), _energies("potential_energy")),
         Quantity("momentum", ("q", "v"), _energies("momentum")),
-        Quantity("centre_of_mass", ("q",), lambda w: {"centre_of_mass": [*energy.centre_of_mass(w.true_tree)]}),
+        Quantity("centre_of_mass", ("q",), lambda w: {"centre_of_mass": [*centre_of_mass(w.true_tree)]}),
         Quantity("energy", ("q", "v"), _total_energy),
         Quantity("energy_and_momentum", ("q", "v"), _energy_and_momentum),
         Quantity("load_powers", ("q", "v"), _load_powers),

@@ -12,8 +12,8 @@ from torseur.dynamics.constrained_motion.motion import motion, moved_by
 from torseur.dynamics.constrained_motion.normal_forces import SolvedWithNormals, normal_rows, normals_read
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
-from torseur.dynamics.tree.coordinates import along_speeds, rates
 from torseur.dynamics.tree.derivatives import inverse_dynamics_derivatives
+from torseur.dynamics.tree.system import along_speeds, rates
 from torseur.dynamics.workbench import FEW, Workbench, operations
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, jacobian, maximum, substitute, tangents

@@ -9,12 +9,17 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from torseur.describe import Mechanism
-from torseur.dynamics.constraints.contact_friction import ContactLaw, add_friction, slipping
-from torseur.dynamics.constraints.rows import Constraints, Row, Switched
+from torseur.dynamics.constraints.rows import Constraints, ContactLaw, Row, Switched, add_friction, slipping
 from torseur.dynamics.constraints.solvers import ConstraintSolver, NullSpaceSolver, ProjectionSolver, is_written_out
 from torseur.dynamics.loads.forces import Forces, FrictionLaw, add_compliance, compliant_loads, coulomb, forces_of
-from torseur.dynamics.tree.articulated_body import articulated_solve
-from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, mass_matrix, solve_with
+from torseur.dynamics.tree.inertia_matrix import (
+    Factors,
+    ZeroPivot,
+    articulated_solve,
+    factorise,
+    mass_matrix,
+    solve_with,
+)
 from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
 from torseur.dynamics.tree.system import System

@@ -11,9 +11,9 @@ from torseur.emit.ir import Body, Lanes
 from torseur.emit.module import Module
 from torseur.emit.vector_math import vector_function
 from torseur.graph import ops
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Node
 from torseur.graph.ops import Op
-from torseur.graph.piecewise import Piecewise
 
 __all__ = ["Instructions", "sincos"]
 

@@ -8,6 +8,9 @@ from torseur.graph.derivatives import Jacobian, Mode, adjoints, gradient, hessia
 from torseur.graph.evaluate import evaluate, substitute
 from torseur.graph.function import Function, Output, Stage
 from torseur.graph.functions import (
+    Interpolation,
+    Outside,
+    Piecewise,
     absolute,
     acos,
     acosh,
@@ -29,12 +32,12 @@ from torseur.graph.functions import (
     sin,
     sinh,
     sqrt,
+    table,
     tan,
     tanh,
 )
 from torseur.graph.linear import solve
 from torseur.graph.nodes import Expr, Graph, Truth
-from torseur.graph.piecewise import Interpolation, Outside, Piecewise, table
 from torseur.graph.products import products_at
 from torseur.graph.rank import minimum_norm_solve, pseudo_inverse
 from torseur.graph.roots import newton_matrix, root

@@ -28,10 +28,9 @@ from torseur.errors import GraphError, choice
 from torseur.graph import ops
 from torseur.graph.folding import foreign, power
 from torseur.graph.function import reachable
-from torseur.graph.functions import cos, cosh, log, select, sign, sin, sinh, sqrt
+from torseur.graph.functions import cos, cosh, evaluate_piecewise, log, select, sign, sin, sinh, sqrt
 from torseur.graph.nodes import Bundle, Expr, Graph, Node
 from torseur.graph.ops import Op
-from torseur.graph.piecewise import evaluate_piecewise
 
 __all__ = ["Jacobian", "Mode", "Tangent", "adjoints", "gradient", "hessian", "jacobian", "tangents"]
 

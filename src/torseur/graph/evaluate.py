@@ -16,9 +16,9 @@ from torseur.errors import ArgumentError
 from torseur.graph import folding, ops
 from torseur.graph.folding import foreign
 from torseur.graph.function import Function, checked_function, reachable
+from torseur.graph.functions import evaluate_piecewise
 from torseur.graph.nodes import Expr, Node
 from torseur.graph.ops import Op
-from torseur.graph.piecewise import evaluate_piecewise
 
 __all__ = ["evaluate", "evaluate_flat", "substitute", "walk"]
 

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from torseur.describe import BASE, Mechanism, StandardInertia
 from torseur.formats import replace_file, save
 from torseur.graph import Function, evaluate
-from torseur.identification.essential import advice, essential
+from torseur.identification.assessment import Physical, advice, essential, pseudo_inertia, ten_of
 from torseur.identification.identification import Identification, Prediction
-from torseur.identification.physical import Physical, pseudo_inertia, ten_of
 from torseur.identification.unknowns import BaseUnknowns, DescribedUnknowns, dynamic_parameters
 from torseur.model.model import Model, build
 from torseur.simulation.study.study import Study

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from torseur.describe import BASE, Mechanism
 from torseur.errors import ArgumentError, choice
 from torseur.formats import load
-from torseur.identification.estimation import Block, Estimate, Weighting, fitted
-from torseur.identification.forms import Form, blocks_of
+from torseur.identification.estimation import Block, Estimate, Form, Weighting, blocks_of, fitted
 from torseur.identification.measurements import Measurements, read_measurements
 from torseur.identification.motion import Motion, motions_of
 from torseur.identification.screening import (

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from torseur.graph import Expr, Graph
-from torseur.spatial.motion import Motion, Wrench
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Motion, Pose, Wrench
 from torseur.spatial.vectors import Linear, Matrix, Vector, cross, dot
 
 __all__ = ["ArticulatedInertia", "Inertia", "central"]

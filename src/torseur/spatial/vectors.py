@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload
 from torseur.graph import Expr, Graph
 
 if TYPE_CHECKING:
-    from torseur.spatial.motion import Motion, Wrench
+    from torseur.spatial.pose import Motion, Wrench
 
 __all__ = ["Linear", "Matrix", "Vector", "cross", "dot"]
 

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from torseur.describe import BASE, WORLD, BaseKind
 from torseur.describe.constraints import Loop
 from torseur.describe.place import AxisTurn, Elementary, Factor, Place, pose_of_steps, to_steps
-from torseur.dynamics.tree.coordinates import body_poses, coordinates_of, frame_pose
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, body_poses, coordinates_of, frame_pose
 from torseur.errors import NumericalError
 from torseur.graph import Expr
 from torseur.spatial.joints import JointKind
-from torseur.spatial.joints.one_axis import PRISMATIC, REVOLUTE
+from torseur.spatial.joints.core import PRISMATIC, REVOLUTE
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector
 from torseur.views.values import Freedoms, Values, freedoms_of

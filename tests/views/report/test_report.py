@@ -13,8 +13,7 @@ from torseur.describe import Mechanism
 from torseur.describe.loads import Effort
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.simulation.study.study import Study
-from torseur.views.report import report
-from torseur.views.report.build import document_of
+from torseur.views.report import document_of, report
 from torseur.views.report.diagram import MECHANISM, draw_diagram, wiring
 from torseur.views.report.document import Equation, Figure, Language, Section, Table
 from torseur.views.report.html import to_html

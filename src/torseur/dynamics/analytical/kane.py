@@ -37,8 +37,7 @@ from torseur.dynamics.analytical.readable_reduction import Reading, Simplify, as
 from torseur.dynamics.analytical.rigid_bodies import RigidBody, rigid_bodies
 from torseur.dynamics.constrained_motion.reduction import Reduction
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
-from torseur.dynamics.tree.coordinates import joints, rates, velocity_of
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, joints, rates, velocity_of
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ModelError
 from torseur.graph import Expr, Role, jacobian, substitute, tangents

@@ -31,17 +31,15 @@ from typing import Any
 from torseur.describe import BASE
 from torseur.dynamics.loads.forces import LoadOnTree, forces_of
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
-from torseur.dynamics.tree.coordinates import body_poses, joints, rates, velocity_of
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.newton_euler import inverse_dynamics
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, body_poses, joints, rates, velocity_of
 from torseur.dynamics.tree.tree import Rotor, inertia_of
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError
 from torseur.graph import Expr, gradient, jacobian, tangents
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Motion
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Motion, Pose
 from torseur.spatial.vectors import Vector
 from torseur.spatial.vectors import dot as inner
 

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 
 from torseur.describe import BASE, CentralInertia
 from torseur.describe.inertia import Inertia as DescribedInertia
-from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.tree.kinematics import FrameState, Kinematics
+from torseur.dynamics.tree.system import rates
 from torseur.dynamics.tree.tree import Rotor, inertia_of
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, atan2, jacobian, substitute
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Wrench
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Pose, Wrench
 from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
 __all__ = ["RigidBody", "rigid_bodies"]

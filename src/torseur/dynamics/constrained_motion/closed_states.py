@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torseur.dynamics.constraints.closing import NumericRows, newton
 from torseur.dynamics.constraints.rank import FLOOR, ClosedStates, equilibrated, most_ranks, rank_here, rank_over
 from torseur.dynamics.constraints.rows import Constraints, sides_of
-from torseur.dynamics.tree.coordinates import displaced
+from torseur.dynamics.tree.system import displaced
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, Role, evaluate, tangents
 

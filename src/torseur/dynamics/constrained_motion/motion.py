@@ -34,14 +34,13 @@ from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.constraints.rows import Constraints, Cut, cut_wrench
 from torseur.dynamics.loads.forces import Forces
 from torseur.dynamics.matrices import times, transposed
-from torseur.dynamics.tree.coordinates import displaced
 from torseur.dynamics.tree.newton_euler import joint_wrenches
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, displaced
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, Function, call, minimum_norm_solve, ops, solve, substitute
 from torseur.graph.function import reachable
-from torseur.spatial.motion import Wrench
+from torseur.spatial.pose import Wrench
 from torseur.spatial.vectors import cross
 
 __all__ = [

@@ -33,7 +33,7 @@ from torseur.dynamics.constrained_motion.closed_states import SampledRows
 from torseur.dynamics.constraints.rows import Row
 from torseur.dynamics.constraints.solvers import FLOOR, NullSpaceSolver, ProjectionSolver, are_few
 from torseur.dynamics.matrices import Matrix, dot, times, transposed
-from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.inertia_matrix import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, Function, Graph, Truth, call, equal, select, sqrt
 from torseur.graph.linear import cut_in_rows

@@ -30,7 +30,7 @@ from torseur.describe.constraints import Prescribed, SpeedRow
 from torseur.dynamics.constrained_motion.closed_states import SampledRows
 from torseur.dynamics.constraints.rank import SINGULAR
 from torseur.dynamics.matrices import Matrix, RowSolver, Undetermined, dot, times, transposed
-from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.inertia_matrix import Factors, ZeroPivot, factorise, solve_with
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import ArgumentError, ModelError
 from torseur.graph import Expr, absolute, jacobian, ops, substitute, tangents

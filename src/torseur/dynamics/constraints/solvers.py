@@ -32,7 +32,7 @@ from typing import Protocol
 
 from torseur.dynamics.constraints.rows import Constraints
 from torseur.dynamics.matrices import Matrix, dot
-from torseur.dynamics.tree.composite_body import Factors, ZeroPivot, factorise, solve_with
+from torseur.dynamics.tree.inertia_matrix import Factors, ZeroPivot, factorise, solve_with
 from torseur.graph import ConstrainedSystem, Expr, Graph, minimum, pseudo_inverse, select
 from torseur.graph.rank import LEFT_OVER
 

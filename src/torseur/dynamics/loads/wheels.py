@@ -35,8 +35,7 @@ from torseur.dynamics.tree.system import System
 from torseur.errors import ModelError
 from torseur.graph import Block, Expr, Role, atan2, jacobian, maximum, ops, sqrt, substitute
 from torseur.graph.function import reachable
-from torseur.spatial.motion import Motion, Wrench
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Motion, Pose, Wrench
 from torseur.spatial.vectors import Vector, cross, dot
 
 __all__ = [

@@ -30,8 +30,7 @@ from torseur.dynamics.parameters.regressor import TEN, StandardParameter, standa
 from torseur.dynamics.tree.tree import Link, Tree
 from torseur.graph import Expr
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Motion
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Motion, Pose
 from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
 __all__ = ["KEPT_FIRST", "BaseParameters", "Combination", "accumulate", "base_parameters"]

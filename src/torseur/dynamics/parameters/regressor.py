@@ -21,13 +21,13 @@ from dataclasses import dataclass, replace
 
 from torseur.describe import BASE, Load, Motor, SpringDamper, StandardInertia
 from torseur.describe.fields import Scalar
-from torseur.dynamics.constraints.contact_friction import add_friction
+from torseur.dynamics.constraints.rows import add_friction
 from torseur.dynamics.loads.forces import forces_of
 from torseur.dynamics.tree.newton_euler import LinkMotion, inertial_wrench, motions, rotor_reaction
 from torseur.dynamics.tree.tree import Rotor, Tree
 from torseur.graph import Expr, absolute, sign
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Motion, Wrench
+from torseur.spatial.pose import Motion, Wrench
 from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["TEN", "StandardParameter", "given_forces", "regressor", "standard_parameters"]

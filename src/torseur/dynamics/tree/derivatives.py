@@ -30,7 +30,7 @@ from torseur.dynamics.tree.tree import Link, Tree
 from torseur.errors import ModelError
 from torseur.graph import Expr, products_at
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Motion, Wrench
+from torseur.spatial.pose import Motion, Wrench
 from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
 __all__ = ["inverse_dynamics_derivatives"]

@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from torseur.dynamics.tree.coordinates import rates, velocity_of
-from torseur.dynamics.tree.system import System, Turn
+from torseur.dynamics.tree.system import System, Turn, rates, velocity_of
 from torseur.graph import Expr, Graph, jacobian, ops, tangents
 from torseur.graph.function import reachable
 from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Quantity
-from torseur.spatial.motion import Motion
-from torseur.spatial.pose import Pose, Step, StepKind, about_axis, product
+from torseur.spatial.pose import Motion, Pose, Step, StepKind, about_axis, product
 from torseur.spatial.vectors import Matrix, Vector
 
 __all__ = ["ABOUT_AXIS", "WHOLE_POSE", "Gearing", "Move", "cut", "depends", "geared"]

@@ -18,8 +18,7 @@ from torseur.dynamics.tree.newton_euler import motions
 from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ModelError
 from torseur.graph import Expr
-from torseur.spatial.motion import Motion
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Motion, Pose
 from torseur.spatial.vectors import Vector
 
 __all__ = ["Axes", "FrameState", "Kinematics", "Task", "acceleration", "frame_jacobian"]

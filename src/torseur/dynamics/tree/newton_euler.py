@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from torseur.dynamics.tree.tree import Link, Rotor, Tree
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Motion, Wrench
+from torseur.spatial.pose import Motion, Wrench
 from torseur.spatial.vectors import Matrix, Vector, cross, dot
 
 __all__ = ["LinkMotion", "inertial_wrench", "inverse_dynamics", "joint_wrenches", "motions", "rotor_reaction"]

@@ -26,16 +26,14 @@ from itertools import pairwise
 from torseur.describe import BASE, WORLD, BaseKind, Motor, StandardInertia, Transmission
 from torseur.describe.inertia import Inertia as DescribedInertia
 from torseur.describe.inertia import ten_parameters
-from torseur.dynamics.tree.coordinates import carrier_steps, coordinates_of, velocity_of
 from torseur.dynamics.tree.free_form import Gearing, Move, cut, geared
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, carrier_steps, coordinates_of, velocity_of
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, tangents
 from torseur.spatial.inertia import Inertia
 from torseur.spatial.joints import JointKind
-from torseur.spatial.joints.one_axis import FIXED
-from torseur.spatial.motion import Motion
-from torseur.spatial.pose import Pose
+from torseur.spatial.joints.core import FIXED
+from torseur.spatial.pose import Motion, Pose
 from torseur.spatial.vectors import Vector
 
 __all__ = ["Link", "Rotor", "Tree"]

@@ -21,9 +21,9 @@ from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
 from torseur.graph.evaluate import walk
 from torseur.graph.function import Function, checked_function
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Node
 from torseur.graph.ops import Op
-from torseur.graph.piecewise import Piecewise
 from torseur.graph.routine import Loops
 
 __all__ = ["to_casadi"]

@@ -20,10 +20,10 @@ from torseur.graph import ops
 from torseur.graph.calls import FunctionCall
 from torseur.graph.evaluate import walk
 from torseur.graph.function import Function, checked_function
+from torseur.graph.functions import Piecewise
 from torseur.graph.linear import Factor, Substitute
 from torseur.graph.nodes import Expr, Node
 from torseur.graph.ops import Op
-from torseur.graph.piecewise import Piecewise
 
 __all__ = ["SympyStatements", "import_sympy", "to_sympy", "to_sympy_statements"]
 

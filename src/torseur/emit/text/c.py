@@ -34,8 +34,8 @@ from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
 from torseur.graph.function import Function, Stage, checked_function
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Bundle, Expr, Node, Truth
-from torseur.graph.piecewise import Piecewise
 from torseur.graph.routine import Loops
 
 __all__ = ["Precision", "to_c", "to_c_header"]

@@ -19,8 +19,8 @@ from torseur.emit.text.unit import Called, Unit, grouped
 from torseur.graph.blocks import Block
 from torseur.graph.calls import Iteration
 from torseur.graph.function import STAGE_OF, Function, Stage
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Bundle, Expr, Node
-from torseur.graph.piecewise import Piecewise
 from torseur.graph.routine import Loops
 
 __all__ = ["Frame", "describe", "horner", "inputs_of", "lines_of", "subscripts"]

@@ -17,7 +17,7 @@ from torseur.emit.text.unicode_names import GREEK, SHORT_GREEK
 from torseur.graph import ops
 from torseur.graph.counts import Count
 from torseur.graph.function import Function, Output, checked_function
-from torseur.graph.piecewise import Piecewise
+from torseur.graph.functions import Piecewise
 
 __all__ = ["LATEX", "LatexReading", "dotted", "escaped", "symbol", "to_latex"]
 

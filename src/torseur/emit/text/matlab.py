@@ -21,8 +21,8 @@ from torseur.emit.text.statements import Part
 from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.function import Function, Stage, checked_function
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Expr
-from torseur.graph.piecewise import Piecewise
 from torseur.graph.routine import Loops
 
 __all__ = ["to_matlab"]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from torseur.emit.text.dialect import Dialect, Rank
 from torseur.emit.text.statements import Plan
 from torseur.graph import ops
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Node
-from torseur.graph.piecewise import Piecewise
 
 __all__ = ["Phrase", "Writer"]
 

@@ -23,8 +23,8 @@ from torseur.emit.text.unit import Called
 from torseur.graph import ops
 from torseur.graph.blocks import Block
 from torseur.graph.function import Function, Output, Stage, checked_function
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Expr, Node
-from torseur.graph.piecewise import Piecewise
 from torseur.graph.routine import Loops
 
 __all__ = ["to_python"]

@@ -18,8 +18,8 @@ from torseur.graph import ops
 from torseur.graph.calls import FunctionCall, Iteration
 from torseur.graph.counts import Count, count, count_by_stage
 from torseur.graph.function import Function, Output, Stage, checked_function
+from torseur.graph.functions import Piecewise
 from torseur.graph.nodes import Bundle
-from torseur.graph.piecewise import Piecewise
 from torseur.graph.routine import Loops
 
 __all__ = ["LISTING", "WHEN", "Passage", "Reading", "polynomial", "to_listing"]

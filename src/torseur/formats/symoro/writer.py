@@ -23,10 +23,9 @@ from torseur.describe.loads import Effort, Load, SpringDamper, Transmission, Wre
 from torseur.describe.mechanism import Mechanism
 from torseur.formats.expressions import minus, spelled, tokenize, turned
 from torseur.formats.format import Losses
-from torseur.formats.symoro.frames import Item, check_plain, items, number
+from torseur.formats.symoro.layout import Item, check_plain, in_standard_form, items, number
 from torseur.formats.symoro.par_file import FRAME_KEYS, IDENTITY, INERTIA, JOINT_KEYS, LINK_KEYS, WRENCH
 from torseur.formats.symoro.rows import COORDINATE, PLACE_KEYS
-from torseur.formats.symoro.standard_form import in_standard_form
 
 __all__ = ["write_par"]
 

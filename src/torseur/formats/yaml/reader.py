@@ -1,4 +1,4 @@
-"""Our own files: a mechanism in YAML (see docs/reference/yaml.md).
+"""From the text of a model file to a mechanism: our own files, in YAML (see docs/reference/yaml.md).
 
 >>> arm = read_yaml('''
 ... torseur: 1
@@ -12,6 +12,18 @@
 ... ''')
 >>> [variable.name for variable in arm.q]
 ['q1']
+
+A file may build on others. `like: other.yaml` in a model begins with all that the other model says. Tables by name are
+then joined entry by entry; an entry that is null leaves out that of the other model. Anything else that is said again
+takes the place of what it was.
+
+`parameters_from` takes parameters from a file beside the model: one model, many sets of numbers.
+
+::
+
+    parameters_from: data/measured.yaml      # in the model
+    torseur_parameters: 1                    # the file begins like this
+    parameters: {m: {value: 2.0, unit: kg}}
 """
 
 from __future__ import annotations
@@ -20,7 +32,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -28,27 +40,147 @@ from pydantic import ValidationError
 from torseur.describe.checks import Fault, faults
 from torseur.describe.faults import Location
 from torseur.describe.loads import KINDS, Load
-from torseur.describe.mechanism import Mechanism
+from torseur.describe.mechanism import Mechanism, Parameter
 from torseur.errors import ModelError
 from torseur.extensions import Kinds
-from torseur.formats.files import beside, contents, table_in_file
-from torseur.formats.yaml.layers import LIKE_KEY, LONGEST_LINE, joined, moved, with_parameters
+from torseur.formats.files import Mark, beside, contents, table_in_file
 from torseur.formats.yaml.nodes import Node, Source, parse, placed, plain, take_down
 from torseur.formats.yaml.short_forms import each_validated, shape, shape_load, validated
 
 __all__ = [
+    "FROM_KEY",
+    "JOINED",
+    "KEY",
+    "LIKE_KEY",
+    "LONGEST_LINE",
     "STUDY_KEY",
     "VERSION",
     "VERSION_KEY",
     "Document",
     "document_of",
+    "joined",
+    "moved",
+    "over",
     "read_document",
     "read_yaml",
     "whole_document",
     "with_files",
+    "with_parameters",
 ]
 
+
+LIKE_KEY = "like"
+LONGEST_LINE = 8
+"""Of files that begin with each other."""
+JOINED = (
+    "parameters",
+    "tables",
+    "quantities",
+    "coordinates",
+    "bodies",
+    "loops",
+    "roads",
+    "constraints",
+    "loads",
+    "inputs",
+    "outputs",
+)
+"""The tables of a model whose entries have names."""
+_FILES = ("file", "mesh")
+
+
+def joined(base: Node, own: Node) -> Node:
+    """A model that begins with another one."""
+    made = over(base, own)
+    for name in JOINED:
+        if name in base.items and name in own.items:
+            first, second = base.items[name], own.items[name]
+            both = over(first, second)
+            for entry in first.items.keys() & second.items.keys():
+                if second.items[entry].value is None:
+                    del both.items[entry]
+            made.items[name] = both
+    return made
+
+
+def over(base: Node, own: Node) -> Node:
+    """Two tables as one; the second wins."""
+    if not isinstance(base.value, dict) or not isinstance(own.value, dict):
+        return own
+    return Node({**base.items, **own.items}, own.mark, own.path, {**base.keys, **own.keys})
+
+
+def moved(node: Node, mark: Mark, folder: Path) -> Node:
+    """A tree whose places are all one, and whose names of files count from another folder."""
+    if isinstance(node.value, dict):
+        items = {name: moved(item, mark, folder) for name, item in node.value.items()}
+        for name in _FILES:
+            file = items.get(name)
+            if file is not None and isinstance(file.value, str) and not Path(file.value).is_absolute():
+                file.value = (folder / file.value).as_posix()
+        return Node(items, mark, node.path, dict.fromkeys(items, mark))
+    if isinstance(node.value, list):
+        return Node([moved(item, mark, folder) for item in node.value], mark, node.path)
+    return Node(node.value, mark, node.path)
+
+
+FROM_KEY = "parameters_from"
+KEY = "torseur_parameters"
 VERSION = 1
+
+
+def with_parameters(root: Node, source: Source, folder: Path | None) -> Node:
+    """A model with the parameters of the file that it names, before its own; what is wrong is taken down."""
+    name = root.items.get(FROM_KEY)
+    if name is None:
+        return root
+    items = {key: item for key, item in root.items.items() if key != FROM_KEY}
+    without = Node(items, root.mark, root.path, root.keys)
+    if not isinstance(name.value, str) or folder is None:
+        expected = "the name of a file" if folder is not None else "parameters in the text: it is not in a file"
+        source.fault(name.mark, (FROM_KEY,), "parameters cannot be read from there", expected=expected, got=name.kind)
+        return without
+    try:
+        given = _parameters(beside(folder, name.value, "a file of parameters"))
+    except ModelError as error:
+        source.add(name.mark, *(error.faults or (error,)))
+        raise source.error() from None  # all that uses its names would seem wrong
+    own = items.get("parameters", Node({}, name.mark, ("parameters",)))
+    for twice in sorted(own.items.keys() & given):
+        source.fault(own.keys[twice], ("parameters", twice), f"this parameter is in {name.value} as well")
+    read = {key: _moved(node, name, ("parameters", key)) for key, node in given.items()}
+    keys = {**dict.fromkeys(read, name.mark), **own.keys}
+    items["parameters"] = Node({**read, **own.items}, own.mark, own.path, keys)
+    return without
+
+
+def _parameters(path: Path) -> dict[str, Node]:
+    """The parameters of a file; every fault of form with its line in that file."""
+    source = Source(str(path))
+    root = parse(contents(path), source)
+    version, table = root.items.get(KEY), root.items.get("parameters")
+    if version is None or version.value != VERSION or isinstance(version.value, bool):
+        expected = f"a mapping that begins with '{KEY}: {VERSION}'"
+        source.stop(root.mark, "this is not a file of parameters", expected=expected)
+    for key in root.items.keys() - {KEY, "parameters"}:
+        source.fault(root.keys[key], (key,), "a key that is not known", expected=f"{KEY}, parameters")
+    if table is None or not isinstance(table.value, dict):
+        source.stop(root.mark, "there are no parameters", expected="'parameters', a mapping of names")
+    for node in table.items.values():
+        shaped = shape(node, Parameter, source)
+        validated(Parameter, plain(shaped), shaped, source)
+    source.stop_if_any()
+    return table.items
+
+
+def _moved(node: Node, to: Node, path: tuple[str, ...]) -> Node:
+    """What was read elsewhere, as if it stood where the file is named."""
+    if isinstance(node.value, dict):
+        inner = {key: _moved(item, to, (*path, key)) for key, item in node.items.items()}
+        return Node(inner, to.mark, path, dict.fromkeys(inner, to.mark))
+    return Node(node.value, to.mark, path)
+
+
 VERSION_KEY = "torseur"
 STUDY_KEY = "torseur_study"
 """What files of studies begin with instead; their reader is in a higher layer."""
@@ -57,7 +189,7 @@ MOST_ROUNDS = 20
 _OF_FILES = ("file", "columns", "grid")
 
 
-DOCUMENTS: Kinds[Callable[[Node, Source, FilePath | None], Document | None]] = Kinds("documents", {})
+DOCUMENTS: Kinds[Callable[[Node, Source, Path | None], Document | None]] = Kinds("documents", {})
 """Other YAML files that are read as a mechanism, by the key that marks them: the root of the file, where faults are
 taken down, and the folder of the file -> the mechanism, or none if there were faults."""
 
@@ -95,7 +227,7 @@ def read_yaml(text: str | bytes, where: str = "text", *, loads: Mapping[str, typ
 
 
 def read_document(
-    text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
+    text: str | bytes, where: str = "text", *, loads: Mapping[str, type[Load]] = KINDS, folder: Path | None = None
 ) -> Document:
     """The mechanism with the places of its parts, even if it has structural faults.
 
@@ -112,7 +244,7 @@ def read_document(
 
 
 def whole_document(
-    root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
+    root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: Path | None = None
 ) -> Document:
     """The same, of a text that is parsed already."""
     own = None if VERSION_KEY in root.items else next((key for key in root.items if key in DOCUMENTS), None)
@@ -129,7 +261,7 @@ def whole_document(
 
 
 def document_of(
-    root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: FilePath | None = None
+    root: Node, source: Source, *, loads: Mapping[str, type[Load]] = KINDS, folder: Path | None = None
 ) -> Document | None:
     """The mechanism in a tree, which may be part of a larger file; none if it has faults of form.
 
@@ -188,9 +320,7 @@ def _data(root: Node, loads: Mapping[str, Load]) -> Any:
 # -- a model like another ---------------------------------------------------------------------------------------------
 
 
-def _complete(
-    root: Node, source: Source, folder: FilePath | None, loads: Mapping[str, type[Load]], depth: int = 0
-) -> Node:
+def _complete(root: Node, source: Source, folder: Path | None, loads: Mapping[str, type[Load]], depth: int = 0) -> Node:
     """A model with the numbers of its files and with what it takes from another model, without its version."""
     items = {key: item for key, item in root.items.items() if key != VERSION_KEY}
     like = items.pop(LIKE_KEY, None)
@@ -207,10 +337,10 @@ def _complete(
     except ModelError as error:
         source.add(like.mark, *(error.faults or (error,)))
         raise source.error() from error
-    return joined(moved(base, like.mark, FilePath(like.value).parent), own)
+    return joined(moved(base, like.mark, Path(like.value).parent), own)
 
 
-def _other(file: FilePath, loads: Mapping[str, type[Load]], depth: int) -> Node:
+def _other(file: Path, loads: Mapping[str, type[Load]], depth: int) -> Node:
     """A model that others begin with is right by itself; its own faults keep their own places."""
     inner = Source(str(file))
     root = parse(contents(file), inner)
@@ -226,7 +356,7 @@ def _other(file: FilePath, loads: Mapping[str, type[Load]], depth: int) -> Node:
 # -- numbers in files ------------------------------------------------------------------------------------------------
 
 
-def with_files(root: Node, source: Source, folder: FilePath | None) -> Node:
+def with_files(root: Node, source: Source, folder: Path | None) -> Node:
     """A model with the numbers of tables and parameters in place of the names of files; what is wrong is taken down."""
     root = with_parameters(root, source, folder)
     tables = root.items.get("tables")
@@ -237,7 +367,7 @@ def with_files(root: Node, source: Source, folder: FilePath | None) -> Node:
     return Node({**root.items, "tables": new}, root.mark, root.path, root.keys)
 
 
-def _with_numbers(node: Node, source: Source, folder: FilePath) -> Node:
+def _with_numbers(node: Node, source: Source, folder: Path) -> Node:
     file = node.items.get("file")
     if file is None or not isinstance(file.value, str):
         return node

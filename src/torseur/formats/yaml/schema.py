@@ -18,8 +18,7 @@ from torseur.describe.inertia import Tensor
 from torseur.describe.loads import KINDS, Load
 from torseur.describe.mechanism import Input, Mechanism, Parameter
 from torseur.describe.place import Place
-from torseur.formats.yaml.layers import FROM_KEY, JOINED, LIKE_KEY
-from torseur.formats.yaml.reader import VERSION, VERSION_KEY
+from torseur.formats.yaml.reader import FROM_KEY, JOINED, LIKE_KEY, VERSION, VERSION_KEY
 from torseur.formats.yaml.short_forms import HOISTED, LISTED, NAMED
 from torseur.formats.yaml.writer import flow, plain
 

@@ -14,7 +14,7 @@ from torseur.dynamics.workbench import Options, Workbench
 from torseur.emit.text.latex import symbol
 from torseur.graph import Expr, substitute
 from torseur.model.equations.closed_form import simplifier
-from torseur.model.equations.steps import Line, Step, Steps, line_of
+from torseur.model.equations.equations import Line, Step, Steps, line_of
 
 __all__ = ["KaneSteps", "LagrangeSteps", "kane_steps", "lagrange_steps"]
 

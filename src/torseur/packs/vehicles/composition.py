@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from torseur.errors import ModelError
 from torseur.formats.files import contents
-from torseur.formats.yaml.layers import LIKE_KEY, LONGEST_LINE, moved, over, with_parameters
 from torseur.formats.yaml.nodes import Node, Source, parse, plain
+from torseur.formats.yaml.reader import LIKE_KEY, LONGEST_LINE, moved, over, with_parameters
 from torseur.formats.yaml.short_forms import shape, validated
 from torseur.packs.vehicles.description import Vehicle
 

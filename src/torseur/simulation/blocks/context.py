@@ -28,9 +28,8 @@ from torseur.describe.faults import guess
 from torseur.describe.fields import Scalar
 from torseur.describe.formulas import Formula
 from torseur.dynamics.constraints.rows import Constraints
-from torseur.dynamics.tree.coordinates import rates
 from torseur.dynamics.tree.kinematics import Kinematics
-from torseur.dynamics.tree.system import NORMALS
+from torseur.dynamics.tree.system import NORMALS, rates
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import GraphError, Location, ModelError
 from torseur.graph import Block, Expr, Role, substitute, tangents

@@ -26,7 +26,7 @@ from torseur.describe.formulas import Formula
 from torseur.errors import ModelError
 from torseur.formats.files import columns_of, lines_of
 from torseur.graph import Expr, Interpolation, Outside, Piecewise, exp, log, maximum, minimum, select, sin, table
-from torseur.graph.piecewise import evaluate_piecewise
+from torseur.graph.functions import evaluate_piecewise
 from torseur.simulation.blocks.base import Block
 from torseur.simulation.blocks.context import Context
 

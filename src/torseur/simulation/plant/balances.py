@@ -20,16 +20,14 @@ from itertools import count
 
 from torseur.describe import BASE, BaseKind
 from torseur.dynamics.constraints.rows import Owner
-from torseur.dynamics.loads import energy
-from torseur.dynamics.loads.energy import Part, power_of
-from torseur.dynamics.loads.forces import LoadOnTree
-from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.loads.forces import LoadOnTree, Part, kinetic_shares, momentum, potential_energy, power_of
 from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.newton_euler import joint_wrenches
+from torseur.dynamics.tree.system import rates
 from torseur.dynamics.workbench import Workbench
 from torseur.graph import Expr, ops
 from torseur.graph.function import reachable
-from torseur.spatial.motion import Wrench
+from torseur.spatial.pose import Wrench
 from torseur.spatial.vectors import cross, dot
 
 __all__ = ["Account", "Balances", "Flow", "Island", "balances_of", "islands_of"]
@@ -158,7 +156,7 @@ def balances_of(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr
     accounts = _accounts(w, forces, multipliers)
     if w.system.mechanism.base.kind is not BaseKind.FLOATING:
         return Balances(accounts)
-    p, L = energy.momentum(w.true_tree)
+    p, L = momentum(w.true_tree)
     force, moment = _resultant(w, forces, multipliers)
     impulses = [
         Flow(f"impulse_{axis}", "N s", f"of all external forces along {axis}", f)
@@ -188,8 +186,8 @@ def _accounts(w: Workbench, forces: Sequence[Expr], multipliers: Sequence[Expr])
     return tuple(
         Account(
             x,
-            tuple(energy.kinetic_shares(w.true_tree, x.part)),
-            energy.potential_energy(w.true_tree, w.gravity, x.part),
+            tuple(kinetic_shares(w.true_tree, x.part)),
+            potential_energy(w.true_tree, w.gravity, x.part),
             tuple(next(named) for _ in flows),
         )
         for x, flows in zip(islands, given, strict=True)

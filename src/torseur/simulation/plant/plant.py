@@ -14,7 +14,7 @@ from torseur.dynamics.constrained_motion.motion import corrected
 from torseur.dynamics.constrained_motion.normal_forces import normals_read
 from torseur.dynamics.constrained_motion.solver import constraint_solver
 from torseur.dynamics.sensitivities import motion_derivatives
-from torseur.dynamics.tree.coordinates import displaced, rates
+from torseur.dynamics.tree.system import displaced, rates
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
 from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute

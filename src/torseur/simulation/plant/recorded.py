@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torseur.describe.mechanism import NamedQuantity, Output
-from torseur.dynamics.loads import energy
+from torseur.dynamics.loads.forces import kinetic_energy, potential_energy
 from torseur.graph import Expr, Function
 from torseur.simulation.plant.facts import Quantity
 from torseur.simulation.results.channels import Role
@@ -70,7 +70,7 @@ class Recorded:
 
     def _energies(self) -> Iterator[_Item]:
         w = self.plant.bench
-        parts = energy.kinetic_energy(w.true_tree), energy.potential_energy(w.true_tree, w.gravity)
+        parts = kinetic_energy(w.true_tree), potential_energy(w.true_tree, w.gravity)
         for name, value in zip(("kinetic", "potential"), self.plant.settled(parts), strict=True):
             yield _Item(Quantity(f"{name}_energy", "J", f"{name} energy", Role.ENERGY), value)
 

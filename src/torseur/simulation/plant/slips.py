@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torseur.dynamics.constraints.contact_friction import Rubbing, length_of
-from torseur.dynamics.constraints.rows import Constraints
+from torseur.dynamics.constraints.rows import Constraints, Rubbing, length_of
 from torseur.graph import Expr, jacobian, maximum, minimum, select, tangents
 from torseur.simulation.blocks.context import Context
 

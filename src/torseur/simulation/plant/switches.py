@@ -34,9 +34,8 @@ from torseur.describe.bodies import Coordinate
 from torseur.describe.constraints import Contact, Rolling
 from torseur.describe.fields import Scalar
 from torseur.describe.loads import PathLoad
-from torseur.dynamics.constraints.contact_friction import Rubbing, length_of, rubbing_of
-from torseur.dynamics.constraints.rows import Constraints, Owner, Row, unit_of_effort
-from torseur.dynamics.tree.coordinates import rates
+from torseur.dynamics.constraints.rows import Constraints, Owner, Row, Rubbing, length_of, rubbing_of, unit_of_effort
+from torseur.dynamics.tree.system import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, select, tanh
 from torseur.simulation.blocks.context import Context

@@ -1,9 +1,19 @@
 """The joint kinds. To add one to the core: write its class, add it to `KINDS`; packages: `torseur.extensions`."""
 
 from torseur.extensions import Kinds
+from torseur.spatial.joints.core import (
+    CYLINDRICAL,
+    FIXED,
+    FREE,
+    FREE_RPY,
+    PLANAR,
+    PRISMATIC,
+    REVOLUTE,
+    SCREW,
+    SPHERICAL,
+    UNIVERSAL,
+)
 from torseur.spatial.joints.kind import CoordinateInfo, JointKind, Quantity
-from torseur.spatial.joints.one_axis import CYLINDRICAL, FIXED, PRISMATIC, REVOLUTE, SCREW
-from torseur.spatial.joints.several_axes import FREE, FREE_RPY, PLANAR, SPHERICAL, UNIVERSAL
 
 _CORE = {
     kind.name: kind

@@ -25,8 +25,7 @@ from enum import Enum
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.motion import Motion, Wrench
-from torseur.spatial.pose import Pose
+from torseur.spatial.pose import Motion, Pose, Wrench
 from torseur.spatial.vectors import Vector, cross
 
 __all__ = [

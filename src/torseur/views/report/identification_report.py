@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from torseur.errors import choice
+from torseur.identification.assessment import advice
 from torseur.identification.described import Described, described_values
-from torseur.identification.essential import advice
 from torseur.identification.identification import Identification, Level, Prediction
 from torseur.version import __version__
 from torseur.views.identification import figures_of_identification
-from torseur.views.report.build import write_report
+from torseur.views.report import write_report
 from torseur.views.report.document import (
     Block,
     Bullets,

@@ -15,8 +15,7 @@ import numpy as np
 from torseur.describe import BASE, WORLD, BaseKind, Mechanism
 from torseur.describe.inertia import CentralInertia
 from torseur.describe.loads import PathLoad
-from torseur.dynamics.tree.coordinates import body_poses, frame_pose
-from torseur.dynamics.tree.system import System
+from torseur.dynamics.tree.system import System, body_poses, frame_pose
 from torseur.dynamics.tree.tree import inertia_of
 from torseur.errors import ArgumentError
 from torseur.views.scene.parts import (

@@ -1,9 +1,4 @@
-"""Joints of several axes: universal, planar, spherical and free.
-
-Speeds of spherical and free joints are components in the child's axes; their orientation is a unit quaternion. That of
-a free joint can be roll, pitch and yaw instead, R = Rz(yaw) Ry(pitch) Rx(roll) (Maakaroun 2.41), whose rates (2.43)
-fail at pitch = +-pi/2.
-"""
+"""The joints of the core: fixed; of one axis, z (revolute, prismatic, screw, cylindrical); and of several axes."""
 
 from __future__ import annotations
 
@@ -19,14 +14,151 @@ from torseur.spatial.joints.kind import (
     along,
     no_shift,
     no_tilt,
+    no_turn,
     square_axes,
+    together,
     unturned,
 )
-from torseur.spatial.motion import Motion, Wrench
-from torseur.spatial.pose import Pose, Step, StepKind, from_quaternion, product
+from torseur.spatial.pose import Motion, Pose, Step, StepKind, Wrench, elementary, from_quaternion, product
 from torseur.spatial.vectors import Matrix, Vector, cross
 
-__all__ = ["FREE", "FREE_RPY", "PLANAR", "QUATERNION", "SPHERICAL", "TURN", "UNIVERSAL", "quaternion_rates", "unit"]
+__all__ = [
+    "CYLINDRICAL",
+    "FIXED",
+    "FREE",
+    "FREE_RPY",
+    "PLANAR",
+    "PRISMATIC",
+    "QUATERNION",
+    "REVOLUTE",
+    "SCREW",
+    "SPHERICAL",
+    "TURN",
+    "UNIVERSAL",
+    "quaternion_rates",
+    "unit",
+]
+
+
+class _Fixed(JointKind):
+    name = "fixed"
+    coordinates = ()
+    speeds = ()
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return Pose.identity(g)
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return []
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1, 2), *no_turn(pose)]
+
+
+FIXED = _Fixed()
+
+
+class _Revolute(JointKind):
+    name = "revolute"
+    coordinates = (CoordinateInfo("", Quantity.ANGLE, "rotation about z, by the right-hand rule"),)
+    speeds = (CoordinateInfo("", Quantity.ANGULAR_SPEED, "its rate"),)
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return elementary(g, Step(StepKind.ROTATE_Z, q[0]))
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, None, 2)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1, 2), *no_tilt(pose)]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """Masses spread evenly round the axis, without inertia about it: YY, MZ and M."""
+        o, (_, _, MZ) = inertia.graph.zero, inertia.MS
+        yy = inertia.J[1][1]
+        return Inertia.from_ten(yy, o, o, yy, o, o, o, o, MZ, inertia.M)
+
+
+REVOLUTE = _Revolute()
+
+
+class _Prismatic(JointKind):
+    name = "prismatic"
+    coordinates = (CoordinateInfo("", Quantity.LENGTH, "translation along z"),)
+    speeds = (CoordinateInfo("", Quantity.SPEED, "its rate"),)
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return elementary(g, Step(StepKind.MOVE_Z, q[0]))
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, 2, None)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1), *no_turn(pose)]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The whole tensor: the axes do not turn."""
+        g = inertia.graph
+        return Inertia(inertia.J, Vector.zero(g), g.zero)
+
+
+PRISMATIC = _Prismatic()
+
+
+class _Screw(JointKind):
+    """Rotation about z with a translation along z in proportion."""
+
+    name = "screw"
+    coordinates = (CoordinateInfo("", Quantity.ANGLE, "rotation about z; pitch times it is the translation along z"),)
+    speeds = (CoordinateInfo("", Quantity.ANGULAR_SPEED, "its rate"),)
+    settings = ("pitch",)  # m/rad
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return product(g, [Step(StepKind.ROTATE_Z, q[0]), Step(StepKind.MOVE_Z, settings[0] * q[0])])
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, 2, 2, settings[0])]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        pitch, shift = settings[0], pose.P[2] / settings[0]
+        return [*no_shift(pose, 0, 1), *no_tilt(pose), together(pose, pitch, sin(shift), cos(shift))]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The part of the tensor that a turn about z leaves alone."""
+        return unturned(inertia)
+
+
+SCREW = _Screw()
+
+
+class _Cylindrical(JointKind):
+    """Rotation about z and, independently, translation along z."""
+
+    name = "cylindrical"
+    coordinates = (
+        CoordinateInfo("angle", Quantity.ANGLE, "rotation about z"),
+        CoordinateInfo("slide", Quantity.LENGTH, "translation along z"),
+    )
+    speeds = (
+        CoordinateInfo("angle", Quantity.ANGULAR_SPEED, "rate of the rotation"),
+        CoordinateInfo("slide", Quantity.SPEED, "rate of the translation"),
+    )
+
+    def pose(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> Pose:
+        return product(g, [Step(StepKind.ROTATE_Z, q[0]), Step(StepKind.MOVE_Z, q[1])])
+
+    def subspace(self, g: Graph, q: Sequence[Expr], settings: Sequence[Expr] = ()) -> list[Motion]:
+        return [along(g, None, 2), along(g, 2, None)]
+
+    def closure(self, pose: Pose, settings: Sequence[Expr] = ()) -> list[Closing]:
+        return [*no_shift(pose, 0, 1), *no_tilt(pose)]
+
+    def unnoticed(self, inertia: Inertia) -> Inertia:
+        """The part of the tensor that a turn about z leaves alone."""
+        return unturned(inertia)
+
+
+CYLINDRICAL = _Cylindrical()
 
 
 class _Universal(JointKind):
