@@ -219,7 +219,7 @@ def run_of(read: StudyFile, study: Study, outside: Outside | None = None) -> Run
 
 def _paced(simulation: Simulation, answering: Mapping[str, Connection]) -> Run:
     from torseur.simulation.run.connections import Udp
-    from torseur.simulation.run.real_time import Pace, undisturbed
+    from torseur.simulation.run.control_steps import Pace, undisturbed
 
     pace = Pace(simulation)
     with undisturbed(), warnings.catch_warnings():

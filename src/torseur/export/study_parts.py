@@ -20,7 +20,7 @@ from torseur.errors import ModelError
 from torseur.export.functions import Element, identifier
 from torseur.export.switch_tables import SwitchTables, switch_tables
 from torseur.graph import Function, evaluate
-from torseur.simulation.blocks.sampled import External
+from torseur.simulation.blocks.measuring import External
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.timetable import Timetable

@@ -17,7 +17,7 @@ from torseur.cli import main
 from torseur.errors import ArgumentError, ModelError, NumericalError
 from torseur.simulation.blocks import PythonBlock
 from torseur.simulation.run.connections import Process, Udp, connected, connections, packet, unpacked
-from torseur.simulation.run.real_time import Pace
+from torseur.simulation.run.control_steps import Pace
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.study.study import Study
 

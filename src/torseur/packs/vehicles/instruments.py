@@ -19,7 +19,7 @@ from torseur.graph import Expr, floor, maximum, minimum
 from torseur.packs.vehicles.drivers import within_limits
 from torseur.simulation.blocks import Block
 from torseur.simulation.blocks.context import Context
-from torseur.simulation.blocks.sampled import white
+from torseur.simulation.blocks.measuring import white
 from torseur.spatial.vectors import Vector
 
 __all__ = ["BLOCKS", "Actuator", "DynamometricWheel", "Encoder", "Measured"]

@@ -17,7 +17,15 @@ from torseur.errors import Location, ModelError
 from torseur.extensions import Kinds
 from torseur.simulation.blocks.actuation import Armature, Force
 from torseur.simulation.blocks.base import Block, build_blocks, kinds
-from torseur.simulation.blocks.feedback import ComputedTorque, Pd, PdRegulator, Pid
+from torseur.simulation.blocks.control import (
+    ComputedTorque,
+    OperationalSpace,
+    Pd,
+    PdRegulator,
+    Pid,
+    ResolvedAcceleration,
+    ResolvedRate,
+)
 from torseur.simulation.blocks.filters import (
     Crossing,
     DeadZone,
@@ -29,8 +37,18 @@ from torseur.simulation.blocks.filters import (
     SecondOrder,
     TransferFunction,
 )
-from torseur.simulation.blocks.sampled import BandNoise, External, Noise, PythonBlock, Sampled
-from torseur.simulation.blocks.sensors import AccelerationSensor, ForceSensor, Imu, PoseSensor, VelocitySensor
+from torseur.simulation.blocks.measuring import (
+    AccelerationSensor,
+    BandNoise,
+    External,
+    ForceSensor,
+    Imu,
+    Noise,
+    PoseSensor,
+    PythonBlock,
+    Sampled,
+    VelocitySensor,
+)
 from torseur.simulation.blocks.signals import (
     Constant,
     FormulaSignal,
@@ -43,7 +61,6 @@ from torseur.simulation.blocks.signals import (
     number_of,
     over_time,
 )
-from torseur.simulation.blocks.task_control import OperationalSpace, ResolvedAcceleration, ResolvedRate
 from torseur.simulation.blocks.trajectories import Circle, Line, Move, PointToPoint, Trapezoid
 
 __all__ = [

@@ -33,12 +33,13 @@ from torseur.dynamics.tree.system import NORMALS, rates
 from torseur.dynamics.workbench import Workbench
 from torseur.errors import GraphError, Location, ModelError
 from torseur.graph import Block, Expr, Role, substitute, tangents
-from torseur.simulation.blocks.input_rates import InputRates, Known, orders, symbols_in
 from torseur.simulation.blocks.parts import (
     Asked,
     Break,
     Event,
     Held,
+    InputRates,
+    Known,
     Output,
     Parts,
     Sample,
@@ -46,7 +47,9 @@ from torseur.simulation.blocks.parts import (
     State,
     in_order,
     is_multiplier,
+    orders,
     shown_name,
+    symbols_in,
 )
 
 __all__ = ["Context"]

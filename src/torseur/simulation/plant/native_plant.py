@@ -23,7 +23,7 @@ from torseur.emit.interface import Argument
 from torseur.errors import ModelError
 from torseur.model import Model
 from torseur.model.rows import moved, undetermined
-from torseur.simulation.blocks.input_rates import orders
+from torseur.simulation.blocks.parts import orders
 from torseur.simulation.plant.balances import Balances
 from torseur.simulation.plant.construction import PlantRequest, constructed, solved
 from torseur.simulation.plant.facts import (

@@ -18,12 +18,10 @@ from torseur.dynamics.tree.system import displaced, rates
 from torseur.errors import ModelError
 from torseur.graph import Block as GraphBlock
 from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute
-from torseur.simulation.blocks.input_rates import orders, symbols_in
-from torseur.simulation.blocks.parts import Parts
-from torseur.simulation.plant.balances import Balances, balances_of
+from torseur.simulation.blocks.parts import Parts, orders, symbols_in
+from torseur.simulation.plant.balances import Balances, Recorded, balances_of
 from torseur.simulation.plant.construction import Solved, what_was_unknown
 from torseur.simulation.plant.facts import SwitchFacts
-from torseur.simulation.plant.recorded import Recorded
 from torseur.simulation.plant.time_formulas import TimeFormulas
 from torseur.simulation.solvers.problem import ORDER, Implicit, Problem
 

@@ -5,7 +5,10 @@ Each switch is a held number (a mode) that stays as it is between events:
 - friction slides with s = +1 or -1, with the force -s level along its path, and sticks with s = 0: then a row
   "rate = 0" holds it, whose multiplier is the friction force;
 - a contact or a stop is open (0) or closed (1): its rows count while it is closed;
-- friction of a contact sticks or slips: see `slips`.
+- a contact or rolling wheel with Coulomb friction slips (1) or sticks (0). While it sticks, rows along the ground hold
+  it, whose multipliers are the force of friction. While it slips the force is -mu N t, with t along the sliding
+  velocity s. A held direction e, along s when slip began or was looked at last, stands for t where s is zero, and tells
+  on which side of zero the motion is: beyond, t goes on as it was, so that the force is smooth until the event is met.
 
 The event function of a switch is positive while its mode is the right one and passes zero when it is not any more:
 
@@ -16,6 +19,9 @@ slides                  s rate                         sticks, or slides the oth
 sticks                  level - |multiplier|           slides against the force that held it
 open                    gap                            impact: rebounds, or closes if it would rebound too slowly
 closed                  multiplier                     opens
+sticks (contact)        mu N - |multipliers|           slips along the relative acceleration that comes of it
+slips                   s . e - |s| / 2                |s| = 0: sticks, or slips on if sticking takes too much;
+                                                       else e turns after s
 ======================  ============================  ==============================================================
 
 Impacts go through all bodies at once, and all that touches and approaches is hit together (`impacts`). Friction has no
@@ -37,12 +43,98 @@ from torseur.describe.loads import PathLoad
 from torseur.dynamics.constraints.rows import Constraints, Owner, Row, Rubbing, length_of, rubbing_of, unit_of_effort
 from torseur.dynamics.tree.system import rates
 from torseur.errors import ModelError
-from torseur.graph import Expr, absolute, equal, select, tanh
+from torseur.graph import Expr, absolute, equal, jacobian, maximum, minimum, select, tangents, tanh
 from torseur.simulation.blocks.context import Context
 from torseur.simulation.plant.facts import DryFacts, SidedFacts, SlipFacts, SwitchFacts
-from torseur.simulation.plant.slips import Slip, accelerations, slip_of
 
-__all__ = ["HOLDS", "Dry", "Friction", "FrictionModel", "OneSided", "StopModel", "Stops", "Switches"]
+__all__ = [
+    "HOLDS",
+    "SLOW",
+    "Dry",
+    "Friction",
+    "FrictionModel",
+    "OneSided",
+    "Slip",
+    "StopModel",
+    "Stops",
+    "Switches",
+    "accelerations",
+    "slip_of",
+]
+
+
+SLOW = 1e-7
+"""Slower than this, m/s, the sliding velocity has no direction of its own."""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """Friction of one contact: its mode, held direction, and whether the contact is closed."""
+
+    contact: Rubbing
+    mode: Expr
+    direction: tuple[Expr, ...]
+    closed: Expr
+
+    @property
+    def name(self) -> str:
+        return self.contact.name
+
+    @property
+    def sticks(self) -> Expr:
+        """1 while it does."""
+        return self.closed * (1.0 - self.mode)
+
+    @property
+    def _along(self) -> Expr:
+        s = self.contact.slip
+        return sum((a * b for a, b in zip(s, self.direction, strict=True)), s[0].graph.zero)
+
+    def force(self) -> list[Expr]:
+        """-mu N t, while it slips."""
+        speed = length_of(self.contact.slip)
+        part = minimum(maximum((speed - SLOW) / SLOW, 0.0), 1.0)
+        part = part * part * (3.0 - 2.0 * part)  # from e to s, smoothly
+        sense = select(self._along < 0.0, -1.0, 1.0) / select(speed > 0.0, speed, 1.0)
+        level = self.closed * self.mode * self.contact.mu * self.contact.N
+        pairs = zip(self.contact.slip, self.direction, strict=True)
+        return [-(level * (e + part * (sense * s - e))) for s, e in pairs]
+
+    def event(self, normal: Expr, forces: Sequence[Expr], holds: float) -> Expr:
+        """See the module.
+
+        Args:
+            normal: the multiplier of the contact.
+            forces: those of the rows along the ground.
+            holds: how much of the level counts, against rounding.
+        """
+        sticks = holds * self.contact.mu * normal - length_of(forces)
+        slips = self._along - 0.5 * length_of(self.contact.slip)
+        return select(self.closed > 0.5, select(self.mode > 0.5, slips, sticks), 1.0)
+
+    def facts(self, constraints: Constraints, vdot: Sequence[Expr], normal: Expr, forces: Sequence[Expr]) -> list[Expr]:
+        """What decides: sliding velocity, its rate, force along the ground (two numbers each), N, mu."""
+        rates = accelerations(self.contact.slip, constraints, vdot)
+        missing = [constraints.system.graph.zero] * (2 - len(self.contact.rows))
+        groups = (self.contact.slip, rates, list(forces))
+        return [*(x for group in groups for x in (*group, *missing)), normal, self.contact.mu]
+
+
+def accelerations(speeds: Sequence[Expr], constraints: Constraints, vdot: Sequence[Expr]) -> list[Expr]:
+    """What speeds change by in a unit of time, under accelerations of the mechanism."""
+    rates = tangents(speeds, constraints.seeds)
+    for k, row in enumerate(jacobian(speeds, list(constraints.system.v)).dense()):
+        rates[k] = sum((a * x for a, x in zip(row, vdot, strict=True)), rates[k])
+    return rates
+
+
+def slip_of(context: Context, contact: Rubbing, closed: Expr) -> Slip:
+    """A contact's friction, its held numbers made."""
+    name = contact.name
+    mode = context.held(f"{name}_slips", 0.0, is_mode=True)
+    axes = [context.held(f"{name}_slip_{row.part}", 1.0, is_mode=True) for row in contact.rows]
+    return Slip(contact, mode, tuple(axes), closed)
+
 
 HOLDS = 1.0 + 1e-13
 """What friction holds, as a share of its level: a push of just that level must not slip through by rounding."""

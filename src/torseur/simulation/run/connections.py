@@ -29,7 +29,7 @@ from typing import Protocol
 from torseur.describe.faults import guess
 from torseur.errors import ArgumentError, NumericalError
 from torseur.simulation.blocks import Block
-from torseur.simulation.blocks.sampled import External
+from torseur.simulation.blocks.measuring import External
 from torseur.simulation.study.study import Study
 
 __all__ = ["Connection", "Library", "Process", "Udp", "connected", "connections", "packet", "unpacked"]

@@ -17,7 +17,7 @@ from torseur.describe.fields import with_names
 from torseur.describe.mechanism import Input, Mechanism
 from torseur.errors import NumericalError
 from torseur.model import Model, build
-from torseur.simulation.blocks.input_rates import orders
+from torseur.simulation.blocks.parts import orders
 from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.plant.records import Records
 from torseur.simulation.solvers.problem import Array, Held

@@ -1,4 +1,4 @@
-"""Who sets the modes of friction in contacts: sticks or slips, and along what; see `slips` for what they mean."""
+"""Who sets the modes of friction in contacts: sticks or slips, and along what; for what they mean see `switches`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from torseur.emit import NativeFunction
 from torseur.simulation.plant.native_plant import NativePlant
-from torseur.simulation.plant.slips import SLOW
-from torseur.simulation.plant.switches import HOLDS
+from torseur.simulation.plant.switches import HOLDS, SLOW
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.switching.admissible import Demands, Instant, admissible, opening
 from torseur.simulation.switching.impacts import Rub, Struck, rubbed
