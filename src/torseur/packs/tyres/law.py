@@ -25,32 +25,90 @@ braking. Slips and the forces they make do not fade.
 
 **Mirror.** A tyre measured on one side of a car and mounted on the other is its mirror image: alpha and gamma change
 signs, and so do Fy, Mx and Mz.
+
+The functions at the top stay finite, with finite derivatives, where the formula of a book does not. `steady_forces`
+gives the forces of a law in steady motion as numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
-from torseur.describe.fields import Record, Scalar
-from torseur.errors import ModelError
-from torseur.graph import Expr, absolute, maximum, minimum, select
-from torseur.packs.tyres.regular import fade_in, limited_tan, ramp
+from torseur.describe.fields import Record, Scalar, names_in
+from torseur.describe.formulas import Formula
+from torseur.emit import NativeFunction, compile
+from torseur.errors import ArgumentError, MissingValue, ModelError
+from torseur.graph import Expr, Function, Graph, Role, absolute, maximum, minimum, select, sin, sqrt
 
 __all__ = [
+    "STEEPEST",
+    "Coefficients",
     "PlainTyreLaw",
     "Relaxation",
     "Scalars",
     "Slip",
+    "SteadyForces",
     "TyreForces",
     "TyreLaw",
+    "fade_in",
+    "length",
+    "limited_tan",
+    "nonzero",
     "over_ground",
     "over_larger",
     "over_rolling",
+    "ramp",
+    "steady_forces",
+    "within",
 ]
+
+
+STEEPEST = 1.57
+"""The largest angle whose tangent is taken, rad; the tangent is 1256 there."""
+
+_TINY = 1e-24
+
+
+def within(x: Expr, low: Expr | float | None, high: Expr | float | None) -> Expr:
+    """x, held at the ends of an interval; None is no end."""
+    x = x if high is None else minimum(x, high)
+    return x if low is None else maximum(x, low)
+
+
+def nonzero(x: Expr, least: float) -> Expr:
+    """x, with a magnitude of at least `least`; a divisor. Zero counts as positive."""
+    return select(absolute(x) > least, x, select(x < 0.0, -least, least))
+
+
+def length(x: Expr, y: Expr) -> Expr:
+    """sqrt(x x + y y), at least 1e-12, so that it has a derivative at zero."""
+    return sqrt(maximum(x * x + y * y, _TINY))
+
+
+def limited_tan(angle: Expr) -> Expr:
+    """The tangent of an angle held within 1.57 rad."""
+    limited = within(angle, -STEEPEST, STEEPEST)
+    return sin(limited) / sin(limited + math.pi / 2)
+
+
+def ramp(x: Expr) -> Expr:
+    """sin(pi x / 2) from -1 at x = -1 to 1 at x = 1, constant beyond: a sign with a finite slope."""
+    return sin(math.pi / 2 * within(x, -1.0, 1.0))
+
+
+def fade_in(x: Expr) -> Expr:
+    """(1 - cos(pi x)) / 2 from 0 at x = 0 to 1 at |x| = 1, constant beyond, without a kink."""
+    half = sin(math.pi / 2 * minimum(absolute(x), 1.0))
+    return half * half
+
 
 Scalars = Callable[[Scalar], Expr]
 """What turns a described number or formula into an expression."""
@@ -253,3 +311,84 @@ class PlainTyreLaw(TyreLaw):
         if f is f.graph.zero:
             return f
         return -(self.unloaded_radius(scalar) * f * slip.Fz * ramp(slip.rolling_speed / scalar(self.low_speed)))
+
+
+class Coefficients:
+    """What equations are written with: ``k.a1`` is the field a1 of a record, as an expression.
+
+    `fixed` are numbers that count before fields of the same name.
+    """
+
+    def __init__(self, record: Record, scalar: Scalars, fixed: Mapping[str, float] | None = None) -> None:
+        self._record = record
+        self._scalar = scalar
+        self._fixed = fixed or {}
+
+    def __getattr__(self, name: str) -> Expr:
+        return self._scalar(self._fixed[name] if name in self._fixed else getattr(self._record, name))
+
+
+@dataclass(frozen=True)
+class SteadyForces:
+    """What the road does to the wheel: arrays over all slips asked for, N and N m."""
+
+    Fx: NDArray[np.float64]
+    Fy: NDArray[np.float64]
+    Mx: NDArray[np.float64]
+    My: NDArray[np.float64]
+    Mz: NDArray[np.float64]
+
+
+def steady_forces(
+    law: TyreLaw,
+    *,
+    Fz: ArrayLike,
+    kappa: ArrayLike = 0.0,
+    alpha: ArrayLike = 0.0,
+    gamma: ArrayLike = 0.0,
+    Vx: ArrayLike = 15.0,
+    mu: ArrayLike = 1.0,
+    pressure: ArrayLike | None = None,
+    parameters: Mapping[str, float] | None = None,
+    own: bool = False,
+) -> SteadyForces:
+    """The forces of a law at given slips and loads, in the conventions of `torseur.packs.tyres.law`.
+
+    Arrays broadcast. `parameters` are the values of the names in formulas of the law. With `own`, slips and loads are
+    in the convention and units of the law's own data: ISO-W of property files, kN, percent and degrees of Pacejka's.
+
+    >>> from torseur.packs.tyres import BurckhardtTyre, steady_forces
+    >>> round(float(steady_forces(BurckhardtTyre(road="asphalt_dry"), Fz=1000.0, kappa=-0.17).Fx))
+    -1170
+    """
+    names = tuple(sorted(names_in(law)))
+    given = parameters or {}
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise MissingValue("parameters of the tyre have no value", expected=", ".join(missing))
+    columns = [Fz, kappa, alpha, gamma, Vx, mu, *([] if pressure is None else [pressure])]
+    try:
+        slips = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in columns)), axis=-1)
+    except ValueError as error:
+        raise ArgumentError("slips and loads are not arrays that broadcast", got=str(error)) from error
+    function = _compiled(law, names, pressure is not None, own)
+    values = [given[name] for name in names]
+    found = function(slips, values) if names else function(slips)
+    return SteadyForces(*np.moveaxis(np.asarray(found), -1, 0))
+
+
+@lru_cache(maxsize=64)
+def _compiled(law: TyreLaw, names: tuple[str, ...], pressed: bool, own: bool) -> NativeFunction:
+    graph = Graph()
+    slips = graph.block("slip", 7 if pressed else 6)
+    parameters = graph.block("p", len(names), Role.PARAMETER) if names else None
+    scope = {} if parameters is None else {name: parameters[k] for k, name in enumerate(names)}
+
+    def scalar(value: Scalar) -> Expr:
+        return value.expr(graph, scope) if isinstance(value, Formula) else graph.number(value)
+
+    Fz, kappa, alpha, gamma, Vx, mu = (slips[k] for k in range(6))
+    slip = Slip(kappa, alpha, gamma, Fz, Vx, mu, slips[6] if pressed else None)
+    f = law.forces(law.from_own(slip) if own else slip, scalar)
+    blocks = [slips] if parameters is None else [slips, parameters]
+    return compile(Function("tyre", blocks, {"forces": [f.Fx, f.Fy, f.Mx, f.My, f.Mz]}))

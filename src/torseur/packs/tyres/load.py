@@ -43,8 +43,7 @@ from torseur.describe.loads import Load, LoadContext, LoadResult, WheelMotion
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, atan, atan2, maximum, minimum, select, sqrt
 from torseur.packs.tyres import LAWS
-from torseur.packs.tyres.law import Slip, TyreForces, TyreLaw
-from torseur.packs.tyres.regular import fade_in, within
+from torseur.packs.tyres.law import Slip, TyreForces, TyreLaw, fade_in, within
 from torseur.spatial.vectors import Vector
 
 __all__ = ["TyreLoad"]

@@ -39,10 +39,21 @@ from typing import ClassVar
 
 from torseur.describe.fields import Scalar
 from torseur.graph import Expr, absolute, atan, cos, exp, maximum, minimum, select, sign, sin, sqrt, tan
-from torseur.packs.tyres.coefficients import Coefficients
-from torseur.packs.tyres.law import Scalars, Slip, TyreForces, over_ground, over_larger
+from torseur.packs.tyres.law import (
+    STEEPEST,
+    Coefficients,
+    Scalars,
+    Slip,
+    TyreForces,
+    fade_in,
+    length,
+    limited_tan,
+    over_ground,
+    over_larger,
+    ramp,
+    within,
+)
 from torseur.packs.tyres.magic_formula_fields import MagicFormulaFields
-from torseur.packs.tyres.regular import STEEPEST, fade_in, length, limited_tan, ramp, within
 
 __all__ = ["Lateral", "Longitudinal", "MagicFormula", "WheelState", "apart"]
 

@@ -26,11 +26,86 @@ from torseur.errors import ArgumentError
 from torseur.formats.expressions import Source
 from torseur.formats.files import contents
 from torseur.packs.tyres.magic_formula import MagicFormula
-from torseur.packs.tyres.magic_formula_52 import MagicFormula52
-from torseur.packs.tyres.magic_formula_61 import MagicFormula61
-from torseur.packs.tyres.tir_names import OTHER_NAMES, POSITIVE, RANGES, SECTION_OF, SI, UNIT_SECTION, is_scale
+from torseur.packs.tyres.magic_formula_versions import MagicFormula52, MagicFormula61
 
-__all__ = ["TyreFile", "load_tir", "read_tir"]
+__all__ = [
+    "OTHER_NAMES",
+    "POSITIVE",
+    "RANGES",
+    "SECTION_OF",
+    "SI",
+    "UNIT_SECTION",
+    "TyreFile",
+    "is_scale",
+    "load_tir",
+    "read_tir",
+]
+
+
+UNIT_SECTION = "UNITS"
+
+SI: dict[str, tuple[str, ...]] = {
+    "LENGTH": ("meter", "metre", "meters", "metres", "m"),
+    "FORCE": ("newton", "newtons", "n"),
+    "ANGLE": ("radians", "radian", "rad"),
+    "MASS": ("kg", "kilogram", "kilograms"),
+    "TIME": ("second", "seconds", "sec", "s"),
+    "PRESSURE": ("pascal", "pa"),
+}
+"""What units are called that need no conversion."""
+
+POSITIVE = ("UNLOADED_RADIUS", "FNOMIN", "LONGVL", "VXLOW", "VERTICAL_STIFFNESS", "NOMPRES", "PCX1", "PCY1", "PKX1")
+"""What must be more than zero."""
+
+RANGES = (
+    ("KPUMIN", "KPUMAX"),
+    ("ALPMIN", "ALPMAX"),
+    ("CAMMIN", "CAMMAX"),
+    ("FZMIN", "FZMAX"),
+    ("PRESMIN", "PRESMAX"),
+)
+
+SECTION_OF = {
+    "FITTYP": "MODEL",
+    "LONGVL": "MODEL",
+    "UNLOADED_RADIUS": "DIMENSION",
+    "FNOMIN": "VERTICAL",
+    "PCX1": "LONGITUDINAL_COEFFICIENTS",
+    "PDX1": "LONGITUDINAL_COEFFICIENTS",
+    "PKX1": "LONGITUDINAL_COEFFICIENTS",
+    "PCY1": "LATERAL_COEFFICIENTS",
+    "PDY1": "LATERAL_COEFFICIENTS",
+    "PKY1": "LATERAL_COEFFICIENTS",
+    "PKY2": "LATERAL_COEFFICIENTS",
+}
+"""Where the names stand that no law can do without."""
+
+
+def is_scale(name: str) -> bool:
+    """Whether a name is a scaling factor: LMUX and its like."""
+    return name.startswith("L") and name not in ("LONGVL", "LONGITUDINAL_STIFFNESS", "LATERAL_STIFFNESS")
+
+
+_OTHER = """
+FILE_TYPE FILE_VERSION FILE_FORMAT FILE_NAME TIRE_VERSION COMPATIBILITY COMMENT
+PROPERTY_FILE_FORMAT FUNCTION_NAME USER_SUB_ID N_TIRE_STATES FITTYP USE_MODE TYPE TYRESIDE MFSAFE1 MFSAFE2 MFSAFE3
+ROAD_INCREMENT ROAD_DIRECTION HMAX_LOCAL TIME_SWITCH_INTEG SWITCH_INTEG SAG VENDER_TIRE_TYPE CONTACT_MODEL
+WIDTH ASPECT_RATIO RIM_RADIUS RIM_WIDTH
+MASS IXX IYY BELT_MASS BELT_IXX BELT_IYY GRAVITY M_A I_AY I_AXZ M_B I_BY I_BXZ M_R I_RY I_RXZ
+Q_A1 Q_A2 Q_CAM Q_CAM1 Q_CAM2 Q_CAM3 Q_FYS1 Q_FYS2 Q_FYS3 Q_FZ3 Q_FCX Q_FCY Q_FCY2
+MC_CONTOUR_A MC_CONTOUR_B BOTTOM_OFFST BOTTOM_STIFF BOTTOM_TRNSF
+YAW_STIFFNESS FREQ_LONG FREQ_LAT FREQ_YAW FREQ_WINDUP
+DAMP_LONG DAMP_LAT DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL DAMP_VLOW Q_BVX Q_BVT PCMZ1
+Q_RA1 Q_RA2 Q_RB1 Q_RB2 ELLIPS_SHIFT ELLIPS_LENGTH ELLIPS_HEIGHT ELLIPS_ORDER ELLIPS_MAX_STEP ELLIPS_NWIDTH
+ELLIPS_NLENGTH ELLIPS_INC ENV_C1 ENV_C2
+LMP LGYR LKC LCZ LMPHI LSGP LRELAX
+PDXP1 PDXP2 PDXP3 PKYP1 PDYP1 PDYP2 PDYP3 PDYP4 PHYP1 PHYP2 PHYP3 PHYP4 PECP1 PECP2
+QDTP1 QCRP1 QCRP2 QBRP1 QDRP1 QDRP2 QTZ1 MBELT
+"""
+
+OTHER_NAMES = frozenset(_OTHER.split())
+"""Known to other programs and not used by these laws: rigid rings, turn slip, uneven roads, motorcycles."""
+
 
 VERSIONS: Mapping[int, type[MagicFormula]] = {
     6: MagicFormula52,

@@ -9,7 +9,7 @@ from torseur.formats.yaml.schema import section
 from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import Bump, Patch, Step
 from torseur.packs.tyres import LAWS, TMeasyAxis
-from torseur.packs.tyres.pacejka_1987 import Block1987
+from torseur.packs.tyres.pacejka import Block1987
 from torseur.packs.vehicles import description as d
 
 __all__ = ["vehicle_reference"]
