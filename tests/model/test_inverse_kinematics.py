@@ -11,7 +11,7 @@ from torseur.describe import Mechanism
 from torseur.errors import ArgumentError, NumericalError
 from torseur.formats import load
 from torseur.model import build
-from torseur.model.inverse_kinematics import Search, rotation_vector
+from torseur.model.tasks import Search, rotation_vector
 
 URDF = Path(__file__).parent.parent / "data" / "urdf"
 

@@ -8,7 +8,7 @@ from torseur.describe import Mechanism
 from torseur.dynamics.tree.kinematics import Axes, Task
 from torseur.errors import ArgumentError, NumericalError
 from torseur.model import build
-from torseur.model.operational_space import _Point
+from torseur.model.tasks import _Point
 
 
 def planar(n=2):

@@ -38,11 +38,10 @@ from torseur.errors import ArgumentError, MissingValue
 from torseur.model.assembly import Assembled, Closing, assembled
 from torseur.model.equilibria import Equilibrium, equilibrium_of
 from torseur.model.function import ModelFunction, QuickByFrame, array_of, check_names
-from torseur.model.inverse_kinematics import Reached, Search, inverse_kinematics
 from torseur.model.linearisation import Linearised, linearised
 from torseur.model.mobility import Mobility, mobility
-from torseur.model.operational_space import operational_space
 from torseur.model.rows import ConstraintRow, Ranks, Structure, stacked_regressor, structure_of
+from torseur.model.tasks import Reached, Search, inverse_kinematics, operational_space
 
 __all__ = ["Model", "ModelFunction", "build"]
 
