@@ -23,11 +23,11 @@ __all__ = [
     "BodyName",
     "ConstraintName",
     "CoordinateName",
-    "FoundFormula",
-    "FoundName",
+    "FormulaUse",
     "FrameName",
     "InputName",
     "KindOf",
+    "NameUse",
     "Refers",
     "RoadName",
     "SpeedName",
@@ -146,7 +146,7 @@ SignalTriple = Annotated[Triple, Uses(Symbols.TIME | Symbols.INPUTS)]
 
 # -- names and formulas of a record, with what its fields say about them -----------------------------------------------
 @dataclass(frozen=True)
-class FoundName:
+class NameUse:
     """A name that stands for something else."""
 
     path: Location
@@ -155,7 +155,7 @@ class FoundName:
 
 
 @dataclass(frozen=True)
-class FoundFormula:
+class FormulaUse:
     """A formula, and what it may use besides parameters."""
 
     path: Location
@@ -167,22 +167,20 @@ class FoundFormula:
 _NOTHING = Uses(Symbols.NONE)
 
 
-def walk(record: Record, path: Location = (), uses: Uses = _NOTHING) -> Iterator[FoundName | FoundFormula]:
+def walk(record: Record, path: Location = (), uses: Uses = _NOTHING) -> Iterator[NameUse | FormulaUse]:
     """All names and formulas in a record and in the records inside it."""
     for name, field in type(record).model_fields.items():
         yield from _walk(getattr(record, name), field.annotation, field.metadata, (*path, name), uses)
 
 
-def _walk(
-    value: Any, annotation: Any, marks: list[Any], path: Location, uses: Uses
-) -> Iterator[FoundName | FoundFormula]:
+def _walk(value: Any, annotation: Any, marks: list[Any], path: Location, uses: Uses) -> Iterator[NameUse | FormulaUse]:
     annotation, marks = _opened(annotation, value, marks)
     uses = next((mark for mark in marks if isinstance(mark, Uses)), uses)
     thing = next((mark.thing for mark in marks if isinstance(mark, Refers)), None)
     if isinstance(value, Formula):
-        yield FoundFormula(path, value, uses.symbols, uses.local)
+        yield FormulaUse(path, value, uses.symbols, uses.local)
     elif isinstance(value, str) and thing is not None:
-        yield FoundName(path, value, thing)
+        yield NameUse(path, value, thing)
     elif isinstance(value, Record):
         yield from walk(value, path, uses)
     elif isinstance(value, dict):

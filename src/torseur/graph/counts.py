@@ -73,7 +73,7 @@ def count_by_stage(function: Function) -> dict[Stage, Count]:
 
 def _count(nodes: Iterable[Node], known: dict[Callee, Count]) -> Count:
     """The count of some nodes; each callee is counted once and added at every call."""
-    tally: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     angles: set[int] = set()
     called = Count()
     for node in nodes:
@@ -90,5 +90,5 @@ def _count(nodes: Iterable[Node], known: dict[Callee, Count]) -> Count:
             called += known[node.data]
         elif node.op not in _FREE:
             kind = _KIND.get(node.op, "functions")
-            tally[kind] = tally.get(kind, 0) + 1
-    return Count(**tally, pairs=len(angles)) + called
+            numbers[kind] = numbers.get(kind, 0) + 1
+    return Count(**numbers, pairs=len(angles)) + called

@@ -14,7 +14,7 @@ from torseur.emit.jit import host
 from torseur.simulation.run import variants
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.variants import Variants
-from torseur.simulation.switching.modes import Keeper
+from torseur.simulation.switching.modes import SwitchLogic
 
 PENDULUM = Mechanism(
     name="pendulum",
@@ -132,7 +132,7 @@ def test_a_campaign_has_the_same_numbers_and_says_which_runs_failed():
 def test_an_interruption_within_a_run_ends_all_of_them(few, monkeypatch):
     """It is not a run that failed, beside others that go on."""
     monkeypatch.setattr(variants, "FEW", few)
-    calls, handle = [], Keeper.handle
+    calls, handle = [], SwitchLogic.handle
 
     def interrupted(self, meeting):
         calls.append(meeting)
@@ -140,7 +140,7 @@ def test_an_interruption_within_a_run_ends_all_of_them(few, monkeypatch):
             raise KeyboardInterrupt
         return handle(self, meeting)
 
-    monkeypatch.setattr(Keeper, "handle", interrupted)
+    monkeypatch.setattr(SwitchLogic, "handle", interrupted)
     study = ts.Study(model=BALL, until=1.2, every=0.05, solver={"method": "dopri5"})
     starts = np.linspace(0.01, 2.0, 20)
     with pytest.raises(KeyboardInterrupt):

@@ -46,7 +46,7 @@ def test_a_run_ends_where_loops_are_open_by_a_micrometre(off, ends):
     name, gap = simulation.records.largest_gap(0.0, x, held)
     x[1] += 1e-6 * (off / gap - 1.0)
     log = HeldHistory()
-    monitor = OnTheWay(simulation, simulation.keeper(log), log).monitor
+    monitor = OnTheWay(simulation, simulation.switch_logic(log), log).monitor
     if not ends:
         monitor(0.0, x, held)
         return

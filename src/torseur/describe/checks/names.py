@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torseur.describe.annotations import FoundFormula, FoundName, Symbols, Thing, walk
+from torseur.describe.annotations import FormulaUse, NameUse, Symbols, Thing, walk
 from torseur.describe.bodies import BASE, WORLD, BaseKind, Frame
 from torseur.describe.checks.scope import Scope, fault_without_value
 from torseur.describe.evaluation import definitions, topological_order
@@ -75,14 +75,14 @@ def _taken(path: Location, name: str, what: str, other: str) -> Fault:
 def unknown_names(scope: Scope) -> Iterator[Fault]:
     """Every name in the description exists, and every formula uses only what it may."""
     for use in walk(scope.mechanism):
-        if isinstance(use, FoundName):
+        if isinstance(use, NameUse):
             yield from _check_name(scope, use)
         else:
             yield from _check_formula(scope, use)
     yield from _misplaced(scope)
 
 
-def _check_name(scope: Scope, use: FoundName) -> Iterator[Fault]:
+def _check_name(scope: Scope, use: NameUse) -> Iterator[Fault]:
     known = scope.named(use.thing)
     if use.name in known:
         return
@@ -94,7 +94,7 @@ def _check_name(scope: Scope, use: FoundName) -> Iterator[Fault]:
     yield Fault(use.path, f"no {use.thing.value} '{use.name}'", expected=expected, remedy=remedy, about=use.name)
 
 
-def _check_formula(scope: Scope, use: FoundFormula) -> Iterator[Fault]:
+def _check_formula(scope: Scope, use: FormulaUse) -> Iterator[Fault]:
     for name in sorted(use.formula.names - use.local):
         definition = scope.symbols.get(name)
         if definition is None:
@@ -117,7 +117,7 @@ def _check_formula(scope: Scope, use: FoundFormula) -> Iterator[Fault]:
         yield fault_without_value(use.path, use.formula)
 
 
-def _check_tables(scope: Scope, use: FoundFormula) -> Iterator[Fault]:
+def _check_tables(scope: Scope, use: FormulaUse) -> Iterator[Fault]:
     """Tables that a formula looks up exist, with as many variables."""
     tables = scope.mechanism.tables
     for name, count in sorted(use.formula.tables):
@@ -187,8 +187,8 @@ def cycles(scope: Scope) -> Iterator[Fault]:
 def unused_names(scope: Scope) -> Iterator[Fault]:
     """Parameters, inputs and tables that nothing uses."""
     everything = list(walk(scope.mechanism))
-    used = names_in(scope.mechanism) | {x.name for x in everything if isinstance(x, FoundName)}
-    formulas = [use.formula for use in everything if isinstance(use, FoundFormula)]
+    used = names_in(scope.mechanism) | {x.name for x in everything if isinstance(x, NameUse)}
+    formulas = [use.formula for use in everything if isinstance(use, FormulaUse)]
     looked_up = {name for formula in formulas for name, _ in formula.tables}
     for name in scope.mechanism.tables:
         if name not in looked_up:

@@ -50,13 +50,13 @@ __all__ = [
     "Constraints",
     "ContactLaw",
     "Cut",
+    "FrictionContact",
     "Owner",
     "Row",
-    "Rubbing",
     "Switched",
     "add_friction",
+    "friction_contacts",
     "length_of",
-    "rubbing_of",
     "sides_of",
     "slipping",
     "unit_of_effort",
@@ -355,7 +355,7 @@ def unit_of_effort(mechanism: Mechanism, coordinate: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rubbing:
+class FrictionContact:
     """A contact or rolling wheel with friction: coefficient, normal force, its rows along the ground."""
 
     name: str
@@ -370,11 +370,11 @@ class Rubbing:
         return [row.rate for row in self.rows]
 
 
-ContactLaw = Callable[[Rubbing], Sequence[Expr] | None]
+ContactLaw = Callable[[FrictionContact], Sequence[Expr] | None]
 """The force of friction along the rows of a contact; None where it has none."""
 
 
-def rubbing_of(tree: Tree) -> list[Rubbing]:
+def friction_contacts(tree: Tree) -> list[FrictionContact]:
     """The contacts and rolling wheels of a mechanism that have friction."""
     system = tree.system
     forms = {n: c.form for n, c in system.mechanism.constraints.items()}
@@ -386,7 +386,7 @@ def rubbing_of(tree: Tree) -> list[Rubbing]:
         N = system.normals[system.mechanism.pushing.index(name)]
         form = forms[name]
         mu = not_negative(system.scalar(form.friction))
-        contacts.append(Rubbing(name, mu, N, tuple(rows(name)), isinstance(form, Rolling)))
+        contacts.append(FrictionContact(name, mu, N, tuple(rows(name)), isinstance(form, Rolling)))
     return contacts
 
 
@@ -397,7 +397,7 @@ def length_of(s: Sequence[Expr]) -> Expr:
     return select(moves, sqrt(select(moves, square, 1.0)), 0.0)
 
 
-def slipping(contact: Rubbing) -> Sequence[Expr] | None:
+def slipping(contact: FrictionContact) -> Sequence[Expr] | None:
     """-mu N s / |s|, nothing at rest; of wheels that roll none."""
     if contact.rolls or not contact.rows:
         return None
@@ -409,7 +409,7 @@ def slipping(contact: Rubbing) -> Sequence[Expr] | None:
 def add_friction(tree: Tree, forces: Forces, law: ContactLaw = slipping) -> dict[str, Expr]:
     """Add the friction of all contacts; the power of each."""
     powers = {}
-    for contact in rubbing_of(tree):
+    for contact in friction_contacts(tree):
         push = law(contact)
         if push is None:
             continue

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from torseur.describe.annotations import FoundName, Thing, walk
+from torseur.describe.annotations import NameUse, Thing, walk
 from torseur.describe.bodies import BASE, WORLD, Base, BaseKind, Body, Coordinate, Frame, Joint
 from torseur.describe.evaluation import NoNumber, Numbers
 from torseur.describe.fields import FrozenDict, Record, Scalar, names_in
@@ -205,14 +205,14 @@ def _inertia(inertia: Inertia, own: Pose, numbers: Numbers) -> StandardInertia:
 
 def _frames_used(tables: Iterable[Mapping[str, Record]]) -> set[str]:
     uses = (name for table in tables for record in table.values() for name in walk(record))
-    return {name.name for name in uses if isinstance(name, FoundName) and name.thing is Thing.FRAME}
+    return {name.name for name in uses if isinstance(name, NameUse) and name.thing is Thing.FRAME}
 
 
 def _renamed(record: R, names: Mapping[str, str]) -> R:
     """A load or loop with other names of frames."""
     changes: dict[str, Any] = {}
     for use in walk(record):
-        if isinstance(use, FoundName) and use.thing is Thing.FRAME and use.name in names:
+        if isinstance(use, NameUse) and use.thing is Thing.FRAME and use.name in names:
             field = str(use.path[0])
             old = changes.get(field, getattr(record, field))
             new = names[use.name]

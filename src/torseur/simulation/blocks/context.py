@@ -34,7 +34,6 @@ from torseur.dynamics.workbench import Workbench
 from torseur.errors import GraphError, Location, ModelError
 from torseur.graph import Block, Expr, Role, substitute, tangents
 from torseur.simulation.blocks.parts import (
-    Asked,
     Break,
     Event,
     Held,
@@ -42,6 +41,7 @@ from torseur.simulation.blocks.parts import (
     Known,
     Output,
     Parts,
+    Requested,
     Sample,
     Seeded,
     State,
@@ -91,7 +91,7 @@ class Context:
         self._notes: dict[str, tuple[str, str]] = {}
         self._vdot: Block | None = None
         self._reactions: dict[str, Block] = {}
-        self._multipliers: dict[str, Asked] = {}
+        self._multipliers: dict[str, Requested] = {}
         self._input_rates = InputRates(system)
         for name, order in orders(system.mechanism).items():
             if name not in self._constants:
@@ -192,7 +192,7 @@ class Context:
     def multiplier(self, name: str) -> Expr:
         """lambda_ROW, the multiplier of a row of the constraints; supplied by the plant."""
         if name not in self._multipliers:
-            self._multipliers[name] = Asked(self.graph.symbol(f"multiplier_{name}", Role.STATE), self.where)
+            self._multipliers[name] = Requested(self.graph.symbol(f"multiplier_{name}", Role.STATE), self.where)
         return self._multipliers[name].symbol
 
     def derivative(self, values: Sequence[Expr], what: str) -> list[Expr]:
@@ -384,10 +384,12 @@ class Context:
         system = self.bench.system
         held = [*self._held, *system.p, *(u for u in system.u if u not in closed)]
         values = {u: closed[u] for u in self._inputs}
-        return Known(values, self._seeds(_with(self._rates, closed)), held, list(self._held), self._late, self._places)
+        return Known(
+            values, self._seeds(_with(self._rates, closed)), held, list(self._held), self._solved_later, self._places
+        )
 
     @property
-    def _late(self) -> set[str]:
+    def _solved_later(self) -> set[str]:
         """Blocks of numbers that are known only when the motion is solved."""
         reactions = (block.name for block in self._reactions.values())
         return {"vdot", "lam", *reactions, *(f"multiplier_{name}" for name in self._multipliers)}
@@ -420,11 +422,11 @@ class Context:
 
         Those that need normal forces are: see `torseur.dynamics.constrained_motion.normal_forces`.
         """
-        late = self._late
-        driven = {f"the force on '{name}'": (e, late) for name, e in parts.forces.items()}
-        driven |= {f"the input '{self.graph.label(u)}'": (e, late) for u, e in parts.inputs.items()}
-        driven |= {f"the start of '{s.name}'": (s.start, late | {NORMALS}) for s in parts.states}
-        driven |= {f"the start of '{h.name}'": (h.start, late | {NORMALS}) for h in parts.held}
+        later = self._solved_later
+        driven = {f"the force on '{name}'": (e, later) for name, e in parts.forces.items()}
+        driven |= {f"the input '{self.graph.label(u)}'": (e, later) for u, e in parts.inputs.items()}
+        driven |= {f"the start of '{s.name}'": (s.start, later | {NORMALS}) for s in parts.states}
+        driven |= {f"the start of '{h.name}'": (h.start, later | {NORMALS}) for h in parts.held}
         for what, (e, unknown) in driven.items():
             if any(x.data[0] in unknown for x in symbols_in([e])):
                 raise ModelError(

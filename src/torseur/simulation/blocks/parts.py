@@ -29,7 +29,6 @@ from torseur.graph import Block, Expr, Function, Role, ops, substitute, tangents
 from torseur.graph.function import reachable
 
 __all__ = [
-    "Asked",
     "Break",
     "Event",
     "Held",
@@ -37,6 +36,7 @@ __all__ = [
     "Known",
     "Output",
     "Parts",
+    "Requested",
     "Sample",
     "State",
     "in_order",
@@ -124,7 +124,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """A symbol for something that the plant supplies, and where it was asked for first."""
 
     symbol: Expr
@@ -153,7 +153,7 @@ class Parts:
     """The accelerations, if a sensor asked for them."""
     reactions: Mapping[str, Block] = field(default_factory=dict)
     """Joint or loop -> force and moment (6,), if a sensor asked for them."""
-    multipliers: Mapping[str, Asked] = field(default_factory=dict)
+    multipliers: Mapping[str, Requested] = field(default_factory=dict)
     """lambda_ROW -> its symbol, if a formula asked for it."""
     symbols: Mapping[Expr, Expr] = field(default_factory=dict)
     """What states and held numbers were called while blocks were built -> their places in z and m."""
@@ -295,7 +295,7 @@ class Known:
         seeds: symbol -> its rate, of all that changes.
         held: symbols that stand still, between instants at least.
         jumping: those of them that may jump at an instant.
-        late: names of blocks that are known only when the motion is solved.
+        solved_later: names of blocks that are known only when the motion is solved.
         places: input -> where it is driven, for messages.
     """
 
@@ -303,7 +303,7 @@ class Known:
     seeds: Mapping[Expr, Expr]
     held: Collection[Expr]
     jumping: Collection[Expr]
-    late: Collection[str]
+    solved_later: Collection[str]
     places: Mapping[Expr, Location]
 
 
@@ -376,9 +376,9 @@ class InputRates:
                 raise self._fault(u, f"its {_WORDS[k]} is not known", strangers, known)
             value = substitute(tangents([value], seeds), known.values)[0]
             levels.append(value)
-        late = [x for x in symbols_in([value]) if x.data[0] in known.late]
-        if late:
-            raise self._fault(u, f"its {_WORDS[order]} is not known", late, known)
+        later = [x for x in symbols_in([value]) if x.data[0] in known.solved_later]
+        if later:
+            raise self._fault(u, f"its {_WORDS[order]} is not known", later, known)
         return levels
 
     def _fault(self, u: Expr, why: str, symbols: Iterable[Expr], known: Known) -> ModelError:

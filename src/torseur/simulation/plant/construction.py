@@ -24,10 +24,10 @@ from torseur.errors import ModelError
 from torseur.graph import Expr, maximum, substitute
 from torseur.simulation.blocks import Block, build_blocks, number_of
 from torseur.simulation.blocks.context import Context
-from torseur.simulation.blocks.parts import Asked, Parts
+from torseur.simulation.blocks.parts import Parts, Requested
 from torseur.simulation.plant.switches import Friction, Stops, Switches
 
-__all__ = ["Construction", "PlantRequest", "Settings", "Solved", "constructed", "solved", "what_was_unknown"]
+__all__ = ["Construction", "PlantRequest", "Settings", "Solved", "constructed", "known_after_solving", "solved"]
 
 FLAT = 1e-3
 """A wheel that rolls lies flat where the sine of the angle of its axle with the normal is below this."""
@@ -229,20 +229,20 @@ def solved(built: Construction) -> Solved:
     return Solved(built, forces, known, motion, _in_states(motion.vdot, known), _in_states(lam, known))
 
 
-def what_was_unknown(of: Solved) -> dict[Expr, Expr]:
+def known_after_solving(of: Solved) -> dict[Expr, Expr]:
     """Symbols of what the construction did not know -> what they are."""
     w, built = of.bench, of.built
-    late: dict[Expr, Expr] = dict(zip(w.block("vdot"), of.vdot, strict=True))
-    late |= dict(zip(built.lam, of.lam, strict=True))
-    late |= {N: maximum(of.lam[row], 0.0) for N, row in normal_rows(w).items()}
-    late |= {N: of.in_states([value])[0] for N, value in w.compliant_loads.items()}
+    values: dict[Expr, Expr] = dict(zip(w.block("vdot"), of.vdot, strict=True))
+    values |= dict(zip(built.lam, of.lam, strict=True))
+    values |= {N: maximum(of.lam[row], 0.0) for N, row in normal_rows(w).items()}
+    values |= {N: of.in_states([value])[0] for N, value in w.compliant_loads.items()}
     if built.shares:
-        late |= dict(zip(built.judged, of.in_states(_nearest(of)), strict=True))
-    late |= dict(zip(built.pushes, of.forces if built.pushes else [], strict=True))
+        values |= dict(zip(built.judged, of.in_states(_nearest(of)), strict=True))
+    values |= dict(zip(built.pushes, of.forces if built.pushes else [], strict=True))
     for name, block in built.parts.reactions.items():
         wrench = of.in_states(reaction_of(w, name, list(w.block("vdot")), built.lam))
-        late |= dict(zip(block, substitute(wrench, late), strict=True))
-    return late | _read_multipliers(of, built.parts.multipliers)
+        values |= dict(zip(block, substitute(wrench, values), strict=True))
+    return values | _read_multipliers(of, built.parts.multipliers)
 
 
 def _nearest(of: Solved) -> list[Expr]:
@@ -255,7 +255,7 @@ def _nearest(of: Solved) -> list[Expr]:
     return [d + x for d, x in zip(shares, rest, strict=True)]
 
 
-def _read_multipliers(of: Solved, asked: Mapping[str, Asked]) -> dict[Expr, Expr]:
+def _read_multipliers(of: Solved, asked: Mapping[str, Requested]) -> dict[Expr, Expr]:
     """Symbols of multipliers -> what they are; a name that is no row's is told."""
     rows = [f"lambda_{row.name}" for row in of.bench.constraints.rows]
     faults, values = [], dict(zip(rows, of.lam, strict=True))

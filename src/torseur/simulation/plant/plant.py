@@ -20,7 +20,7 @@ from torseur.graph import Block as GraphBlock
 from torseur.graph import Expr, Function, Jacobian, Role, jacobian, substitute
 from torseur.simulation.blocks.parts import Parts, orders, symbols_in
 from torseur.simulation.plant.balances import Balances, Recorded, balances_of
-from torseur.simulation.plant.construction import Solved, what_was_unknown
+from torseur.simulation.plant.construction import Solved, known_after_solving
 from torseur.simulation.plant.facts import SwitchFacts
 from torseur.simulation.plant.time_formulas import TimeFormulas
 from torseur.simulation.solvers.problem import ORDER, Implicit, Problem
@@ -41,12 +41,12 @@ class Plant:
         self.solved, self.built, self.mechanism = solved, solved.built, solved.built.request.mechanism
         self.settings, self.bench, self.system = self.built.request.settings, solved.bench, solved.bench.system
         self.switches, self.in_states = self.built.switches, solved.in_states
-        self._late = what_was_unknown(solved)
-        self.parts: Parts = self.built.parts.replaced(self._late)
+        self._values = known_after_solving(solved)
+        self.parts: Parts = self.built.parts.replaced(self._values)
 
     def settled(self, exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of the workbench, accelerations and multipliers included, in terms of t, q, v, z, u, m, p."""
-        return substitute(self.in_states(exprs), self._late) if exprs else []
+        return substitute(self.in_states(exprs), self._values) if exprs else []
 
     @cached_property
     def is_driven(self) -> bool:

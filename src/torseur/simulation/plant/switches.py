@@ -40,7 +40,15 @@ from torseur.describe.bodies import Coordinate
 from torseur.describe.constraints import Contact, Rolling
 from torseur.describe.fields import Scalar
 from torseur.describe.loads import PathLoad
-from torseur.dynamics.constraints.rows import Constraints, Owner, Row, Rubbing, length_of, rubbing_of, unit_of_effort
+from torseur.dynamics.constraints.rows import (
+    Constraints,
+    FrictionContact,
+    Owner,
+    Row,
+    friction_contacts,
+    length_of,
+    unit_of_effort,
+)
 from torseur.dynamics.tree.system import rates
 from torseur.errors import ModelError
 from torseur.graph import Expr, absolute, equal, jacobian, maximum, minimum, select, tangents, tanh
@@ -71,7 +79,7 @@ SLOW = 1e-7
 class Slip:
     """Friction of one contact: its mode, held direction, and whether the contact is closed."""
 
-    contact: Rubbing
+    contact: FrictionContact
     mode: Expr
     direction: tuple[Expr, ...]
     closed: Expr
@@ -128,7 +136,7 @@ def accelerations(speeds: Sequence[Expr], constraints: Constraints, vdot: Sequen
     return rates
 
 
-def slip_of(context: Context, contact: Rubbing, closed: Expr) -> Slip:
+def slip_of(context: Context, contact: FrictionContact, closed: Expr) -> Slip:
     """A contact's friction, its held numbers made."""
     name = contact.name
     mode = context.held(f"{name}_slips", 0.0, is_mode=True)
@@ -230,7 +238,7 @@ class Switches:
     def _install_contact_friction(self) -> None:
         bench = self.context.bench
         switching, one = bench.switching, bench.system.graph.one
-        for contact in rubbing_of(bench.tree):
+        for contact in friction_contacts(bench.tree):
             owner = Owner("constraints", contact.name)
             closed = switching.switches.get(owner, one)
             if self.friction.model is FrictionModel.STICK and contact.rows:
@@ -241,9 +249,9 @@ class Switches:
                 sticks = bench.system.graph.zero
             if self.friction.model is FrictionModel.STICK or contact.rolls:
                 switching.switches |= {(owner, row.part): sticks for row in contact.rows}
-        switching.contact_friction = self._rubbed
+        switching.contact_friction = self._friction_of
 
-    def _rubbed(self, contact: Rubbing) -> Sequence[Expr] | None:
+    def _friction_of(self, contact: FrictionContact) -> Sequence[Expr] | None:
         """The force of friction in a contact."""
         if not contact.rows:
             return None

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from torseur.describe.annotations import FoundFormula, walk
+from torseur.describe.annotations import FormulaUse, walk
 from torseur.describe.faults import guess
 from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError
@@ -198,7 +198,7 @@ class ControlSteps:
 
 def _is_timeless(study: Study) -> bool:
     """Whether it surely does not matter at which time a motion begins."""
-    formulas = (found for found in walk(study.model) if isinstance(found, FoundFormula))
+    formulas = (found for found in walk(study.model) if isinstance(found, FormulaUse))
     return not study.inputs and not study.blocks and all("t" not in found.formula.names for found in formulas)
 
 

@@ -34,7 +34,7 @@ from torseur.simulation.start.first_state import Start, StartRequest, first_stat
 from torseur.simulation.start.report import check_rest, still_held
 from torseur.simulation.study.checks import check_study, state_switches
 from torseur.simulation.study.study import Study
-from torseur.simulation.switching.modes import Keeper
+from torseur.simulation.switching.modes import SwitchLogic
 from torseur.simulation.switching.slip_modes import SlipModes
 
 __all__ = ["Prepared", "Starting", "flat"]
@@ -137,9 +137,9 @@ class Prepared:
         """dx/dt."""
         return flat(self.plant.evaluate(self.plant.native("rate"), t, x, held))
 
-    def keeper(self, log: HeldHistory) -> Keeper:
+    def switch_logic(self, log: HeldHistory) -> SwitchLogic:
         """Decides what switches do in one run."""
-        return Keeper(self.plant, self.at_ranks, log, SlipModes(self.plant, self.at_ranks))
+        return SwitchLogic(self.plant, self.at_ranks, log, SlipModes(self.plant, self.at_ranks))
 
     @cached_property
     def changes_rows(self) -> bool:
@@ -255,15 +255,15 @@ class Starting:
         )
 
     def first(
-        self, keeper: Keeper, given: Mapping[str, float] | None, u: Array | None, p: Array | None
+        self, switch_logic: SwitchLogic, given: Mapping[str, float] | None, u: Array | None, p: Array | None
     ) -> tuple[Array, Held, Start]:
         """The same after switches are settled."""
         of = self._of
         x, held, began = self.begun(given, u, p)
         if of.plant.facts.switches:
-            before, x = x, keeper.begin(of.study.begin, x, held)
+            before, x = x, switch_logic.begin(of.study.begin, x, held)
             of.ranks.check(of.study.begin, x, held)
-            x = x if keeper.events else still_held(began, of.names, before, x)
+            x = x if switch_logic.events else still_held(began, of.names, before, x)
             self._check_rest(x, held)
         return x, held, began
 

@@ -34,7 +34,7 @@ from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.problem import Array, Held, Memory
 from torseur.simulation.start.first_state import Start
 from torseur.simulation.start.report import start_facts
-from torseur.simulation.switching.modes import Keeper
+from torseur.simulation.switching.modes import SwitchLogic
 
 __all__ = ["Moved", "OnTheWay", "Simulation"]
 
@@ -50,12 +50,12 @@ class OnTheWay:
 
     Args:
         of: the study.
-        keeper: decides what switches do.
+        switch_logic: decides what switches do.
         log: takes down what is held when.
     """
 
-    def __init__(self, of: Prepared, keeper: Keeper, log: HeldHistory) -> None:
-        self._of, self._keeper, self._log = of, keeper, log
+    def __init__(self, of: Prepared, switch_logic: SwitchLogic, log: HeldHistory) -> None:
+        self._of, self._keeper, self._log = of, switch_logic, log
 
     def hooks(
         self,
@@ -89,13 +89,13 @@ class OnTheWay:
 
     def _handle(self, meeting: EventSeen) -> Response | None:
         """What an event changes."""
-        of, keeper, log = self._of, self._keeper, self._log
-        reply = of.changes.by_event(keeper.handle(meeting), meeting)
+        of, switch_logic, log = self._of, self._keeper, self._log
+        reply = of.changes.by_event(switch_logic.handle(meeting), meeting)
         if reply is not None and reply.held is not None:
             x = meeting.state if reply.state is None else reply.state
             log.change(meeting.time, x, meeting.held, reply.held)
             x = self._followed(meeting.time, x, reply.held)
-            settled = keeper.review(meeting.time, x, reply.held) if of.plant.facts.switches else None
+            settled = switch_logic.review(meeting.time, x, reply.held) if of.plant.facts.switches else None
             reply = replace(reply, state=x if settled is None else settled.state)
         held = meeting.held if reply is None or reply.held is None else reply.held
         log.note(meeting.time, held)
@@ -105,9 +105,9 @@ class OnTheWay:
 
     def _review(self, t: float, x: Array, held: Held) -> Response | None:
         """What held numbers that have changed ask for."""
-        of, keeper, log = self._of, self._keeper, self._log
+        of, switch_logic, log = self._of, self._keeper, self._log
         after = self._followed(t, x, held)
-        reply = keeper.review(t, after, held) if of.plant.facts.switches else None
+        reply = switch_logic.review(t, after, held) if of.plant.facts.switches else None
         if after is not x:
             log.jump(math.nextafter(t, -math.inf), x, after, held)  # at a break, t is the first time after it
             reply = reply or Response(state=after)
@@ -185,7 +185,7 @@ class Simulation(Prepared):
 
     def first(self) -> tuple[Array, Held]:
         """State and held numbers at the start, with the modes of switches, before the first sample."""
-        return self.starting.first(self.keeper(HeldHistory()), None, None, None)[:2]
+        return self.starting.first(self.switch_logic(HeldHistory()), None, None, None)[:2]
 
     # -- a run ---------------------------------------------------------------------------------------------------------
     def code_ahead(self) -> AbstractContextManager[None]:
@@ -279,16 +279,16 @@ class Simulation(Prepared):
         """
         study = self.study
         log = HeldHistory()
-        keeper = self.keeper(log)
+        switch_logic = self.switch_logic(log)
         if memory is not None:
-            keeper.recall(memory["keeper"])
+            switch_logic.recall(memory["switch_logic"])
             log.recall(memory["log"])
             x, held = memory["drive"]["state"], log.first
         elif begun is not None:
             x, held = begun
             log.note(study.begin, held)
         else:
-            x, held, began = self.starting.first(keeper, start, u, p)
+            x, held, began = self.starting.first(switch_logic, start, u, p)
             for k, number in (drawn or {}).items():
                 held.m[k] = number
             log.note(study.begin, held)
@@ -296,9 +296,9 @@ class Simulation(Prepared):
 
         def keep(drive: Callable[[], Memory]) -> None:
             assert checkpoint is not None
-            checkpoint.offer(lambda: {"drive": drive(), "keeper": keeper.memory(), "log": log.memory()})
+            checkpoint.offer(lambda: {"drive": drive(), "switch_logic": switch_logic.memory(), "log": log.memory()})
 
-        hooks = OnTheWay(self, keeper, log).hooks(held, samplings, progress, keep if checkpoint else None)
+        hooks = OnTheWay(self, switch_logic, log).hooks(held, samplings, progress, keep if checkpoint else None)
         found = yield from course(
             self.problem,
             x,
@@ -312,7 +312,7 @@ class Simulation(Prepared):
             memory=None if memory is None else memory["drive"],
             place=place,
         )
-        return explained(self, found, log), log, keeper.events
+        return explained(self, found, log), log, switch_logic.events
 
     def lanes(self, count: int) -> Lanes:
         """For so many runs side by side."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from torseur.describe.annotations import FoundFormula, FoundName, walk
+from torseur.describe.annotations import FormulaUse, NameUse, walk
 from torseur.describe.checks.scope import Scope
 from torseur.describe.faults import Fault, Location, guess, written
 from torseur.describe.fields import Record
@@ -67,7 +67,7 @@ def state_switches(study: Study) -> list[str]:
     for table, records in tables.items():
         for name, record in records.items():
             for one in walk(record, (table, name)):
-                if not isinstance(one, FoundFormula) or not one.formula.switches:
+                if not isinstance(one, FormulaUse) or not one.formula.switches:
                     continue
                 if study.model.names_in(one.formula) - fixed:
                     switches.append(f"{written(one.path)}: '{one.formula.text[:80]}' switches with the state")
@@ -173,17 +173,17 @@ def _formulas(study: Study, scope: Scope) -> Iterator[Fault]:
                 )
             yield from _recorded(name, study.model, (table, name)) if table == "blocks" else ()
             for use in walk(block, (table, name)):
-                yield from _name(use, scope) if isinstance(use, FoundName) else _formula(use, scope, results)
+                yield from _name(use, scope) if isinstance(use, NameUse) else _formula(use, scope, results)
 
 
-def _name(use: FoundName, scope: Scope) -> Iterator[Fault]:
+def _name(use: NameUse, scope: Scope) -> Iterator[Fault]:
     known = scope.named(use.thing)
     if use.name not in known:
         expected, remedy = guess(use.name, known)
         yield Fault(use.path, f"no {use.thing.value} '{use.name}'", expected=expected, remedy=remedy, about=use.name)
 
 
-def _formula(use: FoundFormula, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
+def _formula(use: FormulaUse, scope: Scope, results: Iterable[str] = ()) -> Iterator[Fault]:
     for name in sorted(use.formula.names - scope.symbols.keys() - use.local):
         is_result = any(name == block or name.startswith(f"{block}_") for block in results)
         is_result |= name in scope.mechanism.load_results
@@ -219,5 +219,5 @@ def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
                 about=name,
             )
         for use in walk(output, ("outputs", name)):
-            if isinstance(use, FoundFormula):
+            if isinstance(use, FormulaUse):
                 yield from _formula(use, scope, (*study.inputs, *study.blocks))

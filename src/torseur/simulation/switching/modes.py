@@ -21,7 +21,7 @@ from torseur.simulation.solvers.problem import Array, Held, Memory
 from torseur.simulation.switching.impacts import Impact, struck
 from torseur.simulation.switching.slip_modes import SlipModes
 
-__all__ = ["Keeper", "Say"]
+__all__ = ["Say", "SwitchLogic"]
 
 Evaluate = Callable[[NativeFunction | None, float, Array, Held], Any]
 
@@ -57,7 +57,7 @@ class _Sided:
     restitution: float
 
 
-class Keeper:
+class SwitchLogic:
     """Sets the modes of a plant's switches.
 
     Args:

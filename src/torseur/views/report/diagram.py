@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torseur.describe.annotations import FoundName, Thing, walk
+from torseur.describe.annotations import NameUse, Thing, walk
 from torseur.describe.fields import names_in
 from torseur.emit.text.unicode_names import unicode_symbol
 from torseur.simulation.blocks import Block
@@ -85,7 +85,7 @@ def _taken(study: Study, blocks: dict[str, Block], name: str, block: Block) -> I
         yield from ((MECHANISM, signal) for signal in ("q", "v"))
     else:
         for use in walk(block):
-            if isinstance(use, FoundName) and use.thing in (Thing.FRAME, Thing.COORDINATE, Thing.SPEED):
+            if isinstance(use, NameUse) and use.thing in (Thing.FRAME, Thing.COORDINATE, Thing.SPEED):
                 yield MECHANISM, use.name
     if (joint := getattr(block, "joint", None)) is not None:
         yield MECHANISM, str(joint)
