@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +29,7 @@ from torseur.errors import ModelError, TorseurError
 from torseur.formats import contents
 from torseur.formats.files import beside, columns_of, lines_of
 from torseur.formats.yaml.nodes import Node, Source, find, parse, plain, take_down
-from torseur.formats.yaml.short_forms import each_validated, shape, validated
+from torseur.formats.yaml.short_forms import each_validated, shape, under, validated
 from torseur.packs.vehicles.scenarios import ChosenScenario, load_scenario
 from torseur.simulation.blocks import KINDS as BLOCKS
 from torseur.simulation.study.reader import read_study, study_of_node
@@ -80,7 +81,10 @@ def read_campaign(path: str | os.PathLike[str]) -> CampaignFile:
     root = parse(contents(file), source)
     _check_version(root, source)
     study = _study(root, source, file.parent)
-    tables = {name: _table(root.items.get(name), kinds, source) for name, kinds in _KINDS.items()}
+    tables = {
+        name: each_validated(root.items.get(name), partial(_kind, kinds=kinds, source=source), source)
+        for name, kinds in _KINDS.items()
+    }
     rest = {k: x for k, x in root.items.items() if k not in (*_APART, KEY)}
     shaped = shape(Node(rest, root.mark, (), root.keys), Campaign, source)
     root = Node({**shaped.items, **{k: root.items[k] for k in _APART if k in root.items}}, root.mark, (), root.keys)
@@ -146,22 +150,12 @@ def _scenario(node: Node, source: Source, folder: Path) -> ChosenScenario | None
     return ChosenScenario(load_scenario(folder / done.name if is_file else done.name), done.parameters)
 
 
-def _table(table: Node | None, kinds: Mapping[str, type[Record]], source: Source) -> dict[str, Record]:
-    """The factors or indicators, each validated as its own kind."""
-    if table is None or table.value is None:
-        return {}
-    if not isinstance(table.value, dict):
-        source.fault(table.mark, table.path, "expected a mapping of names", got=table.kind)
-        return {}
-    return each_validated(table, lambda node: _kind(node, kinds, source), source)
-
-
 def _kind(node: Node, kinds: Mapping[str, type[Record]], source: Source) -> tuple[type[Record], Node] | None:
     """The kind of an entry and its contents; what is wrong is taken down."""
     if isinstance(node.value, list) and ListOfValues.kind in kinds:
-        return ListOfValues, _under(node, "values")
+        return ListOfValues, under(node, "values")
     if isinstance(node.value, str) and FormulaOfIndicators.kind in kinds:
-        return FormulaOfIndicators, _under(node, "value")
+        return FormulaOfIndicators, under(node, "value")
     if len(node.items) != 1:
         got = ", ".join(node.items) if node.items else node.kind
         expected = f"one of {', '.join(kinds)}"
@@ -174,16 +168,12 @@ def _kind(node: Node, kinds: Mapping[str, type[Record]], source: Source) -> tupl
         return None
     kind = kinds[name]
     if isinstance(inner.value, list) and kind is ListOfValues:
-        inner = _under(inner, "values")
+        inner = under(inner, "values")
     elif isinstance(inner.value, str) and hasattr(kind, "main"):
-        inner = _under(inner, kind.main)
+        inner = under(inner, kind.main)
     elif inner.value is None:
         inner = Node({}, inner.mark, inner.path)
     return kind, shape(inner, kind, source)
-
-
-def _under(node: Node, key: str) -> Node:
-    return Node({key: node}, node.mark, node.path, {key: node.mark})
 
 
 def _read_rows(given: dict[str, Any], root: Node, source: Source, folder: Path) -> None:

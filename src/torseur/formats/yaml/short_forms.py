@@ -24,7 +24,7 @@ from torseur.describe.place import Place, RigidPose
 from torseur.errors import Location, ModelError
 from torseur.formats.yaml.nodes import Node, Source, find, plain
 
-__all__ = ["HOISTED", "LISTED", "NAMED", "each_validated", "shape", "shape_load", "validated"]
+__all__ = ["HOISTED", "LISTED", "NAMED", "each_validated", "shape", "shape_load", "under", "validated"]
 
 NAMED: dict[type[Record], str] = {
     Parameter: "value",
@@ -176,7 +176,7 @@ def _full(node: Node, kind: type[Record], source: Source) -> Node:
     if isinstance(node.value, list):
         return _full_list(node, kind)
     if not isinstance(node.value, dict):
-        return _under(node, NAMED[kind]) if kind in NAMED else node
+        return under(node, NAMED[kind]) if kind in NAMED else node
     if kind in HOISTED:
         return _gather(node, "place", tuple(Place.model_fields), source)
     return _full_joint(node, source) if kind is Joint and "coordinate" in node.value else node
@@ -185,18 +185,19 @@ def _full(node: Node, kind: type[Record], source: Source) -> Node:
 def _full_list(node: Node, kind: type[Record]) -> Node:
     assert isinstance(node.value, list)
     if kind in LISTED:
-        return _under(node, LISTED[kind])
+        return under(node, LISTED[kind])
     if kind is Place:
-        return _under(_under(node, "position"), "pose")
+        return under(under(node, "position"), "pose")
     if kind is Frame:
-        return _under(node, "place")
+        return under(node, "place")
     if kind is Tensor and len(node.value) == len(_DIAGONAL):
         items = dict(zip(_DIAGONAL, node.value, strict=True))
         return Node(items, node.mark, node.path, {key: item.mark for key, item in items.items()})
     return node
 
 
-def _under(node: Node, key: str) -> Node:
+def under(node: Node, key: str) -> Node:
+    """A mapping of one key to a node."""
     return Node({key: node}, node.mark, node.path, {key: node.mark})
 
 
@@ -274,15 +275,21 @@ def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
         return None
 
 
-def each_validated(table: Node, shape: Callable[[Node], tuple[type[R], Node] | None], source: Source) -> dict[str, R]:
+def each_validated(
+    table: Node | None, shape: Callable[[Node], tuple[type[R], Node] | None], source: Source
+) -> dict[str, R]:
     """The records of a table whose entries say of what kind they are; one that is none is taken out of the table.
 
     Args:
-        table: a mapping.
+        table: a mapping, or none.
         shape: gives the kind of an entry and its contents, or takes down what is wrong with it.
         source: where faults are taken down.
     """
     made: dict[str, R] = {}
+    if table is None or table.value is None:
+        return made
+    if not isinstance(table.value, dict):
+        source.fault(table.mark, table.path, "expected a mapping of names", got=table.kind)
     for name, node in list(table.items.items()):
         shaped, record = shape(node), None
         if shaped is not None:

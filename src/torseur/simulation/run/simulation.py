@@ -55,7 +55,7 @@ class OnTheWay:
     """
 
     def __init__(self, of: Prepared, switch_logic: SwitchLogic, log: HeldHistory) -> None:
-        self._of, self._keeper, self._log = of, switch_logic, log
+        self._of, self._switch_logic, self._log = of, switch_logic, log
 
     def hooks(
         self,
@@ -81,7 +81,7 @@ class OnTheWay:
             breaks=of.breaks(table.breaks, held.p),
             samplings=[*others, *samplings, *of.changes.by_clock(self._log)],
             review=self._review if facts.switches or facts.is_driven or of.changes_rows else None,
-            invariants=self._keeper.sided,
+            invariants=self._switch_logic.sided,
             progress=progress,
             monitor=self.monitor if facts.rows else None,
             checkpoint=keep,
@@ -89,7 +89,7 @@ class OnTheWay:
 
     def _handle(self, meeting: EventSeen) -> Response | None:
         """What an event changes."""
-        of, switch_logic, log = self._of, self._keeper, self._log
+        of, switch_logic, log = self._of, self._switch_logic, self._log
         reply = of.changes.by_event(switch_logic.handle(meeting), meeting)
         if reply is not None and reply.held is not None:
             x = meeting.state if reply.state is None else reply.state
@@ -105,7 +105,7 @@ class OnTheWay:
 
     def _review(self, t: float, x: Array, held: Held) -> Response | None:
         """What held numbers that have changed ask for."""
-        of, switch_logic, log = self._of, self._keeper, self._log
+        of, switch_logic, log = self._of, self._switch_logic, self._log
         after = self._followed(t, x, held)
         reply = switch_logic.review(t, after, held) if of.plant.facts.switches else None
         if after is not x:
@@ -223,10 +223,8 @@ class Simulation(Prepared):
         """
         for note in self.notes:
             warnings.warn(note, UnseenWarning, stacklevel=2)
-        found = self.trajectory(
-            start=start, progress=progress, checkpoint=checkpoint, memory=memory, samplings=samplings
-        )
-        return self.result(*found)
+        one = self.course(start=start, progress=progress, checkpoint=checkpoint, memory=memory, samplings=samplings)
+        return self.result(*alone(one))
 
     def trajectory(
         self,
@@ -234,24 +232,10 @@ class Simulation(Prepared):
         start: Mapping[str, float] | None = None,
         u: Array | None = None,
         p: Array | None = None,
-        progress: Callable[[float], object] | None = None,
-        checkpoint: Checkpoint | None = None,
-        memory: Memory | None = None,
-        samplings: Sequence[Sampling] = (),
         drawn: Mapping[int, float] | None = None,
     ) -> Moved:
         """The states of a run, what was held when, and what happened; for the arguments see `course`."""
-        one = self.course(
-            start=start,
-            u=u,
-            p=p,
-            progress=progress,
-            checkpoint=checkpoint,
-            memory=memory,
-            samplings=samplings,
-            drawn=drawn,
-        )
-        return alone(one)
+        return alone(self.course(start=start, u=u, p=p, drawn=drawn))
 
     def course(
         self,

@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ from torseur.formats.yaml.reader import (
     whole_document,
 )
 from torseur.formats.yaml.reader import VERSION as MODEL_VERSION
-from torseur.formats.yaml.short_forms import each_validated, shape, validated
+from torseur.formats.yaml.short_forms import each_validated, shape, under, validated
 from torseur.simulation.blocks import KINDS, Block, Constant, FormulaSignal, Recorded
 from torseur.simulation.study.checks import faults
 from torseur.simulation.study.study import Study, study_of_listing
@@ -269,7 +270,8 @@ def study_of_node(
     """
     _check_version(root, source)
     model = _model(root, source, folder, loads)
-    tables = {name: _blocks(root.items.get(name), blocks, source) for name in _TABLES}
+    shaped_block = partial(_shape_block, kinds=blocks, source=source)
+    tables = {name: each_validated(root.items.get(name), shaped_block, source) for name in _TABLES}
     rest = {k: _long(k, x) for k, x in root.items.items() if k not in (*_APART, STUDY_KEY)}
     shaped = shape(Node(rest, root.mark, (), root.keys), Study, source)
     root = Node({**shaped.items, **{k: root.items[k] for k in _APART if k in root.items}}, root.mark, (), root.keys)
@@ -335,22 +337,12 @@ def _from_file(node: Node, source: Source, path: Path, loads: Mapping[str, type[
 # -- what drives it ----------------------------------------------------------------------------------------------------
 
 
-def _blocks(table: Node | None, kinds: Mapping[str, type[Block]], source: Source) -> dict[str, Block]:
-    """The blocks, each validated as its own kind; the tree then holds their contents without the name of the kind."""
-    if table is None or table.value is None:
-        return {}
-    if not isinstance(table.value, dict):
-        source.fault(table.mark, table.path, "expected a mapping of names", got=table.kind)
-        return {}
-    return each_validated(table, lambda node: _shape_block(node, kinds, source), source)
-
-
 def _shape_block(node: Node, kinds: Mapping[str, type[Block]], source: Source) -> tuple[type[Block], Node] | None:
     """The kind of a block and its contents in their full form; what is wrong is taken down."""
     if isinstance(node.value, str):
-        return FormulaSignal, _under(node, "value")
+        return FormulaSignal, under(node, "value")
     if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-        return Constant, _under(node, "value")
+        return Constant, under(node, "value")
     if not isinstance(node.value, dict):
         forms = "a number, a formula, or a mapping from a kind to its fields"
         source.fault(node.mark, node.path, "this is not a block", expected=forms, got=node.kind)
@@ -372,12 +364,8 @@ def _shape_block(node: Node, kinds: Mapping[str, type[Block]], source: Source) -
             text = "a block of this kind needs its fields by name"
             source.fault(inner.mark, inner.path, text, expected=expected, got=inner.kind)
             return None
-        inner = _under(inner, required[0])
+        inner = under(inner, required[0])
     return kind, shape(inner, kind, source)
-
-
-def _under(node: Node, key: str) -> Node:
-    return Node({key: node}, node.mark, node.path, {key: node.mark})
 
 
 def _long(key: str, node: Node) -> Node:
