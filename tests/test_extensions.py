@@ -39,7 +39,7 @@ from torseur.spatial.joints import CoordinateInfo, JointKind, Quantity
 from torseur.spatial.pose import Motion
 from torseur.spatial.vectors import Vector
 from torseur.spatial.pose import Step, StepKind, elementary
-from torseur.spatial.joints.kind import along
+from torseur.spatial.joint_kind import along
 
 
 class Magnet(FrameLoad):

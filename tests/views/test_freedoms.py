@@ -6,8 +6,8 @@ import pytest
 from torseur import extensions
 from torseur.describe import Mechanism
 from torseur.dynamics.tree.system import System
+from torseur.spatial.joint_kind import along
 from torseur.spatial.joints import KINDS, CoordinateInfo, JointKind, Quantity
-from torseur.spatial.joints.kind import along
 from torseur.spatial.pose import Step, StepKind, product
 from torseur.views.scene.drawing import drawing_of
 from torseur.views.scheme import draw_scheme

@@ -18,8 +18,7 @@ from torseur.describe.place import AxisTurn, Elementary, Factor, Place, pose_of_
 from torseur.dynamics.tree.system import System, body_poses, coordinates_of, frame_pose
 from torseur.errors import NumericalError
 from torseur.graph import Expr
-from torseur.spatial.joints import JointKind
-from torseur.spatial.joints.core import PRISMATIC, REVOLUTE
+from torseur.spatial.joints import PRISMATIC, REVOLUTE, JointKind
 from torseur.spatial.pose import Pose
 from torseur.spatial.vectors import Vector
 from torseur.views.values import Freedoms, Values, freedoms_of

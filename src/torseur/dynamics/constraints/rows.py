@@ -42,7 +42,7 @@ from torseur.dynamics.tree.system import rates
 from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ModelError
 from torseur.graph import Expr, jacobian, select, sqrt, substitute, tangents
-from torseur.spatial.joints.kind import Closing
+from torseur.spatial.joint_kind import Closing
 from torseur.spatial.pose import Pose, Wrench
 from torseur.spatial.vectors import Vector, dot
 

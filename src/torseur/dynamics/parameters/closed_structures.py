@@ -38,7 +38,7 @@ from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Expr, Function, ops
 from torseur.graph.function import reachable
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints.core import FIXED
+from torseur.spatial.joints import FIXED
 
 __all__ = ["ClosedParameters", "closed_base_parameters", "projected_regressor", "with_parameters", "workbench_of"]
 

@@ -31,8 +31,7 @@ from torseur.dynamics.tree.system import System, carrier_steps, coordinates_of, 
 from torseur.errors import ModelError
 from torseur.graph import Expr, Graph, tangents
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints import JointKind
-from torseur.spatial.joints.core import FIXED
+from torseur.spatial.joints import FIXED, JointKind
 from torseur.spatial.pose import Motion, Pose
 from torseur.spatial.vectors import Vector
 

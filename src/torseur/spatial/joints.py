@@ -1,12 +1,16 @@
-"""The joints of the core: fixed; of one axis, z (revolute, prismatic, screw, cylindrical); and of several axes."""
+"""The joint kinds: fixed; of one axis, z (revolute, prismatic, screw, cylindrical); and of several axes.
+
+To add one to the core: write its class, add it to `KINDS`; packages: `torseur.extensions`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torseur.extensions import Kinds
 from torseur.graph import Expr, Graph, cos, sin, sqrt
 from torseur.spatial.inertia import Inertia
-from torseur.spatial.joints.kind import (
+from torseur.spatial.joint_kind import (
     Closing,
     CoordinateInfo,
     JointKind,
@@ -27,6 +31,7 @@ __all__ = [
     "FIXED",
     "FREE",
     "FREE_RPY",
+    "KINDS",
     "PLANAR",
     "PRISMATIC",
     "QUATERNION",
@@ -35,6 +40,9 @@ __all__ = [
     "SPHERICAL",
     "TURN",
     "UNIVERSAL",
+    "CoordinateInfo",
+    "JointKind",
+    "Quantity",
     "quaternion_rates",
     "unit",
 ]
@@ -383,3 +391,9 @@ class _FreeRollPitchYaw(_Free):
 
 FREE = _Free()
 FREE_RPY = _FreeRollPitchYaw()
+
+
+_CORE = REVOLUTE, PRISMATIC, FIXED, UNIVERSAL, SPHERICAL, CYLINDRICAL, PLANAR, SCREW, FREE, FREE_RPY
+
+KINDS: Kinds[JointKind] = Kinds("joints", {kind.name: kind for kind in _CORE})
+"""The kinds of the core, and those of extensions."""
