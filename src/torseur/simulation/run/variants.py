@@ -20,7 +20,7 @@ from torseur.describe.checks import checked
 from torseur.emit.jit import host, is_native
 from torseur.errors import ArgumentError, Location, ModelError, NumericalError
 from torseur.model.function import array_of, check_names
-from torseur.simulation.blocks.sampled import generator_start
+from torseur.simulation.blocks.measuring import generator_start
 from torseur.simulation.blocks.signals import as_columns
 from torseur.simulation.integrate.courses import Course, alone, side_by_side
 from torseur.simulation.integrate.outcome import Outcome
