@@ -37,8 +37,6 @@ REPORT = "report_"
 _REPORT_FILE = re.compile(REPORT + r"(en|fr)/(report\.(html|tex)|figures/\w+\.pdf)")
 SIMPLEST = ".csv"
 """What a run is written to where nothing else works: it needs no other package."""
-MOST_PICTURES = 3000
-"""In a playback; longer runs have fewer of them per second."""
 
 
 @dataclass(frozen=True)
@@ -265,8 +263,7 @@ def _save_figure(draw: Callable[[], Any], file: Path) -> None:
 def _save_playback(run: Run, stage: Path, meshes: Path) -> None:
     from torseur.views.scene import animate
 
-    duration = float(run.time[-1] - run.time[0])
-    animate(run, stage / PLAYBACK, fps=min(30.0, MOST_PICTURES / duration) if duration > 0.0 else 30.0, folder=meshes)
+    animate(run, stage / PLAYBACK, folder=meshes)
 
 
 def _save_report(run: Run, study: Study, stage: Path, language: str) -> None:

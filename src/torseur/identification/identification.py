@@ -49,6 +49,7 @@ from torseur.identification.unknowns import (
 )
 from torseur.model.model import Model, build
 from torseur.simulation.results.result import Run
+from torseur.spatial.joints import Quantity
 
 __all__ = ["Identification", "Level", "Prediction", "identify", "unknowns_of"]
 
@@ -89,13 +90,14 @@ class Prediction:
     """How well efforts of some measurements are predicted.
 
     Attributes:
-        names: of the equations.
+        names, units: of the equations.
         time, measured, predicted: of each block: (nt,), (nt, m), (nt, m).
         relative: |measured - predicted| / |measured|, (m,).
         expected: the same ratio, were the residuals those of the estimate.
     """
 
     names: tuple[str, ...]
+    units: tuple[str, ...]
     time: tuple[Array, ...]
     measured: tuple[Array, ...]
     predicted: tuple[Array, ...]
@@ -190,6 +192,15 @@ class Identification:
             return (self.form.value,)
         return tuple(x.name for x in self.model.speeds) if m == self.model.nv else tuple(f"e{k + 1}" for k in range(m))
 
+    @property
+    def row_units(self) -> tuple[str, ...]:
+        """Of the efforts along the speeds, or of powers and energies."""
+        if self.form is not Form.EFFORTS:
+            return ("W" if self.form is Form.POWER else "J",)
+        efforts = {Quantity.ANGULAR_SPEED: "N m", Quantity.SPEED: "N"}
+        units = tuple(efforts.get(x.quantity, "") for x in self.model.speeds)
+        return units if len(units) == len(self.row_names) else ("",) * len(self.row_names)
+
     @cached_property
     def prediction(self) -> Prediction:
         """Of the efforts it was found from."""
@@ -227,9 +238,8 @@ class Identification:
         count = sum(np.isfinite(y).sum(axis=0) for y in known)
         size = np.maximum(size, 1e-300)
         expected = self.estimate.deviations_of_equations * np.sqrt(count) / size
-        return Prediction(
-            self.row_names, tuple(b.time for b in blocks), tuple(known), tuple(told), off / size, expected
-        )
+        times = tuple(b.time for b in blocks)
+        return Prediction(self.row_names, self.row_units, times, tuple(known), tuple(told), off / size, expected)
 
     def table(self) -> str:
         """Names, values, deviations, units, and what the description says, as text."""

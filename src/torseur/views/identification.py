@@ -10,7 +10,7 @@ import numpy as np
 
 from torseur.identification.estimation import autocorrelation
 from torseur.identification.identification import Identification, Prediction
-from torseur.views.plots.style import COLOURS, FAINT, INK, new_figure, styled, title_of
+from torseur.views.plots.style import COLOURS, FAINT, INK, axis_label, new_figure, styled, symbol_label, title_of
 
 __all__ = ["estimates", "figures_of_identification", "prediction", "residuals"]
 
@@ -34,24 +34,39 @@ def figures_of_identification(
 
 
 def prediction(shown: Prediction, title: str) -> Any:
-    """Efforts over time: measured, predicted, and their difference."""
-    names = _largest(shown)
+    """Efforts over time: measured and predicted; their difference, unless the efforts are far from zero."""
+    rows = _largest(shown)
     with styled():
-        figure = new_figure(0.5 + 1.25 * len(names))
-        axes = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
-        for ax, k in zip(axes, names, strict=True):
-            for i, (t, y, f) in enumerate(zip(shown.time, shown.measured, shown.predicted, strict=True)):
-                known = {"label": "measured"} if i == 0 else {}
-                told = {"label": "predicted"} if i == 0 else {}
-                rest = {"label": "difference"} if i == 0 else {}
-                ax.plot(t, y[:, k], color=COLOURS[0], linewidth=1.6, alpha=0.55, **known)
-                ax.plot(t, f[:, k], color=COLOURS[1], linewidth=0.8, **told)
-                ax.plot(t, y[:, k] - f[:, k], color=COLOURS[6], linewidth=0.6, **rest)
-            ax.set_title(f"{shown.names[k]}   residual {100 * shown.relative[k]:.2g} %")
-        axes[0].legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=7)
-        axes[-1].set_xlabel("time, s")
+        figure = new_figure(0.7 + 1.25 * len(rows))
+        axes = np.atleast_1d(figure.subplots(len(rows), 1, sharex=True))
+        for ax, k in zip(axes, rows, strict=True):
+            low, high = _range(shown, k)
+            has_zero = low - (high - low) <= 0.0 <= high + (high - low)
+            for t, y, f in zip(shown.time, shown.measured, shown.predicted, strict=True):
+                ax.plot(t, y[:, k], color=COLOURS[0], linewidth=2.4, alpha=0.45, label="measured")
+                ax.plot(t, f[:, k], color=COLOURS[1], linewidth=0.8, label="predicted")
+                if has_zero:
+                    ax.plot(t, y[:, k] - f[:, k], color=COLOURS[6], linewidth=0.6, label="difference")
+            ax.set_title(f"{_called(shown.names[k])}: residual {100 * shown.relative[k]:.2g} %", fontsize=8)
+            ax.set_ylabel(axis_label(shown.units[k]))
+            ax.margins(x=0.0)
+        looks = {line.get_label(): line for ax in axes for line in reversed(ax.lines)}
+        names = [name for name in ("measured", "predicted", "difference") if name in looks]
+        figure.legend([looks[name] for name in names], names, loc="outside lower center", ncols=3)
+        axes[-1].set_xlabel("time (s)")
+        figure.align_ylabels(axes)
         title_of(figure, title)
     return figure
+
+
+def _called(name: str) -> str:
+    """An equation by its speed: the symbol of a rate has a dot."""
+    return symbol_label(name[1:], 1) if len(name) > 1 and name[0] == "d" else symbol_label(name)
+
+
+def _range(shown: Prediction, k: int) -> tuple[float, float]:
+    values = np.concatenate([y[:, k][np.isfinite(y[:, k])] for y in (*shown.measured, *shown.predicted)])
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
 
 
 def _largest(shown: Prediction) -> list[int]:
@@ -73,7 +88,8 @@ def residuals(identified: Identification) -> Any:
             e = [r[:, k] / s[k] for r in identified.estimate.residuals]
             for t, values in zip(shown.time, e, strict=True):
                 over_time.plot(t, values, ".", color=COLOURS[0], markersize=1.5)
-            over_time.set_title(f"{shown.names[k]}, residual over its deviation")
+            over_time.set_title(_called(shown.names[k]), fontsize=8)
+            over_time.set_ylabel("deviations")
             joined = np.concatenate(e)
             joined = joined[np.isfinite(joined)]
             spread.hist(joined, bins=31, range=(-4.0, 4.0), density=True, color=COLOURS[4])
@@ -87,10 +103,12 @@ def residuals(identified: Identification) -> Any:
             bound = 2.0 / np.sqrt(max(len(longest), 1))
             correlated.axhspan(-bound, bound, color=FAINT, alpha=0.4, linewidth=0)
             correlated.set_ylim(-0.6, 1.05)
-        axes[-1][0].set_xlabel("time, s")
-        axes[-1][1].set_xlabel("in deviations")
-        axes[-1][2].set_xlabel("autocorrelation, by samples")
-        title_of(figure, "Residuals: over time, their histogram with the normal law, their autocorrelation")
+        axes[-1][0].set_xlabel("time (s)")
+        axes[-1][1].set_xlabel("deviations")
+        axes[-1][2].set_xlabel("lag (samples)")
+        figure.align_ylabels(axes[:, 0])
+        title = "Residuals in standard deviations: over time, histogram with the normal law, autocorrelation"
+        title_of(figure, title)
     return figure
 
 
@@ -108,7 +126,7 @@ def estimates(identified: Identification) -> Any:
             if np.isfinite(x.described):
                 ax.plot(x.described / size, row, "|", color=INK, markersize=8)
         ax.set_yticks(range(len(levels)), [x.name for x in levels], fontsize=6.5)
-        ax.invert_yaxis()
+        ax.set_ylim(len(levels) - 0.4, -0.6)
         ax.set_xlim(-2.0, 2.0)
         ax.set_xlabel("estimate over its magnitude, with two standard deviations; | is the value of the model file")
         title_of(figure, "Estimates: blue determined, yellow uncertain, red not determined")

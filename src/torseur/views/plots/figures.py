@@ -50,6 +50,8 @@ NARROWEST = 0.65
 """Of a view, as a share of the largest extent: its title has room."""
 LEAST = 0.02
 """Of the largest extent of the paths: what moves less is a line at any scale that shows them all."""
+STILL = 1e-12
+"""A path that is shorter is none, m."""
 KEY, LETTER = 0.45, 0.075
 """Room that a line and a letter take in a key, inches."""
 TALLEST = 5.4
@@ -57,12 +59,17 @@ TALLEST = 5.4
 
 
 def default_frames(run: Run) -> tuple[str, ...]:
-    """Named frames on bodies that move; without any, the bodies at the ends of chains; the base if it moves."""
+    """Named frames on bodies that move; without any, the bodies at the ends of chains; the base if it moves.
+
+    Of the two frames that a loop ties to each other one is enough.
+    """
     mechanism = run.mechanism
     if mechanism is None or not len(mechanism.q):
         return ()
     bodies = mechanism.bodies
+    tied = {loop.between[1] for loop in mechanism.loops.values()}
     named = [name for name, body in mechanism.frames.items() if name not in bodies and body in bodies]
+    named = [name for name in named if name not in tied] or named
     parents = {body.parent for body in bodies.values()}
     ends = [name for name in bodies if name not in parents]
     base = [BASE] if mechanism.base.kind not in (BaseKind.FIXED, BaseKind.MOVING) else []
@@ -209,6 +216,10 @@ def overview_channels(run: Run) -> list[Channel]:
     return _alive(chosen) or chosen
 
 
+def _travels(poses: Array) -> bool:
+    return bool(np.ptp(poses[:, :3, 3], axis=0).max() > STILL)
+
+
 def _alive(channels: Sequence[Channel]) -> list[Channel]:
     """Those of the units in which something differs from zero."""
     units = {channel.unit for channel in channels if channel.values.any()}
@@ -269,12 +280,14 @@ def figures_to_draw(
         drawers[VEHICLE] = partial(plot_vehicle, run, beside=[other.run for other in beside], title=_title(run))
     for group, roles in GROUPS.items():
         channels = _alive([channel for role in roles for channel in run.of(role)])
+        if roles == (Role.ENERGY,):  # no potential energy where nothing pulls
+            channels = [channel for channel in channels if channel.values.any()]
         if channels:
             drawers[group] = partial(_drawn, run, channels, beside, _title(run, group))
     if run.audited is not None and run.audited.channels:
         drawers["audit"] = partial(_audit, run, run.audited)
     chosen = default_frames(run) if frames is None else frames
-    if chosen:
+    if chosen and (frames is not None or any(_travels(frame_poses(run, frame)) for frame in chosen)):
         drawers["paths"] = partial(plot_paths, run, chosen, beside=[other.run for other in beside])
     return drawers
 

@@ -38,6 +38,7 @@ __all__ = [
     "save_figure",
     "spelled_unit",
     "styled",
+    "symbol_label",
     "text_label",
     "title_of",
     "write_png",
@@ -252,7 +253,15 @@ def axis_label(unit: str, what: str | None = None) -> str:
 
 def name_label(run: Run, name: str) -> str:
     """The name of a channel: a symbol if it is one, with dots if it is a rate; else its words."""
-    base, dots = _rate_of(run, name)
+    return symbol_label(*_rate_of(run, name))
+
+
+def symbol_label(base: str, dots: int = 0) -> str:
+    r"""A name as a symbol with dots if it is one, else its words.
+
+    >>> symbol_label("theta1", 1), symbol_label("front_left")
+    ('$\\dot{\\theta}_{1}$', 'front left')
+    """
     stem, mark, rest = symbol(base).partition("_")
     if re.fullmatch(r"[vw][xyz]|q[wxyz]", base):
         stem, mark, rest = base[0], "_", base[1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,10 @@ __all__ = [
     "Scene",
     "animation_of",
     "camera_of",
+    "clock",
+    "pace_of",
     "quaternion_of",
+    "round_length",
     "scene_of",
 ]
 
@@ -34,6 +38,10 @@ Array = NDArray[np.float64]
 
 LONGEST = 20_000
 """Pictures in one animation."""
+PLAYED = 1.0, 100.0
+"""Durations that are shown in real time, s: what is over sooner is slowed, what takes longer is quickened."""
+SLOWED = 2.0
+"""What is slowed takes at least so long, s."""
 FIELD_OF_VIEW = 0.75
 """Angle of the picture from top to bottom, rad."""
 ASPECT = 1.2
@@ -70,6 +78,7 @@ class Animation:
         traces: frame -> its whole path (m, 3), finer than the pictures, m.
         arrows: forces.
         up: direction away from gravity.
+        pace: seconds of the run in a second of its playback.
     """
 
     times: Array
@@ -78,6 +87,16 @@ class Animation:
     traces: dict[str, Array]
     arrows: tuple[ForceArrow, ...]
     up: Array
+    pace: float = 1.0
+
+    def scaled(self, factor: float) -> Animation:
+        """With all lengths times a factor."""
+        return replace(
+            self,
+            positions={body: factor * p for body, p in self.positions.items()},
+            traces={frame: factor * p for frame, p in self.traces.items()},
+            arrows=tuple(replace(x, feet=factor * x.feet, tips=factor * x.tips) for x in self.arrows),
+        )
 
     def pose(self, body: str, k: int) -> Array:
         """Of a body in picture k (4, 4)."""
@@ -122,11 +141,18 @@ class Scene:
     follow: Array | None
     road: tuple[Part, ...] = ()
 
+    def scaled(self, factor: float) -> Scene:
+        """With all lengths times a factor."""
+        follow = None if self.follow is None else factor * self.follow
+        road = tuple(part.scaled(factor) for part in self.road)
+        return Scene(self.drawing.scaled(factor), self.animation.scaled(factor), follow, road)
+
 
 def scene_of(
     run: Run,
     *,
     fps: float = 30.0,
+    pace: float | None = None,
     traces: Iterable[str] = (),
     arrows: Sequence[Arrow] = (),
     follow: str | None = None,
@@ -137,7 +163,7 @@ def scene_of(
     mechanism = mechanism_of(run)
     start = {x.name: float(value) for x, value in zip(mechanism.q, run.q[0], strict=True)}
     drawing = drawing_of(mechanism, at=start, parameters=run.parameters, folder=folder, sticks=sticks)
-    animation = animation_of(run, drawing, fps=fps, traces=traces, arrows=arrows)
+    animation = animation_of(run, drawing, fps=fps, pace=pace, traces=traces, arrows=arrows)
     frame = follow or _traveller(run, mechanism, drawing, animation)
     if frame is None:
         return Scene(drawing, animation, None, road_parts(run))
@@ -154,22 +180,64 @@ def _traveller(run: Run, mechanism: Mechanism, drawing: Drawing, animation: Anim
     return next(iter(paths)) if far and all(far) else None
 
 
+def round_length(length: float) -> float:
+    """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... above a length.
+
+    >>> round_length(0.03), round_length(5.1)
+    (0.05, 10.0)
+    """
+    power = 10.0 ** math.floor(math.log10(length))
+    return float(next(f"{step * power:.1g}" for step in (1.0, 2.0, 5.0, 10.0) if step * power >= length * (1.0 - 1e-9)))
+
+
+def pace_of(duration: float) -> float:
+    """Seconds of a run in a second of its playback: one, but for what is over at once or takes very long.
+
+    >>> pace_of(20.0), pace_of(0.001), pace_of(5400.0)
+    (1.0, 0.0005, 100.0)
+    """
+    shortest, longest = PLAYED
+    if duration > longest:
+        return round_length(duration / longest)
+    return 1.0 / round_length(SLOWED / duration) if 0.0 < duration < shortest else 1.0
+
+
+def clock(time: float, duration: float, end: float, pace: float) -> str:
+    """The time that a picture shows, in as many digits as its run needs.
+
+    >>> clock(0.5, 10.0, 10.0, 1.0), clock(2e-4, 1e-3, 1e-3, 5e-4)
+    ('0.50 s of 10 s', '0.000200 s of 0.001 s, 2000 times slower than real time')
+    """
+    digits = min(max(3 - math.ceil(math.log10(duration)), 2), 12) if duration > 0.0 else 2
+    slower, faster = f", {1.0 / pace:g} times slower than real time", f", {pace:g} times faster than real time"
+    return f"{time:.{digits}f} s of {end:g} s" + (slower if pace < 1.0 else faster if pace > 1.0 else "")
+
+
 def animation_of(
-    run: Run, drawing: Drawing, *, fps: float = 30.0, traces: Iterable[str] = (), arrows: Sequence[Arrow] = ()
+    run: Run,
+    drawing: Drawing,
+    *,
+    fps: float = 30.0,
+    pace: float | None = None,
+    traces: Iterable[str] = (),
+    arrows: Sequence[Arrow] = (),
 ) -> Animation:
-    """The pictures of a run, `fps` of them per second of its time."""
+    """The pictures of a run, `fps` of them in a second of its playback."""
     duration = float(run.time[-1] - run.time[0])
     if not 0.0 < fps <= 240.0:
         raise ArgumentError("the rate of pictures per second is out of range", expected="0 to 240", got=f"{fps:g}")
-    count = max(round(duration * fps) + 1, 1)
+    pace = pace_of(duration) if pace is None else pace
+    if not 0.0 < pace < math.inf:
+        raise ArgumentError("the pace of a playback is a positive number", got=f"{pace:g}", option="pace")
+    count = max(round(duration / pace * fps) + 1, 1)
     if count > LONGEST:
         raise ArgumentError(
             "this animation would be too long",
             expected=f"at most {LONGEST} pictures",
-            got=f"{count} in {duration:g} s",
+            got=f"{count} in {duration / pace:g} s",
             remedy="fewer per second",
             option="fps",
-            call=f"fps={LONGEST / duration:.2g}",
+            call=f"fps={LONGEST / duration * pace:.2g}",
         )
     times = np.linspace(run.time[0], run.time[-1], count)
     seen = run.resampled(times)
@@ -181,7 +249,8 @@ def animation_of(
     fine = run.resampled(np.linspace(run.time[0], run.time[-1], min(4 * count, LONGEST)))
     paths = {frame: frame_poses(fine, frame)[:, :3, 3].copy() for frame in traces}
     forces = tuple(_force_arrow(seen, arrow, drawing.size) for arrow in arrows)
-    return Animation(times - times[0], positions, turns, paths, forces + tyre_arrows(seen, drawing.size), _up(run))
+    forces += tyre_arrows(seen, drawing.size)
+    return Animation(times - times[0], positions, turns, paths, forces, _up(run), pace)
 
 
 def _check_finite(poses: Array, body: str) -> None:
@@ -271,7 +340,7 @@ def camera_of(animation: Animation, drawing: Drawing, follow: Array | None = Non
     basis = np.stack([ahead, np.cross(up, ahead), up])
     away = _direction(*np.ptp(points @ basis.T, axis=0)) @ basis
     low, high = points.min(axis=0), points.max(axis=0)
-    reach = max(float(np.linalg.norm(high - low)), 1e-6)
+    reach = max(float(np.linalg.norm(high - low)), 1e-12)
     position, look_at = _framed(points, away, up, (low + high) / 2, reach)
     return Camera(position, look_at, basis, min(float((world @ up).min()), 0.0), reach)
 

@@ -50,6 +50,7 @@ def page_with_curves(page: str, run: Run, scene: Scene) -> str:
     """A page of viser with title, clock, legend and curves."""
     data = {
         "title": title_of(run),
+        "pace": scene.animation.pace,
         "legend": [{"label": label, "colour": colour} for label, colour in legend_of(scene)],
         **_curves(run),
     }
@@ -127,6 +128,7 @@ def animate(
     path: str | os.PathLike[str],
     *,
     fps: float | None = None,
+    pace: float | None = None,
     traces: Iterable[str] | None = None,
     arrows: Sequence[Arrow] = (),
     follow: str | None = None,
@@ -142,7 +144,9 @@ def animate(
     Args:
         run: with its mechanism.
         path: a name that ends in .html, .gif or .mp4.
-        fps: pictures per second of the run's time; by default 30, of a GIF 20.
+        fps: pictures per second of the playback; by default 30, of a GIF 20.
+        pace: seconds of the run in a second of its playback; by default 1, less for a run shorter than a second, more
+            for one longer than 100 s.
         traces: frames whose paths are drawn; by default named frames, or the ends of chains.
         arrows: forces to show.
         follow: a frame that stays in the middle; a mechanism that travels far does by itself.
@@ -160,7 +164,7 @@ def animate(
             got=ending or "no ending",
         )
     options: dict[str, Any] = {"arrows": arrows, "follow": follow, "folder": folder, "sticks": sticks}
-    options |= {"fps": fps or FILMS.get(ending, 30.0), "traces": default_frames(run) if traces is None else traces}
+    options |= {"pace": pace, "fps": fps or FILMS.get(ending, 30.0), "traces": default_frames(run) if traces is None else traces}
     if ending in FILMS:
         film(scene_of(run, **options), file, title=title_of(run), begin=float(run.time[0]), size=size)
         return
@@ -168,7 +172,7 @@ def animate(
     with server_on("127.0.0.1") as server:
         stage = Stage(server, scene)
         recorder = server.get_scene_serializer()
-        pauses = np.diff(scene.animation.times, append=scene.animation.times[-1])
+        pauses = np.diff(scene.animation.times, append=scene.animation.times[-1]) / scene.animation.pace
         for k, pause in enumerate(pauses):
             stage.show(k)
             recorder.insert_sleep(float(pause))
@@ -232,7 +236,7 @@ def _player(server: Any, run: Run, options: Any) -> Callable[[], None]:
         now = time.perf_counter()
         passed, last[0] = now - last[0], now
         if playing.value and end > 0.0:
-            slider.value = (slider.value + passed * float(speed.value)) % end
+            slider.value = (slider.value + passed * float(speed.value) * animation.pace) % end
         picture = int(np.argmin(np.abs(animation.times - slider.value)))
         if picture != last[1]:
             last[1] = picture
@@ -265,8 +269,7 @@ def _poser(
         wanted = np.array([slider.value for slider in sliders])
         if (wanted != last[0]).any():
             last[0] = wanted
-            stage.animation = scene_of(still(wanted), **options).animation
             with server.atomic():
-                stage.show(0)
+                stage.move(scene_of(still(wanted), **options).animation)
 
     return tick

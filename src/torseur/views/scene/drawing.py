@@ -105,7 +105,7 @@ def _size(parts: tuple[Part, ...], skeleton: Skeleton) -> float:
     """The extent of the mechanism, or of what is drawn on one body if that is more, m."""
     largest = max((float(np.ptp(part.triangles.corners, axis=0).max()) for part in parts), default=0.0)
     joints = float(np.ptp(skeleton.points(), axis=0).max()) * skeleton.size
-    return max(largest, joints, 1e-6)
+    return max(largest, joints) or 1.0
 
 
 # -- bars and joints ---------------------------------------------------------------------------------------------------
@@ -193,12 +193,39 @@ def _bars(placing: _Placing, values: Values, k: int, link: Link) -> Iterator[Par
             yield Part(body, polyline(points, radius), colour)
             if path.is_frame:
                 yield Part(body, ball(1.6 * radius).moved(placed_at(points[-1])), colour)
-    if k > 0 and not reached:
-        for name in link.names:
-            centre = _centre_of_mass(values, name)
-            if np.linalg.norm(centre) > 1e-6 * placing.size:
-                yield Part(name, polyline(np.stack([np.zeros(3), centre]), radius), colour)
-                yield Part(name, ball(2.2 * radius).moved(placed_at(centre)), colour)
+    is_base = link.carrier is not None and link.carrier.is_base
+    for name in link.names if k > 0 and (is_base or not reached) else ():
+        centre = _centre_of_mass(values, name)
+        if not is_base and np.linalg.norm(centre) > 1e-6 * placing.size:
+            yield Part(name, polyline(np.stack([np.zeros(3), centre]), radius), colour)
+            yield Part(name, ball(2.2 * radius).moved(placed_at(centre)), colour)
+        else:
+            yield Part(name, _block(values, name, placing, 0.5 if reached else 1.0), colour)
+
+
+def _block(values: Values, name: str, placing: _Placing, share: float) -> Triangles:
+    """A body of which nothing else is known: a share of the uniform block that has its mass and inertia, or a ball."""
+    record = values.system.mechanism.base if name == BASE else values.system.mechanism.bodies[name]
+    extent = float(np.ptp(placing.skeleton.points(), axis=0).max()) * placing.size
+    largest = 0.5 * extent or np.inf
+    plain = ball(min(0.05 * placing.size, largest)).moved(placed_at(_centre_of_mass(values, name)))
+    if record.inertia is None:
+        return plain
+    whole = inertia_of(values.system, record.inertia)
+    found = values.numbers({"J": [list(row) for row in whole.J], "MS": list(whole.MS), "M": whole.M})
+    mass = float(found["M"])
+    if not 0.0 < mass < np.inf:
+        return plain
+    c = found["MS"] / mass
+    central = found["J"] - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    moments, axes = np.linalg.eigh((central + central.T) / 2)
+    sides = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / mass, 0.0))
+    if not 0.0 < sides.max() < np.inf:
+        return plain
+    sides = np.maximum(sides * min(share, largest / sides.max()), 0.05 * sides.max() * share)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = axes * np.linalg.det(axes), c
+    return box(sides).moved(pose)
 
 
 def _between(placing: _Placing, link: Link) -> Iterator[Rod]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +190,7 @@ def polyline(points: Array, radius: float) -> Triangles:
     bars = [
         cylinder(radius, length).moved(pointing((a + b) / 2, b))
         for a, b, length in zip(points, points[1:], lengths, strict=False)
-        if length > 1e-9
+        if length > 1e-6 * radius
     ]
     corners = [ball(radius).moved(placed_at(point)) for point in (points[1:-1] if bars else points[:1])]
     return joined([*bars, *corners])
@@ -222,6 +222,10 @@ class Part:
     triangles: Triangles
     colour: str
 
+    def scaled(self, factor: float) -> Part:
+        """With all lengths times a factor."""
+        return replace(self, triangles=self.triangles.scaled((factor, factor, factor)))
+
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -229,6 +233,10 @@ class Point:
 
     body: str
     place: Array
+
+    def scaled(self, factor: float) -> Point:
+        """With all lengths times a factor."""
+        return replace(self, place=factor * self.place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +271,12 @@ class Drawing:
     rods: tuple[Rod, ...]
     size: float
     notes: tuple[str, ...] = ()
+
+    def scaled(self, factor: float) -> Drawing:
+        """With all lengths times a factor."""
+        rods = [Rod(x.start.scaled(factor), x.end.scaled(factor), factor * x.radius, x.colour) for x in self.rods]
+        parts = tuple(part.scaled(factor) for part in self.parts)
+        return replace(self, parts=parts, rods=tuple(rods), size=factor * self.size)
 
     @property
     def bodies(self) -> tuple[str, ...]:

@@ -19,7 +19,9 @@
     return node;
   };
   const xOf = t => LEFT + (W - LEFT - RIGHT) * (end > begin ? (t - begin) / (end - begin) : 0.5);
-  const short = x => x === 0 ? "0" : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(2) : +x.toPrecision(4) + "";
+  const short = x => x === 0 ? "0" : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? (+x.toPrecision(3)).toExponential() : +x.toPrecision(4) + "";
+  const digits = end > begin ? Math.min(Math.max(3 - Math.ceil(Math.log10(end - begin)), 2), 12) : 2;
+  const pace = data.pace < 1 ? `, ${short(1 / data.pace)} times slower than real time` : data.pace > 1 ? `, ${short(data.pace)} times faster than real time` : "";
 
   const caption = document.getElementById("caption");
   html("h1", data.title, caption);
@@ -31,7 +33,7 @@
   const updates = [];
   const steps = (low, high) => {
     const rough = (high - low) / 3, power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map(x => x * power).find(x => x >= rough);
+    const step = [5, 2, 1, 0.5].map(x => x * power).find(x => x <= rough);  // three ticks or more
     const found = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(+(k * step).toPrecision(12));
     return found;
@@ -83,19 +85,19 @@
     const field = document.querySelector("#root input[inputmode=decimal]");
     if (!field) return;
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
-    set.call(field, Math.min(Math.max(passed, 0), end - begin).toFixed(3));
+    set.call(field, (Math.min(Math.max(passed, 0), end - begin) / data.pace).toFixed(3));
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
   };
   let last = -1;
   const follow = () => {
     const slider = document.querySelector("#root [role=slider]");
-    const passed = slider ? +slider.getAttribute("aria-valuenow") : 0;
+    const passed = slider ? +slider.getAttribute("aria-valuenow") * data.pace : 0;
     if (passed !== last) {
       last = passed;
       const t = begin + passed;
-      clock.textContent = `${t.toFixed(2)} s of ${short(end)} s`;
-      const i = data.time.findIndex(x => x >= t - 1e-9);
+      clock.textContent = `${t.toFixed(digits)} s of ${short(end)} s${pace}`;
+      const i = data.time.findIndex(x => x >= t - 1e-9 * (end - begin));
       for (const update of updates) update(t, i < 0 ? data.time.length - 1 : i);
     }
     requestAnimationFrame(follow);

@@ -23,9 +23,19 @@ from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 from torseur.simulation.results.result import Run
 from torseur.views.plots.style import COLOURS
-from torseur.views.scene.animation import FIELD_OF_VIEW, Animation, Camera, Scene, animation_of, camera_of, scene_of
+from torseur.views.scene.animation import (
+    FIELD_OF_VIEW,
+    Animation,
+    Camera,
+    Scene,
+    animation_of,
+    camera_of,
+    clock,
+    round_length,
+    scene_of,
+)
 from torseur.views.scene.parts import ARROW, Array, Drawing, Triangles, arrow, cylinder, pointing
-from torseur.views.scene.viser_stage import rgb, round_length
+from torseur.views.scene.viser_stage import rgb
 
 __all__ = ["FILMS", "Canvas", "film", "painted", "picture", "snapshot"]
 
@@ -289,7 +299,7 @@ def film(scene: Scene, file: Path, *, title: str, begin: float, size: tuple[int,
         raise ArgumentError("a film cannot have this size", expected="even numbers from 16 on", got=got)
     write = _gif if file.suffix.lower() == ".gif" else _mp4
     times = scene.animation.times
-    pause = float(times[-1] - times[0]) / max(len(times) - 1, 1)
+    pause = float(times[-1] - times[0]) / max(len(times) - 1, 1) / scene.animation.pace
     replace_file(file, write(_pictures(scene, title, begin, size), pause, size))
 
 
@@ -306,7 +316,8 @@ def _pictures(scene: Scene, title: str, begin: float, size: tuple[int, int]) -> 
         share = time / max(float(times[-1]), 1e-300)
         pixels = painted(scene, scene.animation, k, _moved(camera, scene, k), share, size)
         image = Image.fromarray((255.0 * pixels).round().astype(np.uint8))
-        ImageDraw.Draw(image).text((8, 5), f"{title}\n{begin + time:.2f} s", fill="#333333", font=font)
+        shown = clock(begin + time, float(times[-1]), begin + float(times[-1]), scene.animation.pace)
+        ImageDraw.Draw(image).text((8, 5), f"{title}\n{shown}", fill="#333333", font=font)
         yield np.asarray(image)
 
 

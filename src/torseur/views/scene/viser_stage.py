@@ -13,12 +13,14 @@ import numpy as np
 
 from torseur.errors import MissingExtra
 from torseur.views.plots.style import COLOURS as LINE_COLOURS
-from torseur.views.scene.animation import FIELD_OF_VIEW, Scene, camera_of, quaternion_of
+from torseur.views.scene.animation import FIELD_OF_VIEW, Animation, Scene, camera_of, quaternion_of, round_length
 from torseur.views.scene.parts import ARROW, Array, Part, cylinder, pointing
 
-__all__ = ["Stage", "rgb", "round_length", "server_on"]
+__all__ = ["Stage", "rgb", "server_on"]
 
 ROOT = "/world"
+REACHES = 0.05, 300.0
+"""What is drawn in metres, m: viser sees from 0.01 to 1000 of its units, smaller and larger things in other units."""
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -51,6 +53,8 @@ class Stage:
 
     def __init__(self, server: Any, scene: Scene) -> None:
         """Set up the stage on a server of viser."""
+        self.unit = _unit(camera_of(scene.animation, scene.drawing, scene.follow).reach)
+        scene = scene.scaled(1.0 / self.unit) if self.unit != 1.0 else scene
         self.animation, self.drawing, self.follow = scene.animation, scene.drawing, scene.follow
         animation, drawing, follow = scene.animation, scene.drawing, scene.follow
         self.camera = camera_of(animation, drawing, follow)
@@ -104,6 +108,11 @@ class Stage:
                 self._scene.add_line_segments(
                     f"{ROOT}/traces/{name}", lines, colour, thickness=2.0, thickness_units="screen"
                 )
+
+    def move(self, animation: Animation) -> None:
+        """Show another animation of the same drawing, at its first picture."""
+        self.animation = animation.scaled(1.0 / self.unit)
+        self.show(0)
 
     # -- what moves ----------------------------------------------------------------------------------------------------
     def _body(self, body: str) -> Any:
@@ -178,7 +187,6 @@ class Stage:
         return True
 
 
-def round_length(length: float) -> float:
-    """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... above a length."""
-    power = 10.0 ** math.floor(math.log10(length))
-    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= length * (1.0 - 1e-9))
+def _unit(reach: float) -> float:
+    """The length that viser takes for 1, m."""
+    return 1.0 if REACHES[0] <= reach <= REACHES[1] else round_length(reach)
