@@ -10,12 +10,14 @@ from matplotlib.colors import to_rgb
 
 from torseur.describe import Mechanism
 from torseur.errors import ArgumentError
+from torseur.identification.identification import Prediction
 from torseur.simulation.results.channels import Audit, Channel, Event, Role
 from torseur.simulation.results.result import Run
+from torseur.views.identification import prediction
 from torseur.views.plots import Beside, plot, plot_paths, save_figures, usual_figures
 from torseur.views.plots.figures import LEAST, _columns, _worth_seeing
 from torseur.views.plots.panels import _apart, continuous_angles, lines_of, panels_by_unit
-from torseur.views.plots.sharing import FLAT, MOST_LINES, PEAK, START, Curve, seen_range, shared_out
+from torseur.views.plots.sharing import FLAT, MOST_LINES, PEAK, START, WIDENED, Curve, seen_range, shared_out
 from torseur.views.plots.style import COLOURS, PIECE, draw_line, name_label, new_figure, text_label
 from torseur.views.values import frame_poses
 
@@ -78,6 +80,7 @@ def test_rates_are_labelled_with_dots_and_words_as_words():
         ("q12", r"$\dot{q}_{12}$", "q̇₁₂"),
         ("phi", r"$\dot{\phi}$", "φ̇"),
         ("psi_front", r"$\dot{\psi}_{\mathrm{front}}$", "ψ̇ front"),
+        ("lambda_rear_left_toe_x", r"$\dot{\lambda}$ rear left toe x", "λ̇ rear left toe x"),
         ("lift_height", r"$\mathrm{d}($lift height$)/\mathrm{d}t$", "d(lift height)/dt"),
     ],
 )
@@ -139,6 +142,15 @@ def test_a_line_that_would_look_flat_beside_a_larger_one_has_a_panel_of_its_own(
 def test_lines_far_apart_are_not_drawn_flat_in_one_panel():
     assert shared_out([Curve("ahead", 14.8, 15.0), Curve("aside", 0.0, 0.1)]) == [["ahead"], ["aside"]]
     assert shared_out([Curve("ahead", 0.0, 15.0), Curve("still", 0.0, 0.0)]) == [["ahead", "still"]]
+
+
+@pytest.mark.parametrize(("far", "panels"), [(WIDENED * 0.99, 1), (WIDENED * 1.01, 2)])
+def test_a_constant_far_away_does_not_flatten_what_varies(far, panels):
+    assert len(shared_out([Curve("swings", 0.0, 1.0), Curve("stays", far, far)])) == panels
+
+
+def test_small_angles_beside_a_wheel_that_turns_have_a_panel_of_their_own():
+    assert shared_out([Curve("spin", 0.0, 400.0), Curve("pitch", -4e-5, 4e-5)]) == [["spin"], ["pitch"]]
 
 
 def test_rounding_noise_has_no_panel_of_its_own():
@@ -276,6 +288,22 @@ def test_a_plane_in_which_a_path_would_be_a_line_is_not_drawn(rise, views):
     assert len(_worth_seeing(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, rise]]))) == views
 
 
+@pytest.mark.parametrize(("aside", "is_stretched"), [(12.0, False), (8.0, True), (0.05, False)])
+def test_a_long_narrow_path_has_a_scale_of_its_own_across(aside, is_stretched):
+    q = np.stack([50.0 * TIME, aside * TIME / TIME[-1], 0.0 * TIME], axis=1)
+    cart = Mechanism(name="cart", base={"kind": "planar", "inertia": {"mass": 1.0}})
+    axes = plot_paths(Run.from_arrays(cart, TIME, q, 0.0 * q), ["base"]).axes[0]
+    assert ("stretched" in axes.get_title("left")) is is_stretched
+    assert (axes.get_aspect() == "auto") is is_stretched
+
+
+def test_a_body_that_stays_in_place_has_no_figure_of_its_path():
+    run = crane_run()
+    still = Run.from_arrays(CRANE, TIME, 0.0 * run.q, 0.0 * run.q)
+    assert "paths" in usual_figures(run)
+    assert "paths" not in usual_figures(still)
+
+
 def test_the_key_of_paths_is_no_wider_than_the_figure():
     names = ["origin of the rear left wheel carrier"] * 4
     assert _columns(names, 6.7) == 2
@@ -344,3 +372,15 @@ def test_an_angle_is_drawn_without_jumps_by_a_turn():
     np.testing.assert_allclose(line.values, course, atol=1e-9)
     [same] = lines_of(run, [Channel("turns", "rad", "", 20.0 * TIME, Role.COORDINATE)])
     np.testing.assert_array_equal(same.values, 20.0 * TIME)
+
+
+def test_efforts_of_an_identification_have_units_and_dots():
+    time, y = np.linspace(0.0, 1.0, 11), np.linspace(-1.0, 1.0, 11)[:, None]
+    efforts = np.hstack([y, 9000.0 + y])
+    shown = Prediction(
+        ("dtheta1", "vz"), ("N m", "N"), (time,), (efforts,), (0.9 * efforts,), np.array([0.1, 0.1]), np.ones(2)
+    )
+    near, far = prediction(shown, "title").axes
+    assert (near.get_ylabel(), far.get_ylabel(), far.get_xlabel()) == ("torque (N·m)", "force (N)", "time (s)")
+    assert near.get_title("left") == r"$\dot{\theta}_{1}$: residual 10 %"
+    assert (len(near.lines), len(far.lines)) == (3, 2)  # a difference near zero would flatten what is far from it

@@ -17,12 +17,12 @@ from torseur.formats import load
 from torseur.simulation.results.channels import Channel, Role
 from torseur.simulation.results.result import Run
 from torseur.views.scene import Arrow, snapshot
-from torseur.views.scene.animation import Camera, animation_of, camera_of, quaternion_of, scene_of
+from torseur.views.scene.animation import Camera, animation_of, camera_of, quaternion_of, round_length, scene_of
 from torseur.views.scene.browser import page_with_curves
 from torseur.views.scene.drawing import drawing_of, start_of
 from torseur.views.scene.parts import arrow, ball, box, cone, cylinder, joined, pointing, tyre
 from torseur.views.scene.snapshot import Canvas, picture
-from torseur.views.scene.viser_stage import round_length
+from torseur.views.scene.viser_stage import _unit
 from torseur.views.values import frame_poses
 
 TIME = np.linspace(0.0, 2.0, 101)
@@ -174,6 +174,14 @@ def test_the_animation_of_a_run_has_as_many_pictures_as_asked_for():
     assert animation.times[[0, -1]].tolist() == [0.0, 2.0]
 
 
+@pytest.mark.parametrize("duration", [1e-6, 3e-3, 0.999, 1.0, 30.0, 100.0, 101.0, 86400.0])
+def test_a_playback_of_any_run_takes_seconds_not_an_instant_nor_hours(duration):
+    animation = scene_of(pendulum_run(np.linspace(0.0, duration, 11))).animation
+    assert (animation.pace == 1.0) is (1.0 <= duration <= 100.0)
+    assert 1.0 <= animation.times[-1] / animation.pace <= 101.0
+    assert 30 <= len(animation.times) <= 3001
+
+
 def test_turns_have_no_jumps_of_sign():
     time = np.linspace(0.0, 10.0, 401)
     turns = scene_of(pendulum_run(time), fps=60.0).animation.turns["upper"]
@@ -224,6 +232,19 @@ def test_a_plain_disc_shows_that_it_turns(length, is_marked):
         assert np.hypot(part.triangles.corners[:, 0], part.triangles.corners[:, 2]).max() < 0.3
 
 
+def test_a_body_round_about_one_axis_shows_that_it_turns_and_another_does_not():
+    disc = {"cylinder": {"radius": 0.3, "length": 0.1}}
+    hub, bar = {"cylinder": {"radius": 0.05, "length": 0.5}}, {"box": {"size": [0.1, 0.1, 0.1]}}
+    for shapes, marked in (
+        ([disc, hub], True),
+        ([disc, bar], False),
+        ([disc, hub | {"place": {"pose": {"position": [0.1, 0, 0]}}}], False),
+    ):
+        body = {"joint": {"kind": "revolute"}, "shapes": shapes}
+        parts = drawing_of(Mechanism(name="rotor", bodies={"rotor": body})).parts
+        assert len(parts) == len(shapes) + 2 * marked
+
+
 def test_the_camera_has_the_whole_motion_in_view():
     scene = scene_of(pendulum_run())
     camera = camera_of(scene.animation, scene.drawing)
@@ -238,6 +259,38 @@ def test_the_camera_has_the_whole_motion_in_view():
     assert (screen[:, :2] > 0.0).all()
     assert (screen[:, 0] < canvas.width).all()
     assert (screen[:, 1] < canvas.height).all()
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e4])
+def test_a_scene_of_any_size_is_the_same_picture(factor):
+    """viser sees lengths about one: what is much smaller or larger is drawn in another unit."""
+    scene = scene_of(pendulum_run(), traces=["lower"], arrows=[Arrow("lower", "pull")])
+    small = scene.scaled(factor)
+    camera, other = (camera_of(x.animation, x.drawing) for x in (scene, small))
+    assert camera.position * factor == pytest.approx(other.position, rel=1e-9)
+    assert other.reach / _unit(other.reach) == pytest.approx(1.0, abs=0.9)
+    assert _unit(camera.reach) == 1.0
+    a, b = (
+        Canvas(c, (40, 30), 0.75).on_screen(x.drawing.parts[1].triangles.corners)[0][:, :2]
+        for c, x in ((camera, scene), (other, small))
+    )
+    np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["floating", "fixed"])
+def test_a_body_without_shape_or_extent_is_the_block_of_its_inertia(kind):
+    """A uniform block of 3 kg, 0.2 m by 0.4 m by 0.1 m."""
+    sides, mass = np.array([0.2, 0.4, 0.1]), 3.0
+    moments = mass / 12.0 * ((sides**2).sum() - sides**2)
+    block = {"mass": mass, "centre": [0.0, 0.0, 0.0], "tensor": dict(zip(("xx", "yy", "zz"), moments, strict=True))}
+    if kind == "floating":
+        mechanism = Mechanism(name="body", base={"kind": "floating", "inertia": block})
+    else:
+        mechanism = Mechanism(name="rotor", bodies={"rotor": {"joint": {"kind": "revolute"}, "inertia": block}})
+    drawing = scene_of(still_run(mechanism)).drawing
+    corners = next(part.triangles.corners for part in drawing.parts if len(part.triangles.faces) == 12)
+    assert np.sort(np.ptp(corners, axis=0)) == pytest.approx(np.sort(sides))
+    assert drawing.size > 0.0
 
 
 def test_up_is_away_from_gravity():
@@ -322,7 +375,8 @@ def test_traces_and_forces_are_in_the_picture():
         (lambda: pendulum_run().animate("a.avi"), r"\.html, \.gif or \.mp4"),
         (lambda: pendulum_run().animate("a.mp4", size=(101, 80)), "even numbers"),
         (lambda: scene_of(pendulum_run(), fps=0.0), "pictures per second"),
-        (lambda: scene_of(pendulum_run(np.array([0.0, 1e4]))), "too long"),
+        (lambda: scene_of(pendulum_run(np.array([0.0, 1e4])), pace=1.0), "too long"),
+        (lambda: scene_of(pendulum_run(), pace=0.0), "positive number"),
         (lambda: scene_of(pendulum_run(), arrows=[Arrow("lower", "q1")]), "three components"),
         (lambda: scene_of(Run(None, TIME, {})), "does not say what moved"),
         (lambda: scene_of(pendulum_run(), traces=["tip"]), "no frame 'tip'"),

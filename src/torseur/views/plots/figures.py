@@ -50,8 +50,12 @@ NARROWEST = 0.65
 """Of a view, as a share of the largest extent: its title has room."""
 LEAST = 0.02
 """Of the largest extent of the paths: what moves less is a line at any scale that shows them all."""
+STRAIGHT = 1e-3
+"""A path this much longer than wide is straight."""
 STILL = 1e-12
 """A path that is shorter is none, m."""
+NARROW = 0.1
+"""A path this much longer than wide has a scale of its own across."""
 KEY, LETTER = 0.45, 0.075
 """Room that a line and a letter take in a key, inches."""
 TALLEST = 5.4
@@ -107,7 +111,7 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
                     width = 1.1 + 0.7 * (len(by_frame) - 1 - k)
                     lines.append(_draw(ax, path[:, [i, j]], COLOURS[k], dashes, width))
             ax.set(xlabel=f"{'xyz'[i]} (m)", ylabel=f"{'xyz'[j]} (m)", title=title)
-            ax.set_aspect("equal", adjustable="datalim")
+            _proportion(ax, np.ptp(points[:, [i, j]], axis=0), title)
         figure.legend(
             lines[: len(frames)],
             [_called(run, frame) for frame in frames],
@@ -116,6 +120,16 @@ def plot_paths(run: Run, frames: Sequence[str], *, beside: Sequence[Run] = ()) -
         )
         title_of(figure, f"{run.name.replace('_', ' ')}: paths")
     return figure
+
+
+def _proportion(ax: Any, extent: Array, title: str) -> None:
+    """The same scale along both axes, unless the path would be a line."""
+    across, up = np.maximum(extent, 1e-300)
+    if not STRAIGHT * max(across, up) < min(across, up) < NARROW * max(across, up):
+        ax.set_aspect("equal", adjustable="datalim")
+    else:
+        ax.margins(x=0.05, y=0.15)
+        ax.set_title(f"{title}, {'y' if title == VIEWS[0][2] else 'z'} stretched")
 
 
 def _draw(ax: Any, path: Array, colour: str, dashes: Any, width: float) -> Any:

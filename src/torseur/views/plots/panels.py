@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,11 +63,8 @@ class Line:
     meaning: str = ""
     is_copy: bool = False
     """It belongs to another run that is compared, and shares its label with the first."""
-
-    @property
-    def is_quaternion(self) -> bool:
-        """Whether it is a component of a unit quaternion."""
-        return "unit quaternion" in self.meaning or self.meaning.endswith(("its x part", "its y part", "its z part"))
+    is_quaternion: bool = False
+    """It is a component of a unit quaternion."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +100,9 @@ def lines_of(
         for column, values in channel.columns.items():
             name = _label(run, channel, column, label)
             colour, dashes = COLOURS[count % len(COLOURS)], DASHES[0]
+            turned_on, is_part = _turned_on(run, values, channel), _is_quaternion(channel)
             lines.append(
-                Line(name, channel.unit, run.time, _turned_on(run, values, channel), colour, dashes, channel.meaning)
+                Line(name, channel.unit, run.time, turned_on, colour, dashes, channel.meaning, is_quaternion=is_part)
             )
             for k, other in enumerate(others, 1):
                 there = other.channels.get(channel.name)
@@ -113,6 +112,11 @@ def lines_of(
                     lines.append(Line(name, channel.unit, other.time, there_values, colour, style, is_copy=True))
             count += 1
     return lines
+
+
+def _is_quaternion(channel: Channel) -> bool:
+    """Whether it is a component of a unit quaternion: a coordinate without a unit, named like one."""
+    return channel.role is Role.COORDINATE and channel.unit == "" and bool(re.search(r"q[wxyz]$", channel.name))
 
 
 def _turned_on(run: Run, values: Array, channel: Channel) -> Array:
@@ -188,7 +192,9 @@ def _what(unit: str, lines: Sequence[Line]) -> str | None:
     if any("$" in label for label in labels):
         return None
     kinds = list(dict.fromkeys(label.split()[-1] for label in labels if label.strip()))
-    return labels[0] if len(labels) == 1 else " and ".join(kinds) if len(kinds) <= 2 < len(labels) else None
+    return (
+        labels[0] if len(labels) == 1 else " and ".join(kinds) if len(kinds) <= 2 and len(kinds) < len(labels) else None
+    )
 
 
 def _recoloured(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -264,7 +270,7 @@ def frame_values(ax: Any, lines: Sequence[tuple[Array, Array]]) -> None:
     beyond = [f"{x:.3g}" for x in (least, most) if not low <= x <= high]
     y, va = (0.03, "bottom") if least < low and most <= high else (0.97, "top")
     ax.annotate(
-        f"reaches {' and '.join(beyond)} at the start", (0.012, y), xycoords="axes fraction",
+        f"reaches {' and '.join(beyond)} at the start", (0.04, y), xycoords="axes fraction",
         color="#808080", fontsize=6.5, va=va, ha="left",
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_LINES", "START", "Curve", "curve_of", "seen_range", "shared_out"]
+__all__ = ["MOST_LINES", "START", "WIDENED", "Curve", "curve_of", "seen_range", "shared_out"]
 
 Array = NDArray[np.float64]
 
@@ -16,8 +16,10 @@ MOST_LINES = 8
 """In one panel; what has the same unit and does not fit goes into a second one."""
 FLAT = 30.0
 """A line whose values vary by less than the span of its panel over this looks constant: 4 points of 126."""
-STEADY = 1e-6
+STEADY = 1e-8
 """Share of the largest size of its unit below which what varies counts as constant."""
+WIDENED = 4.0
+"""How many times what is constant may widen the span of lines that vary."""
 START = 0.02
 """Share of a run in which a transient of the start is over."""
 PEAK = 4.0, 1000.0
@@ -89,6 +91,9 @@ def _join(groups: list[list[Curve]], curve: Curve) -> None:
         together = [*group, curve]
         span = max(c.high for c in together) - min(c.low for c in together)
         varying = [c.variation for c in together if c.variation > STEADY * span]
+        before = max(c.high for c in group) - min(c.low for c in group)
+        if curve.variation <= STEADY * span < before and span > WIDENED * before:
+            continue
         if FLAT * min(varying, default=span) >= span:
             group.append(curve)
             return

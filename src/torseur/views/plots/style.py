@@ -54,6 +54,8 @@ WIDTH = 6.7
 """Of a figure, inches: the text width of a page."""
 LONGEST_LABEL = 22
 """Letters of the label of an axis in one line."""
+LONGEST_INDEX = 9
+"""Letters of an index; more stand beside the symbol, where they can be read."""
 PIECE = 2000
 """Points of a line that are drawn in one go."""
 
@@ -266,8 +268,10 @@ def symbol_label(base: str, dots: int = 0) -> str:
     if re.fullmatch(r"[vw][xyz]|q[wxyz]", base):
         stem, mark, rest = base[0], "_", base[1]
     if re.fullmatch(r"[A-Za-z]|\\(?!math)[A-Za-z]+", stem):
+        words = base.partition("_")[2].replace("_", " ")
+        mark, rest, words = ("", "", f" {words}") if len(words) > LONGEST_INDEX else (mark, rest, "")
         dotted = ("%s", r"\dot{%s}", r"\ddot{%s}")[dots] % stem
-        return f"${dotted}{mark}{rest}$"
+        return f"${dotted}{mark}{rest}${words}"
     words = base.replace("_", " ")
     return (words, rf"$\mathrm{{d}}(${words}$)/\mathrm{{d}}t$", rf"$\mathrm{{d}}^2(${words}$)/\mathrm{{d}}t^2$")[dots]
 

@@ -164,7 +164,11 @@ def animate(
             got=ending or "no ending",
         )
     options: dict[str, Any] = {"arrows": arrows, "follow": follow, "folder": folder, "sticks": sticks}
-    options |= {"pace": pace, "fps": fps or FILMS.get(ending, 30.0), "traces": default_frames(run) if traces is None else traces}
+    options |= {
+        "pace": pace,
+        "fps": fps or FILMS.get(ending, 30.0),
+        "traces": default_frames(run) if traces is None else traces,
+    }
     if ending in FILMS:
         film(scene_of(run, **options), file, title=title_of(run), begin=float(run.time[0]), size=size)
         return

@@ -210,7 +210,7 @@ ACCENT = "#C0392B"
 """Of joints that close loops, and of forces."""
 ARROW = 0.012
 """Radius of the shaft of an arrow, in units of the size of the mechanism."""
-THIN = 2.0
+THIN = 1.0
 """A cylinder whose radius is more than so many times its length is a disc."""
 
 
@@ -303,18 +303,39 @@ def shape_parts(values: Values, folder: Path, line_radius: float) -> Iterator[Pa
     for k, (name, body) in enumerate(mechanism.bodies.items()):
         carriers.append((name, body.shapes, COLOURS[k % len(COLOURS)]))
     for body_name, shapes, colour in carriers:
+        turned = _widest(values, shapes)
         for shape in shapes:
             pose = values.numbers({"pose": values.system.place(shape.place).matrix()})["pose"]
             chosen = shape.colour or colour
             yield Part(body_name, _triangles(values, shape, folder, line_radius).moved(pose), chosen)
             if shape.tyre is not None:
                 marks = rim(*_numbers(values, shape.tyre.radius, shape.tyre.width))
-            elif shape.cylinder is not None and len(shapes) == 1:
+            elif shape.cylinder is not None and shape is turned:
                 marks = _disc_marks(*_numbers(values, shape.cylinder.radius, shape.cylinder.length))
             else:
                 continue
             for solid, look in marks:
                 yield Part(body_name, solid.moved(pose), look)
+
+
+def _widest(values: Values, shapes: Sequence[Shape]) -> Shape | None:
+    """The widest cylinder of a body whose shapes all are round about one axis: nobody would see how it turns."""
+    if any(shape.cylinder is None and shape.cone is None and shape.sphere is None for shape in shapes):
+        return None
+    cylinders = [shape for shape in shapes if shape.cylinder is not None]
+    if not cylinders:
+        return None
+    radii = [_numbers(values, shape.cylinder.radius)[0] for shape in cylinders if shape.cylinder is not None]
+    widest = cylinders[int(np.argmax(radii))]
+    places = {"axis": values.system.place(widest.place).matrix()}
+    places |= {f"s{k}": values.system.place(shape.place).matrix() for k, shape in enumerate(shapes)}
+    axis, *others = values.numbers(places).values()
+    for shape, pose in zip(shapes, others, strict=True):
+        aside = np.cross(pose[:3, 3] - axis[:3, 3], axis[:3, 2])
+        tilt = np.zeros(3) if shape.sphere is not None else np.cross(pose[:3, 2], axis[:3, 2])
+        if np.linalg.norm(aside) > 1e-6 * max(radii) or np.linalg.norm(tilt) > 1e-6:
+            return None
+    return widest
 
 
 def rim(radius: float, width: float) -> Iterator[tuple[Triangles, str]]:

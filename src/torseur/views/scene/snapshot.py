@@ -83,8 +83,12 @@ def picture(run: Run, *, at: float | None = None, size: tuple[int, int] = (1200,
     moment = float(run.time[0] if at is None else at)
     scene = scene_of(run, **options)
     still = animation_of(run.resampled([moment]), scene.drawing, arrows=options.get("arrows", ()))
-    camera = camera_of(still if scene.follow is not None else scene.animation, scene.drawing)
-    share = (moment - run.time[0]) / max(float(scene.animation.times[-1]), 1e-300)
+    camera, passed = camera_of(scene.animation, scene.drawing, scene.follow), moment - float(run.time[0])
+    if scene.follow is not None:
+        times = scene.animation.times
+        place = np.array([np.interp(passed, times, coordinate) for coordinate in scene.follow.T])
+        camera = _shifted(camera, place - scene.follow[0])
+    share = passed / max(float(scene.animation.times[-1]), 1e-300)
     return painted(scene, still, 0, camera, share, size)
 
 
@@ -323,9 +327,10 @@ def _pictures(scene: Scene, title: str, begin: float, size: tuple[int, int]) -> 
 
 def _moved(camera: Camera, scene: Scene, k: int) -> Camera:
     """The camera of picture k: it goes with what it follows."""
-    if scene.follow is None:
-        return camera
-    shift = scene.follow[k] - scene.follow[0]
+    return camera if scene.follow is None else _shifted(camera, scene.follow[k] - scene.follow[0])
+
+
+def _shifted(camera: Camera, shift: Array) -> Camera:
     return replace(camera, position=camera.position + shift, look_at=camera.look_at + shift)
 
 
