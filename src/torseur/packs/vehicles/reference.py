@@ -1,8 +1,9 @@
-"""The tables of all fields of vehicle files, written from the records themselves."""
+"""The tables of all fields of vehicle files and of the blocks of vehicles, written from the records themselves."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from torseur.describe.fields import Record
 from torseur.formats.yaml.schema import section
@@ -10,7 +11,10 @@ from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import Bump, Patch, Step
 from torseur.packs.tyres import LAWS, TMeasyAxis
 from torseur.packs.tyres.pacejka import Block1987
+from torseur.packs.vehicles import antilock, drivers, gearbox, instruments
 from torseur.packs.vehicles import description as d
+from torseur.simulation.blocks import Block
+from torseur.simulation.blocks import reference as reference_of_blocks
 
 __all__ = ["vehicle_reference"]
 
@@ -20,11 +24,16 @@ _AFTER: tuple[type[Record], ...] = (
     *(d.Aero, d.Payload, d.Parts),
 )
 _OF_ROADS: tuple[type[Record], ...] = (Bump, Step, Patch)
+_BLOCKS: dict[str, Mapping[str, type[Block]]] = {
+    "Blocks: drivers": drivers.BLOCKS,
+    "Blocks: brakes and gears": {**antilock.BLOCKS, **gearbox.BLOCKS},
+    "Blocks: sensors and actuators": instruments.BLOCKS,
+}
 _LINK = re.compile(r"\[(\w+)\]\(#(\w+)\)")
 
 
 def vehicle_reference() -> str:
-    """Markdown: one table a record, then each kind of suspension, tyre and road."""
+    """Markdown: one table a record, then each kind of suspension, tyre and road, then the blocks of vehicles."""
     lines = section("Vehicle", d.Vehicle)
     lines += ["The key `torseur_vehicle: 1`, the version of the format, comes first.", ""]
     for record in _RECORDS[1:]:
@@ -45,4 +54,5 @@ def vehicle_reference() -> str:
     headed = {line[4:].lower() for line in lines if line.startswith("### ")}
     text = "\n".join(lines).rstrip() + "\n"
     text = text.replace("[RoadKind](#roadkind)", "road by its kind")
-    return _LINK.sub(lambda m: m[0] if m[2] in headed else f"[{m[1]}](yaml.md#{m[2]})", text)
+    text = _LINK.sub(lambda m: m[0] if m[2] in headed else f"[{m[1]}](yaml.md#{m[2]})", text)
+    return f"{text}\n{reference_of_blocks(_BLOCKS)}"
