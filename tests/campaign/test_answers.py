@@ -32,6 +32,30 @@ def test_sobol_indices_of_a_sum_are_the_shares_of_the_variances(tmp_path):
     np.testing.assert_allclose(found["ST"], [0.2, 0.8], atol=0.05)
 
 
+def test_sobol_indices_of_ishigamis_function_are_those_of_its_integrals(tmp_path):
+    """Ishigami & Homma 1990, with a = 7 and b = 0.1; the indices are integrals in closed form."""
+    body = {"joint": {"kind": "prismatic", "coordinate": "x"}, "inertia": {"M": 1.0}}
+    numbers = {f"x{k}": {"value": 0.0} for k in (1, 2, 3)} | {"a": {"value": 7.0}, "b": {"value": 0.1}}
+    study = ts.Study(model={"name": "none", "parameters": numbers, "bodies": {"cart": body}}, until=0.1, every=0.1)
+    pi, (a, b) = np.pi, (7.0, 0.1)
+    campaign = ts.Campaign(
+        study=study.model_copy(update={"solver": CART.solver}),
+        factors={f"x{k}": {"uniform": {"low": -pi, "high": pi}} for k in (1, 2, 3)},
+        sampling={"kind": "saltelli", "count": 1024, "seed": 1},
+        indicators={"end": {"final": "x"}, "y": "sin(x1) + a*sin(x2)^2 + b*x3^4*sin(x1)"},
+    )
+    answers = ts.run_campaign(campaign, tmp_path, threads=1)
+    found = answers.sensitivities("y")
+    alone = [0.5 * (1.0 + b * pi**4 / 5.0) ** 2, a**2 / 8.0, 0.0]
+    together = 8.0 * b**2 * pi**8 / 225.0
+    total = [alone[0] + together, alone[1], together]
+    np.testing.assert_allclose(found["S1"], np.array(alone) / (sum(alone) + together), atol=0.04)
+    np.testing.assert_allclose(found["ST"], np.array(total) / (sum(alone) + together), atol=0.04)
+    with pytest.raises(ts.ArgumentError, match="the same in every run"):
+        answers.sensitivities("end")
+    assert "sensitivities_end" not in views.figures_of_campaign(answers)
+
+
 def test_morris_means_of_a_sum_are_its_slopes_over_the_ranges(tmp_path):
     found = run(tmp_path, "morris", 8).sensitivities("end")
     np.testing.assert_allclose(found["mu_star"], [1.0, 2.0], rtol=1e-9)
@@ -82,6 +106,29 @@ def test_maps_of_three_factors_stand_side_by_side(tmp_path):
     for axes, mass in zip(maps, (1.0, 2.0), strict=True):
         drawn = axes.collections[0].get_array().ravel()
         assert sorted(drawn) == sorted(answers["end"][answers["m"] == mass])
+
+
+def test_samples_beside_levels_are_a_band_and_not_a_second_axis(tmp_path):
+    spread = {"x": {"range": {"low": 0, "high": 2, "step": 0.5}}, "dx": {"normal": {"mean": 1, "deviation": 0.1}}}
+    drawn = figures(tmp_path, factors=spread, sampling={"count": 9})
+    assert {"curve_end", "histogram_end"} <= drawn.keys()
+    assert "map_end" not in drawn
+
+
+def test_levels_in_equal_ratios_have_cells_of_equal_width_on_their_axis(tmp_path):
+    factors = {"x": {"grid": {"low": 1, "high": 1000, "count": 4, "scale": "log"}}, "dx": [0.0, 1.0, 3.0]}
+    axes = figures(tmp_path, factors=factors)["map_end"].axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    edges = axes.collections[0].get_coordinates()[0, :, 0]
+    np.testing.assert_allclose(edges, 10.0 ** np.array([-0.5, 0.5, 1.5, 2.5, 3.5]))
+
+
+def test_runs_without_a_finite_value_do_not_thin_out_the_parallel_coordinates(tmp_path):
+    asked = {"end": {"final": "x"}, "rest": {"settling_time": {"channel": "x", "target": 0.0, "band": 0.1}}}
+    campaign = ts.Campaign(study=CART, indicators=asked, factors={"x": [0.0, 1.0, 2.0], "dx": [0.0, 1.0]})
+    figure = views.figures_of_campaign(ts.run_campaign(campaign, tmp_path, threads=1))["parallel"]()
+    assert len(figure.axes[0].collections[0].get_segments()) == 6
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["x", "dx", "end"]
 
 
 def test_the_figures_of_a_search_are_its_way_and_its_front(tmp_path):

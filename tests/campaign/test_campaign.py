@@ -347,6 +347,23 @@ indicators: {first: {minimum: a}}
     assert (answers["first"] <= answers["a"]).all()
 
 
+def test_a_column_that_is_missing_is_one_fault(tmp_path):
+    text = HEAD + "rows: {file: rows.csv, columns: [m, aa]}\nindicators: {peak: {maximum: a}}\n"
+    (tmp_path / "rows.csv").write_text("m;a\n1;2\n")
+    with pytest.raises(ts.ModelError, match="no column 'aa'") as caught:
+        ts.load_campaign(written(tmp_path, text))
+    assert not caught.value.faults or [fault.location for fault in caught.value.faults] == [
+        ("rows", "file"),
+        ("rows", "columns", 1),
+    ]
+
+
+def test_formulas_know_the_parameters_of_the_model(tmp_path):
+    text = HEAD + "factors: {m: [1, 2]}\nindicators: {end: {final: a}, weight: 9.81*m*l + 0*end}\n"
+    answers = ts.run_campaign(written(tmp_path, text), tmp_path / "out", threads=1)
+    np.testing.assert_allclose(answers["weight"], [9.81 * 0.5, 9.81 * 1.0])
+
+
 def test_all_faults_of_a_file_are_told_at_once_with_their_lines(tmp_path):
     text = """
 torseur_campaign: 1

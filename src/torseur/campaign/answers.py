@@ -256,6 +256,9 @@ class Answers:
         if len(values) != self.runs or not np.isfinite(values).all():
             got = f"{int(np.isfinite(values).sum())} of {self.runs}"
             raise ArgumentError("sensitivities need a value of every run", where=name, got=got)
+        if not np.ptp(values) > 0.0:
+            text = "what is the same in every run has no sensitivities"
+            raise ArgumentError(text, where=name, got=f"{values[0]:g}", remedy="vary what it depends on")
         try:
             import pandas
             from SALib.analyze import morris, sobol

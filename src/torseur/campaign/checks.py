@@ -13,6 +13,7 @@ from torseur.campaign.measures import FormulaOfIndicators
 from torseur.campaign.targets import What, target_of, unknown_factor
 from torseur.describe.evaluation import topological_order
 from torseur.describe.faults import Fault, cycle_text, guess
+from torseur.describe.formulas import Formula
 from torseur.errors import Location, ModelError
 
 __all__ = ["check_campaign", "faults"]
@@ -142,7 +143,9 @@ def _rows(campaign: Campaign) -> Iterator[Fault]:
 
 def _indicators(campaign: Campaign) -> Iterator[Fault]:
     formulas = dict[str, list[str]]()
-    usable = [*campaign.indicators, *(n for n in campaign.names if n.isidentifier())]
+    parameters = [n for n, p in campaign.study.model.parameters.items() if not isinstance(p.value, Formula)]
+    factors = [n for n in campaign.names if n.isidentifier()]
+    usable = dict.fromkeys([*campaign.indicators, *factors, *parameters])
     for name, one in campaign.indicators.items():
         path: Location = ("indicators", name)
         if name in (*TAKEN, *campaign.names):
@@ -157,7 +160,7 @@ def _indicators(campaign: Campaign) -> Iterator[Fault]:
         for used in formulas[name]:
             if used not in usable:
                 expected, remedy = guess(used, usable)
-                text = f"no indicator or factor '{used}'"
+                text = f"no indicator, factor or parameter '{used}'"
                 yield Fault(path, text, expected=expected, got=one.value[:80], remedy=remedy)
     for cycle in topological_order(formulas)[1]:
         yield Fault(("indicators", cycle[0]), "formulas go round in a circle", got=cycle_text(cycle))

@@ -218,7 +218,10 @@ class FormulaOfIndicators(Measurement):
 
     kind = "formula"
     main = "value"
-    value: str = Field(max_length=2000, description="formula; names are indicators and factors without a dot")
+    value: str = Field(
+        max_length=2000,
+        description="formula; names are those of indicators, of factors without a dot, and of parameters",
+    )
     unit: str = Field("", max_length=40, description="of the result, for tables and figures")
 
     @property

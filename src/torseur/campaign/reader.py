@@ -89,10 +89,11 @@ def read_campaign(path: str | os.PathLike[str]) -> CampaignFile:
     shaped = shape(Node(rest, root.mark, (), root.keys), Campaign, source)
     root = Node({**shaped.items, **{k: root.items[k] for k in _APART if k in root.items}}, root.mark, (), root.keys)
     given: dict[str, Any] = plain(shaped) | {"study": study or Study(model=Mechanism(name="missing"))} | tables
-    _read_rows(given, root, source, file.parent)
+    are_read = _read_rows(given, root, source, file.parent)
     campaign = validated(Campaign, given, root, source)
     if campaign is not None and study is not None:
-        take_down(source.without_consequences(faults(campaign)), root, source)
+        found = [one for one in faults(campaign) if are_read or one.location[:1] != ("rows",)]
+        take_down(source.without_consequences(found), root, source)
     source.stop_if_any()
     assert campaign is not None  # without, there is a fault
     return CampaignFile(campaign, source, root)
@@ -176,19 +177,21 @@ def _kind(node: Node, kinds: Mapping[str, type[Record]], source: Source) -> tupl
     return kind, shape(inner, kind, source)
 
 
-def _read_rows(given: dict[str, Any], root: Node, source: Source, folder: Path) -> None:
-    """The numbers of a file of rows, in their place."""
+def _read_rows(given: dict[str, Any], root: Node, source: Source, folder: Path) -> bool:
+    """The numbers of a file of rows, in their place; whether nothing was wrong with them."""
     rows = given.get("rows")
     if not isinstance(rows, dict) or not isinstance(rows.get("file"), str) or not isinstance(rows.get("columns"), list):
-        return
+        return True
     mark, node = find(root, ("rows", "file"))
     try:
         path = beside(folder, rows["file"], "the file of rows")
         lines = lines_of(contents(path).decode("utf-8-sig"))
         _, columns = columns_of(lines, str(path), [str(name) for name in rows["columns"]])
         rows["values"] = [list(row) for row in zip(*columns, strict=True)]
+        return True
     except UnicodeDecodeError:
         source.fault(mark, node.path, "the file of rows is not a text file", expected="UTF-8")
     except ModelError as error:
         where = {"got": error.got or error.where, "expected": error.expected, "remedy": error.remedy}
         source.fault(mark, node.path, error.what, **where)
+    return False

@@ -194,8 +194,9 @@ class ExactSlopes:
             threads: on this machine.
         """
         found = self.sensitivities.of(work.variants(0, work.runs), threads)
-        values, d = work.values(0, work.runs), len(shares)
-        slopes = {n: np.tile(np.eye(d)[k], (work.runs, 1)) for k, n in enumerate(self.search.factors)}
+        values, d = work.named(work.values(0, work.runs)), len(shares)
+        own = {n: np.tile(np.eye(d)[k], (work.runs, 1)) for k, n in enumerate(self.search.factors)}
+        slopes = {work.targets[n].name: x for n, x in own.items() if work.targets[n].what is What.PARAMETER} | own
         for name, one in self.indicators.items():
             if isinstance(one, Smooth):
                 slopes[name] = one.slope(found.time, found.values[one.channel], found.slopes[one.channel])

@@ -323,6 +323,14 @@ class Work:
             self._last = first, last, values
         return values
 
+    def named(self, factors: Mapping[str, Array]) -> dict[str, Array]:
+        """What formulas of indicators may name beside indicators: factors, and parameters that are numbers."""
+        study = self.campaign.study
+        given = {n: study.parameters.get(n, p.value) for n, p in study.model.parameters.items()}
+        numbers = {n: np.asarray(float(x)) for n, x in given.items() if isinstance(x, (int, float))}
+        varied = {t.name: factors[n] for n, t in self.targets.items() if t.what is What.PARAMETER}
+        return numbers | varied | dict(factors)
+
     @cached_property
     def _asked(self) -> list[str] | None:
         """The channels that say all that is asked; None where events, an audit or measures are asked for too."""
@@ -549,8 +557,9 @@ class Rows:
 
     def _formulas(self) -> None:
         formulas = {n: one.formula for n, one in self.asked.items() if isinstance(one, FormulaOfIndicators)}
+        given = self.work.named(self.factors)
         for name in topological_order({n: f.names for n, f in formulas.items()})[0]:
-            known = {n: self.values[n] if n in self.values else self.factors[n] for n in sorted(formulas[name].names)}
+            known = {n: self.values[n] if n in self.values else given[n] for n in sorted(formulas[name].names)}
             self.values[name] = _worked_out(formulas[name], known, len(self.outcomes))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.campaign.answers import Answers
+from torseur.campaign.factors import Distribution
 from torseur.campaign.work import FAILED
 from torseur.errors import ArgumentError
 from torseur.views.plots.style import literal, new_figure, styled
@@ -55,28 +56,30 @@ def figures_of_campaign(answers: Answers) -> dict[str, Callable[[], Any]]:
         for name in shown:
             drawers |= _of_indicator(answers, name)
     if search is None and sampling is not None and sampling.kind in ("saltelli", "morris"):
-        complete = [n for n in shown if len(answers[n]) == answers.runs and np.isfinite(answers[n]).all()]
+        complete = [n for n in shown if len(answers[n]) == answers.runs and np.isfinite(np.ptp(answers[n]))]
+        complete = [n for n in complete if np.ptp(answers[n]) > 0.0]
         drawers |= {f"sensitivities_{name}": partial(sensitivity_bars, answers, name) for name in complete}
     varied = [name for name in answers.factors if _count(answers, name) > 1]
-    common = shown and np.isfinite(np.stack([answers[name] for name in shown])).all(axis=0).any()
-    if common and len(varied) >= 2 and len(varied) + len(shown) <= MOST_AXES:
-        drawers["parallel"] = partial(parallel_coordinates, answers, shown[0], [*varied, *shown])
+    good = answers.outcomes != FAILED
+    whole = [name for name in shown if np.isfinite(answers[name][good]).all()]
+    if whole and len(varied) >= 2 and len(varied) + len(whole) <= MOST_AXES:
+        drawers["parallel"] = partial(parallel_coordinates, answers, whole[0], [*varied, *whole])
     return drawers
 
 
 def _of_indicator(answers: Answers, name: str) -> dict[str, Callable[[], Any]]:
     """A map over two factors with levels, or three; a curve over one; a histogram where there are samples or more."""
-    levels = sorted(
-        (n for n in answers.factors if 1 < _count(answers, n) <= MOST_LEVELS), key=lambda n: -_count(answers, n)
-    )
-    is_sampled = any(_count(answers, n) > MOST_LEVELS for n in answers.factors)
+    kinds = answers.campaign.factors
+    given = [n for n in answers.factors if not isinstance(kinds.get(n), Distribution)]
+    levels = sorted((n for n in given if 1 < _count(answers, n) <= MOST_LEVELS), key=lambda n: -_count(answers, n))
+    is_sampled = len(given) < len(answers.factors) or any(_count(answers, n) > MOST_LEVELS for n in given)
     pairs = int(np.prod([_count(answers, n) for n in levels]))
     is_grid = bool(levels) and len(answers) % pairs == 0
-    if is_grid and len(levels) == 2 and not is_sampled:
-        return {f"map_{name}": partial(response_map, answers, name, *levels)}
-    if is_grid and len(levels) == 3 and not is_sampled and _count(answers, levels[2]) <= MOST_PANELS:
-        return {f"map_{name}": partial(response_map, answers, name, *levels)}
     drawn: dict[str, Callable[[], Any]] = {}
+    if is_grid and (len(levels) == 2 or (len(levels) == 3 and _count(answers, levels[2]) <= MOST_PANELS)):
+        drawn[f"map_{name}"] = partial(response_map, answers, name, *levels)
+        if not is_sampled:
+            return drawn
     if is_sampled or not is_grid or len(levels) != 1:
         drawn[f"histogram_{name}"] = partial(histogram, answers, name)
     if is_grid and len(levels) == 1:
@@ -87,6 +90,20 @@ def _of_indicator(answers: Answers, name: str) -> dict[str, Callable[[], Any]]:
 def _count(answers: Answers, name: str) -> int:
     """How many values a factor has."""
     return len(np.unique(answers[name]))
+
+
+def _is_log(answers: Answers, name: str) -> bool:
+    """Whether equal ratios of a factor are at equal distances."""
+    return getattr(answers.campaign.factors.get(name), "scale", "linear") == "log"
+
+
+def _edges(levels: Array, is_log: bool) -> Array:
+    """The ends of cells about levels."""
+    z = np.log(levels) if is_log else levels
+    middles = 0.5 * (z[1:] + z[:-1])
+    ends = (2.0 * z[0] - middles[0], 2.0 * z[-1] - middles[-1]) if len(z) > 1 else (z[0] - 0.5, z[0] + 0.5)
+    edges = np.concatenate([ends[:1], middles, ends[1:]])
+    return np.exp(edges) if is_log else edges
 
 
 def _label(answers: Answers, name: str) -> str:
@@ -119,6 +136,7 @@ def response_curve(answers: Answers, indicator: str, factor: str) -> Any:
             axes.fill_between(levels, low, high, alpha=0.25, label="5 % to 95 %")
             axes.plot(levels, middle, label="median")
             axes.legend()
+        axes.set_xscale("log" if _is_log(answers, factor) else "linear")
         axes.set_xlabel(_label(answers, factor))
         axes.set_ylabel(_label(answers, indicator))
     return figure
@@ -143,6 +161,7 @@ def response_map(answers: Answers, indicator: str, across: str, up: str, beside:
     panels = [rows] if third is None else [rows[third[rows] == level] for level in np.unique(third)]
     titles = [""] if third is None else [f"{beside} = {level:g}" for level in np.unique(third)]
     low, high = float(values[rows].min()), float(values[rows].max())
+    is_log = _is_log(answers, across), _is_log(answers, up)
     wide = min(len(panels), 3) if len(panels) != 4 else 2
     tall = -(-len(panels) // wide)
     with np.errstate(invalid="ignore"), styled():
@@ -152,8 +171,10 @@ def response_map(answers: Answers, indicator: str, across: str, up: str, beside:
             total, count = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
             np.add.at(total, (j[part], i[part]), values[part])
             np.add.at(count, (j[part], i[part]), 1.0)
-            drawn = axes.pcolormesh(x, y, total / count, shading="nearest", cmap="viridis", vmin=low, vmax=high)
+            cells = _edges(x, is_log[0]), _edges(y, is_log[1])
+            drawn = axes.pcolormesh(*cells, total / count, cmap="viridis", vmin=low, vmax=high)
             axes.set_title(title, fontsize=8)
+            axes.set(xscale="log" if is_log[0] else "linear", yscale="log" if is_log[1] else "linear")
         for axes in grid.flat[len(panels) :]:
             axes.set_axis_off()
         for axes in grid[-1]:
@@ -180,7 +201,13 @@ def histogram(answers: Answers, indicator: str) -> Any:
 
 
 def parallel_coordinates(answers: Answers, by: str, names: list[str] | None = None) -> Any:
-    """A line per run across all factors and indicators, each scaled to its range; coloured by one of them."""
+    """A line per run across factors and indicators, each scaled to its range; coloured by one of them.
+
+    Args:
+        answers: of a campaign.
+        by: what colours tell.
+        names: of factors and indicators; by default all. Runs that have no finite value of one of them are left out.
+    """
     shown = names or [*answers.factors, *answers.indicators]
     rows = _good(answers, by, *shown)
     rows = rows[:: -(-len(rows) // MOST_LINES)]
@@ -201,6 +228,8 @@ def parallel_coordinates(answers: Answers, by: str, names: list[str] | None = No
         axes.set_xlim(-0.1, len(shown) - 0.9)
         axes.set_ylim(-0.12, 1.12)
         axes.set_xticks(range(len(shown)), shown, rotation=20, ha="right")
+        left_out = "" if len(rows) == len(answers) else f"{len(rows)} of {len(answers)} runs; "
+        axes.set_title(f"{left_out}colours by {literal(by)}", fontsize=8, pad=14)
         axes.set_yticks([])
         for k, (a, b) in enumerate(zip(low, high, strict=True)):
             axes.text(k, -0.03, f"{a:.3g}", ha="center", va="top", fontsize=7)
@@ -246,7 +275,7 @@ def sensitivity_bars(answers: Answers, indicator: str) -> Any:
         )
         axes.plot(sensitivities[first], list(sensitivities.index), "kd", markersize=4, label=words[first])
         axes.invert_yaxis()
-        axes.legend()
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
         axes.set_xlabel(literal(f"sensitivity of {indicator}" + (f"  [{unit}]" if unit else "")))
     return figure
 

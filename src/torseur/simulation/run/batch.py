@@ -189,9 +189,14 @@ class Regular:
     breaks: Sequence[float]
 
 
-def regular_steps(simulation: Simulation, variants: Variants) -> Regular | None:
-    """Of all runs, where the whole loop can be native and is not too long."""
-    method, problem = simulation.method.method, simulation.problem
+def regular_steps(simulation: Simulation, variants: Variants, problem: Solvable | None = None) -> Regular | None:
+    """Of all runs, where the whole loop can be native and is not too long.
+
+    Args:
+        simulation, variants: the runs.
+        problem: what is integrated; by default that of the simulation.
+    """
+    method, problem = simulation.method.method, problem or simulation.problem
     study, step = simulation.study, simulation.step
     alone = not problem.event_count and not simulation.plant.facts.samples and not study.changes
     if not (isinstance(method, RungeKutta) and method.control is None and alone) or step is None:

@@ -91,9 +91,10 @@ class Sensitivities:
         facts = simulation.plant.facts
         known = {*simulation.state_names[: self.n], *simulation.records.places}
         lost = [name for name in self.channels if name not in known]
+        decided = [held.name for held in facts.held if held.name not in facts.ranks]
         reasons = {
-            "the study has events": bool(simulation.problem.event_count),
             "the study has samples": bool(facts.samples),
+            "events decide how the motion goes on": bool(facts.switches or decided),
             "parameters change on the way": bool(study.changes),
             f"the method {study.solver.method} solves equations of second order": simulation.method.is_implicit,
             f"'{', '.join(lost)}' is not recorded of many runs at once": bool(lost),
@@ -188,7 +189,7 @@ class Sensitivities:
         start = self._start(variants)
         m = simulation.ranks.of_many(simulation.study.begin, start[:, :n], variants.u, variants.p)
         held = Held(variants.u, m, variants.p)
-        fast, method = regular_steps(simulation, variants), simulation.method.method
+        fast, method = regular_steps(simulation, variants, self.problem), simulation.method.method
         if fast is not None and isinstance(method, RungeKutta):
             time, states = in_lanes(self.problem, method.tableau, fast, start, held, threads)
         else:
