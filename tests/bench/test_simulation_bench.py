@@ -41,6 +41,8 @@ def test_the_report_has_its_lines():
     ):
         assert words in text
     assert ("times our dop853" in text) == (find_spec("scipy") is not None)
+    found = find_spec("mujoco") is not None
+    assert ("as exact as implicitfast" in text) == ("MuJoCo's rollout, RK4" in text) == found
     assert ("rollout" in text) == ("as fast as implicitfast" in text) == (find_spec("mujoco") is not None)
     compared = find_spec("mujoco") is not None  # on the same motion: the bench refuses to compare different ones
     assert ("mj_step by Euler" in text) == ("mj_step by Runge-Kutta 4" in text) == compared

@@ -43,7 +43,7 @@ GROUP = 2e-4
 class Effort:
     """How much is measured: the sizes of batches and chains, seconds for each figure."""
 
-    batches: tuple[int, ...] = (8, 32, 128, 512)
+    batches: tuple[int, ...] = (1, 4, 8, 16, 32, 128, 512)
     chains: tuple[int, ...] = (6, 12, 24, 48, 96, 192)
     derivatives: tuple[int, ...] = (6, 12, 24, 48)
     trees: tuple[int, ...] = (100,)

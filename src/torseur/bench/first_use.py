@@ -95,6 +95,7 @@ def first_uses() -> Rows:
             yield f"{title}, cold", _best(plain, folder, is_cold=True)
             yield f"{title}, warm", _best(plain, folder)
             yield f"{title}, cold, all figures and playback", _best(start, folder, is_cold=True)
+            yield f"{title}, warm, where all is imported", _again(file, folder)
         yield "Python with NumPy alone", _best([sys.executable, "-c", "import numpy"], folder)
         yield from _peers(folder)
 
@@ -109,6 +110,24 @@ def _best(command: Sequence[str], folder: Path, *, is_cold: bool = False) -> str
         found.append((used, time.perf_counter() - began))
     used, clock = (min(x) for x in zip(*found, strict=True))
     return f"{used:.2f} s of processor time, {clock:.2f} s by the clock"
+
+
+_AGAIN = """
+import time
+import torseur as ts
+def seconds():
+    began = time.process_time(), time.perf_counter()
+    ts.simulate({file!r})
+    return time.process_time() - began[0], time.perf_counter() - began[1]
+seconds()
+print(*map(min, zip(*(seconds() for _ in range({repeats})))))
+"""
+
+
+def _again(file: Path, folder: Path) -> str:
+    """From the file to the run in a process that has made such a run before, of which nothing is kept."""
+    used, clock = map(float, _output([sys.executable, "-c", _AGAIN.format(file=str(file), repeats=3)], folder).split())
+    return f"{used:.3f} s of processor time, {clock:.3f} s by the clock"
 
 
 def _peers(folder: Path) -> Rows:
@@ -247,12 +266,18 @@ def _seconds(path: Path, folder: Path) -> float:
 def processor_time(command: Sequence[str], folder: Path) -> float:
     """Of a command with a cache and bytecode of its own in a folder, s."""
     before = _used()
+    _output(command, folder)
+    return _used() - before
+
+
+def _output(command: Sequence[str], folder: Path) -> str:
+    """What a command prints, with a cache and bytecode of its own in a folder."""
     own = {"TORSEUR_CACHE": str(folder / "cache"), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     environment = {name: x for name, x in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ArgumentError("what is measured fails", where=" ".join(command), got=done.stderr.strip()[-500:])
-    return _used() - before
+    return done.stdout
 
 
 def _used() -> float:

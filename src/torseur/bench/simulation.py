@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from torseur.bench import workloads
-from torseur.bench.by_error import bent, beside_peers, implicit_steps, short_runs
+from torseur.bench.by_error import bent, beside_peers, implicit_steps, rollout, short_runs
 from torseur.bench.peers import machine
 from torseur.bench.timing import Report, Rows, Section, best_of_each
 from torseur.describe import Mechanism
@@ -43,6 +44,9 @@ SHORT = 0.2
 
 TOLD = 2.0
 """What falls without friction is chaotic: until here, s, errors at the end are those of the steps."""
+
+_ROLLED = 1000
+"""Runs of a batch that MuJoCo makes: enough to know what one takes."""
 
 _GROUP = 0.05
 """Seconds of a group of calls: about as long as one of the runs it is compared with."""
@@ -219,11 +223,18 @@ def _beside(arm: Mechanism, effort: Effort) -> Rows:
 
 
 def _short(arm: Mechanism, effort: Effort) -> Rows:
-    if arm.name.startswith("ur5"):
-        with resources.as_file(resources.files("torseur.bench") / "models" / "ur5.urdf") as path:
-            yield from short_runs(arm, path, effort.short, SHORT, effort.budget)
-    else:
-        yield from short_runs(arm, None, effort.short, SHORT, effort.budget)
+    return _of_file(arm, lambda path: short_runs(arm, path, effort.short, SHORT, effort.budget))
+
+
+Found = TypeVar("Found")
+
+
+def _of_file(arm: Mechanism, work: Callable[[Path | None], Found]) -> Found:
+    """What comes of the file of an arm that other programs read too; None for others."""
+    if not arm.name.startswith("ur5"):
+        return work(None)
+    with resources.as_file(resources.files("torseur.bench") / "models" / "ur5.urdf") as path:
+        return work(path)
 
 
 # -- many runs ---------------------------------------------------------------------------------------------------------
@@ -243,10 +254,17 @@ def _batch(arm: Mechanism, effort: Effort) -> Rows:
         works.append(partial(run, **given, step=STEP, steps=effort.steps, every=effort.steps, threads=threads))
     starts = {x.name: values["q"][:, k] for k, x in enumerate(arm.q)}
     works.append(lambda: simulate_many(study, starts=starts, threads=os.cpu_count() or 1))
+    part = min(effort.runs, _ROLLED)
+    theirs = _of_file(arm, lambda path: rollout(path, {n: x[:part] for n, x in starts.items()}, effort.steps))
+    works += [theirs] if theirs is not None else []
     times = best_of_each(works, effort.budget, group=_GROUP)
     total = effort.runs * effort.steps
     for (lanes, threads), took in zip(ways, times, strict=False):
         words = f"{lanes} lane{'s' * (lanes > 1)}, {threads} thread{'s' * (threads > 1)}"
         yield words, f"{total / took / 1e6:6.2f} million steps a second, {times[0] / took:.2f} times one lane"
-    whole = total / times[-1] / 1e6
+    whole = total / times[len(ways)] / 1e6
     yield f"simulate_many, {os.cpu_count()} threads", f"{whole:6.2f} million steps a second, from a study to the states"
+    if theirs is not None:
+        pace = part * effort.steps / times[-1]
+        words = f"one lane {total / times[0] / pace:.1f} times that, lanes {total / times[1] / pace:.1f} times"
+        yield "MuJoCo's rollout, RK4, one thread", f"{pace / 1e6:6.2f} million steps a second; {words}"

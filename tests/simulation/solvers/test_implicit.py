@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from support.example_files import EXAMPLES
 from support.known_problems import (
@@ -14,6 +16,7 @@ from support.known_problems import (
     second_order,
     van_der_pol,
 )
+from support.random_mechanisms import LOAD_FORMS, mechanism_of, plans, without_dry_friction
 from torseur.dynamics.quantities import Workbench
 from torseur.errors import ArgumentError, GraphError
 from torseur.formats import read
@@ -21,6 +24,7 @@ from torseur.graph import Function, Graph, Role, evaluate, exp, jacobian, sin, t
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers import rosenbrock
 from torseur.simulation.solvers.control import EasyDynControl, Tolerance
 from torseur.simulation.solvers.methods import DOP853, RK4
@@ -35,7 +39,8 @@ from torseur.simulation.solvers.second_order import (
     hht,
     newmark,
 )
-from torseur.simulation.solvers.sheet import Sheet
+from torseur.simulation.solvers.sheet import NOW, Sheet
+from torseur.simulation.study.study import Study
 
 FAMILY = [NEWMARK, hht(0.1), hht(1 / 3), generalised_alpha(1.0), generalised_alpha(0.8), generalised_alpha(0.0)]
 DAMPED = [hht(0.1), generalised_alpha(0.8), generalised_alpha(0.3)]
@@ -316,12 +321,41 @@ def test_linear_systems_of_a_step_are_solved_in_blocks(make, left_out):
     sheet = Sheet(problem, t=1, x=n, b=n, s=1)
     t, x, b, s = (sheet.block(name) for name in ("t", "x", "b", "s"))
     flat = sheet.call(function, t[0], x)
-    matrix = rosenbrock._Matrix(problem, s[0], [flat[i * n : (i + 1) * n] for i in range(n)])
+    matrix = rosenbrock._Matrix(problem, s[0], [flat[i * n : (i + 1) * n] for i in range(n)], flat[n * n :])
     assert len(matrix.first) == left_out
     values = {"t": [0.3], "x": rng.normal(size=n), "b": rng.normal(size=n), "s": [0.2], "p": [1.3]}
     given = [values[block.name] for block in sheet.inputs]
     u, J = (evaluate(sheet.function("found", y), *given)[0] for y in (matrix.solve(b), flat[: n * n]))
     np.testing.assert_allclose(u, np.linalg.solve(np.eye(n) - 0.2 * J.reshape(n, n), values["b"]), rtol=1e-12)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    plans(max_bodies=4, bases=("fixed", "moving"), kinds=("revolute", "prismatic"), loads=LOAD_FORMS),
+    st.integers(0, 99),
+)
+def test_stages_by_the_mass_matrix_are_those_by_the_jacobian_of_accelerations(plan, seed):
+    """Of any tree of one-axis joints with loads, with the integrals of its audit, driven by its base or by time."""
+    mechanism = without_dry_friction(mechanism_of(plan))
+    simulation = Simulation(Study(model=mechanism, solver={"method": "rodas"}))
+    problem = simulation.problem.derived()
+    assert rosenbrock._ByMass.is_possible(problem)
+    rng, n = np.random.default_rng(seed), problem.size
+    sheet = Sheet(problem, now=NOW, x=n, rate=n, f=n, before=n, s=2)
+    x, rate, f, before = (list(sheet.block(name)) for name in ("x", "rate", "f", "before"))
+    scale, along = sheet.block("s")
+    values = {"now": [0.4, 0.01, -np.inf, np.inf], "s": [0.05, 0.3], "p": simulation.model.parameter_values}
+    values |= {"u": rng.uniform(-1.0, 1.0, len(mechanism.inputs)), "m": np.zeros(0)}
+    values |= {name: rng.uniform(-1.0, 1.0, n) for name in ("x", "f", "before")}
+    states = {b.name: values["x"][problem.columns(b.name)] for b in problem.states} | values | {"t": 0.4}
+    values["rate"] = np.concatenate(evaluate(problem.rate, *(states[b.name] for b in problem.rate.inputs)))
+    ways = (
+        rosenbrock._ByMass(sheet, scale, x, rate),
+        rosenbrock._Matrix(problem, scale, *rosenbrock._derivatives(sheet, sheet.time(0.0), x)),
+    )
+    found = [sheet.function("u", way.solve(way.right(f, along, before))) for way in ways]
+    one, other = (evaluate(u, *(values[b.name] for b in u.inputs))[0] for u in found)
+    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
 
 
 @pytest.mark.parametrize("make", [driven, kepler])

@@ -42,6 +42,7 @@ class Settings:
         stops: what limits of coordinates do.
         audit: whether integrals for the audit run along.
         implicit: whether the solver needs the second-order form.
+        by_mass: whether it uses that form where there are neither constraints nor further states.
         independent: speeds by which many loops are solved; chosen where none are given.
         watch: whether a wheel that falls flat is an event: adaptive steps would become ever shorter there.
     """
@@ -50,6 +51,7 @@ class Settings:
     stops: Stops = field(default_factory=Stops)
     audit: bool = True
     implicit: bool = False
+    by_mass: bool = False
     independent: tuple[str, ...] | None = None
     watch: bool = False
 

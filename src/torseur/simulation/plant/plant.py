@@ -136,7 +136,9 @@ class Plant:
             "dz": [s.rate for s in self.parts.states],
         }
         correct, jumps = self._corrected(), self._jumps()
-        implicit = self._implicit() if self.settings.implicit else None
+        is_free = not (self.bench.constraints.rows or self.parts.states)
+        is_wanted = self.settings.implicit or (self.settings.by_mass and is_free)
+        implicit = self._implicit() if is_wanted else None
         balances = self._balance() if self.settings.audit else None
         w, dw = None, list[Expr]()
         if balances is not None and balances.flows:

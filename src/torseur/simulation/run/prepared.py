@@ -67,6 +67,7 @@ class Prepared:
             Stops(StopModel(study.stops.model), study.stops.restitution),
             audit,
             self.method.is_implicit,
+            self.method.by_mass,
             independent=study.independent or None,
             watch=self.method.method.control is not None,
         )

@@ -149,7 +149,9 @@ the same authors, which prints the coefficients to double precision.
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """A method under the name studies use, what it is for, and whether it needs the second-order form."""
+    """A method under the name studies use, what it is for, and whether it needs the second-order form, or uses it where
+    there are neither constraints nor further states.
+    """
 
     method: Method
     meaning: str
@@ -158,6 +160,7 @@ class NamedMethod:
     """Makes it with other numbers than the usual ones."""
     numbers: tuple[str, ...] = ()
     """Which."""
+    by_mass: bool = False
 
     @property
     def audit(self) -> float:
@@ -169,7 +172,9 @@ _CORE = {
     "dop853": NamedMethod(DOP853, "Dormand and Prince, order 8, adaptive steps: smooth motion, tight tolerance"),
     "dopri5": NamedMethod(DOPRI5, "Dormand and Prince, order 5, adaptive steps: events, loose tolerance"),
     "rk4": NamedMethod(RK4, "Kutta's classical method, order 4, fixed step: the quickest, and the one for batches"),
-    "rodas": NamedMethod(RODAS4, "Hairer and Wanner's RODAS 4(3), L-stable, adaptive steps: stiff models"),
+    "rodas": NamedMethod(
+        RODAS4, "Hairer and Wanner's RODAS 4(3), L-stable, adaptive steps: stiff models", by_mass=True
+    ),
     "newmark": NamedMethod(
         NEWMARK, "Newmark, order 2, fixed step: keeps energy of linear vibrations", True, newmark, ("beta", "gamma")
     ),

@@ -30,7 +30,7 @@ from torseur.simulation.solvers.sheet import Sheet
 if TYPE_CHECKING:
     from torseur.simulation.solvers.second_order import GeneralisedAlpha
 
-__all__ = ["Ends", "Found", "Loop", "Newton"]
+__all__ = ["Ends", "Found", "Loop", "Newton", "named"]
 
 
 class Loop(Callee):
@@ -213,7 +213,7 @@ class Newton:
         self, sheet: Sheet, t: Expr, x: list[Expr], rates: list[Expr], lam: list[Expr]
     ) -> tuple[list[Expr], list[Expr]]:
         """rho of the rates, and the rows of the constraints as they are."""
-        found = _named(self.implicit.residual, sheet.call(self.implicit.residual, t, x, vdot=rates[: self.nv], lam=lam))
+        found = named(self.implicit.residual, sheet.call(self.implicit.residual, t, x, vdot=rates[: self.nv], lam=lam))
         dz = zip(rates[self.nv :], found.get("dz", []), strict=True)
         return [*found["r"], *(unknown - f for unknown, f in dz)], found.get("h", [])
 
@@ -227,8 +227,8 @@ class Newton:
     ) -> tuple[Matrix, Matrix, Matrix]:
         """J of the rates, B of the multipliers, G of the constraints."""
         blocks = {"vdot": rates[: self.nv], "lam": lam}
-        T = _named(self.implicit.tangent, sheet.call(self.implicit.tangent, where.t, x, **blocks))
-        Z = _named(self.functions[2], sheet.call(self.functions[2], where.t, x, **blocks)) if self.nz else {}
+        T = named(self.implicit.tangent, sheet.call(self.implicit.tangent, where.t, x, **blocks))
+        Z = named(self.functions[2], sheet.call(self.functions[2], where.t, x, **blocks)) if self.nz else {}
         return *self._matrices(where.h, T, Z), self._constraints(where.h, T, Z)
 
     def _correction(
@@ -301,7 +301,7 @@ class Newton:
         return by_v, (self.method.beta * self.method.share) * h * h
 
 
-def _named(function: Function, flat: Sequence[Expr]) -> dict[str, list[Expr]]:
+def named(function: Function, flat: Sequence[Expr]) -> dict[str, list[Expr]]:
     """The results of a call by the names of its outputs."""
     found, start = {}, 0
     for output in function.outputs:

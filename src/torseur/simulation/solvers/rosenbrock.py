@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from torseur.graph import Expr, Function, Role, jacobian, ops, solve, tangents
 from torseur.simulation.solvers.control import PIControl, StepControl
+from torseur.simulation.solvers.newton import named
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
 from torseur.simulation.solvers.stepper import Pieces
@@ -74,9 +75,12 @@ class Rosenbrock:
     def _increments(self, sheet: Sheet, x: list[Expr], rate: list[Expr]) -> list[list[Expr]]:
         h, n = sheet.now[1], len(x)
         U: list[list[Expr]] = []
-        J, slope = _derivatives(sheet, sheet.time(0.0), x)
-        scale, argument = h * self.gamma, x
-        matrix = _Matrix(sheet.problem, scale, J)
+        scale, argument, problem = h * self.gamma, x, sheet.problem
+        matrix = (
+            _ByMass(sheet, scale, x, rate)
+            if _ByMass.is_possible(problem)
+            else _Matrix(problem, scale, *_derivatives(sheet, sheet.time(0.0), x))
+        )
         for stage, c in enumerate(self.c):
             if stage < len(self.a):
                 argument = [xi + _sum(self.a[stage], U, i) for i, xi in enumerate(x)]
@@ -85,8 +89,7 @@ class Rosenbrock:
                 argument = [yi + U[-1][i] for i, yi in enumerate(argument)]
                 time, d = sheet.time(1.0), 0.0
             f = sheet.rate(time, argument) if stage else rate
-            right = [scale * (f[i] + h * d * slope[i]) + self.gamma * _sum(c, U, i) for i in range(n)]
-            U.append(matrix.solve(right))
+            U.append(matrix.solve(matrix.right(f, h * d, [self.gamma * _sum(c, U, i) for i in range(n)])))
         return U
 
 
@@ -98,8 +101,8 @@ class _Matrix:
     u_e = b_e + scale J_er u_r. Nothing depends on bystanders: their rows are solved already.
     """
 
-    def __init__(self, problem: Problem, scale: Expr, J: list[list[Expr]]) -> None:
-        self.problem, self.scale, self.J = problem, scale, J
+    def __init__(self, problem: Problem, scale: Expr, J: list[list[Expr]], slope: list[Expr]) -> None:
+        self.problem, self.scale, self.J, self.slope = problem, scale, J, slope
         q = range(*problem.columns("q").indices(problem.size))
         known = _constant_entries(problem)
         self.first = [i for i in q if all(known.get((i, j)) == 0.0 for j in q)]
@@ -116,6 +119,10 @@ class _Matrix:
         entry = float(i == j) - self.scale * self.J[i][j]
         return entry - self.scale * self.scale * _total(through) if through else entry
 
+    def right(self, f: list[Expr], along: Expr | float, before: list[Expr | float]) -> list[Expr]:
+        """scale (f + along f_t) + before."""
+        return [self.scale * (a + along * b) + c for a, b, c in zip(f, self.slope, before, strict=True)]
+
     def solve(self, right: list[Expr]) -> list[Expr]:
         scale, J, u = self.scale, self.J, list(right)
         reduced = [
@@ -129,6 +136,75 @@ class _Matrix:
         for i in self.problem.bystanders:
             u[i] = right[i] + scale * _total([J[i][j] * u[j] for j in self.problem.steering])
         return u
+
+
+class _ByMass:
+    """The same where accelerations follow from r(t, q, v, vdot) = 0 alone, and rates of coordinates are the speeds.
+
+    J has -M^-1 times K = dr/dq and C = dr/dv, f_t has -M^-1 r_t. Multiplied by M, with u_q = b_q + scale u_v, no
+    Jacobian of accelerations is left: (M + scale C + scale^2 K) u_v = M b_v - scale K b_q.
+    """
+
+    def __init__(self, sheet: Sheet, scale: Expr, x: list[Expr], rate: list[Expr]) -> None:
+        self.problem, self.scale, t = sheet.problem, scale, sheet.time(0.0)
+        implicit = self.problem.implicit
+        assert implicit is not None
+        self.q, self.v, self.w = (self.problem.columns(name) for name in ("q", "v", "w"))
+        vdot, n = rate[self.v], len(rate[self.v])
+        found = named(implicit.tangent, sheet.call(implicit.tangent, t, x, vdot=vdot))
+        self.M, self.C, self.K = ([found[m][i * n : (i + 1) * n] for i in range(n)] for m in ("M", "C", "K"))
+        rows = zip(self.M, self.C, self.K, strict=True)
+        self.W = [[m + scale * (c + scale * k) for m, c, k in zip(*row, strict=True)] for row in rows]
+        by_time = jacobian(implicit.residual.results, [s for b in implicit.residual.inputs if b.name == "t" for s in b])
+        self.r_t: list[Expr] = []
+        if by_time.entries:
+            slope = Function("residual_rate", implicit.residual.inputs, {"r": by_time.dense()})
+            self.r_t = sheet.call(slope, t, x, vdot=vdot)
+        self.J, self.slope = _bystanders(sheet, t, x)
+
+    @staticmethod
+    def is_possible(problem: Problem) -> bool:
+        """Whether it is so: no constraints, no further states, coordinates that are lengths and angles."""
+        implicit, rate = problem.implicit, problem.rate
+        v = [s for b in rate.inputs if b.name == "v" for s in b]
+        dq = rate.results[problem.columns("q")]
+        free = implicit is not None and not implicit.holonomic and len(problem.steering) == 2 * len(v) > 0
+        return free and all(a is b for a, b in zip(dq, v, strict=True))
+
+    def right(self, f: list[Expr], along: Expr | float, before: list[Expr | float]) -> list[Expr]:
+        """scale (f + along f_t) + before; that of the speeds multiplied by M."""
+        b = [self.scale * a + c for a, c in zip(f, before, strict=True)]
+        b[self.v] = [_dot(row, b[self.v]) for row in self.M]
+        for i, r_t in enumerate(self.r_t, self.v.start):
+            b[i] = b[i] - self.scale * along * r_t
+        for i, slope in zip(self.problem.bystanders, self.slope, strict=True):
+            b[i] = b[i] + self.scale * along * slope
+        return b
+
+    def solve(self, right: list[Expr]) -> list[Expr]:
+        scale, u = self.scale, list(right)
+        b_q = right[self.q]
+        reduced = [b - scale * _dot(row, b_q) for b, row in zip(right[self.v], self.K, strict=True)]
+        u[self.v] = solve(self.W, reduced)
+        u[self.q] = [b + scale * a for b, a in zip(b_q, u[self.v], strict=True)]
+        for i, row in zip(self.problem.bystanders, self.J, strict=True):
+            u[i] = right[i] + scale * _dot(row, u[: len(row)])
+        return u
+
+
+def _bystanders(sheet: Sheet, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]], list[Expr]]:
+    """Derivatives of the rates of bystanders by what steers, and by time."""
+    problem, n = sheet.problem, len(sheet.problem.steering)
+    if not problem.bystanders:
+        return [], []
+    rows = [row[:n] + row[-1:] for _, row in _written_out(problem, problem.bystanders)]
+    flat = sheet.call(Function(f"{problem.rate.name}_bystanders", problem.rate.inputs, {"J": rows}), t, x)
+    table = [flat[k : k + n + 1] for k in range(0, len(flat), n + 1)]
+    return [row[:-1] for row in table], [row[-1] for row in table]
+
+
+def _dot(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
+    return _total([x * y for x, y in zip(a, b, strict=True)])
 
 
 def _total(terms: Sequence[Expr]) -> Expr:
