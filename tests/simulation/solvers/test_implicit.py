@@ -329,9 +329,12 @@ def test_linear_systems_of_a_step_are_solved_in_blocks(make, left_out):
     np.testing.assert_allclose(u, np.linalg.solve(np.eye(n) - 0.2 * J.reshape(n, n), values["b"]), rtol=1e-12)
 
 
+LOADED = tuple(form for form in LOAD_FORMS if form not in ("strut", "pull"))  # these may tie a body to itself
+
+
 @settings(max_examples=12, deadline=None)
 @given(
-    plans(max_bodies=4, bases=("fixed", "moving"), kinds=("revolute", "prismatic"), loads=LOAD_FORMS),
+    plans(max_bodies=4, bases=("fixed", "moving"), kinds=("revolute", "prismatic"), loads=LOADED),
     st.integers(0, 99),
 )
 def test_stages_by_the_mass_matrix_are_those_by_the_jacobian_of_accelerations(plan, seed):
