@@ -139,8 +139,7 @@ def test_conditions_bundles_and_tangents_cross_from_chunk_to_chunk(monkeypatch, 
 
 def test_scratch_memory_is_used_again_once_values_have_died(monkeypatch):
     monkeypatch.setattr(kernel, "CHUNK", 10)
-    from torseur.emit.ir import Lanes
-    from torseur.emit.module import Module
+    from torseur.emit.ir import Lanes, Module
 
     def scratch(n):
         g = Graph()

@@ -10,9 +10,8 @@ import pytest
 from torseur.emit import cache, compile
 from torseur.emit.bridges import to_sympy
 from torseur.emit.instructions import LARGEST_ANGLE
-from torseur.emit.ir import Lanes
+from torseur.emit.ir import Lanes, Module
 from torseur.emit.loop import write_loop
-from torseur.emit.module import Module
 from torseur.emit.staged import write_staged
 from torseur.graph import Function, Graph, cos, sin
 

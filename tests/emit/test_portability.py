@@ -5,7 +5,7 @@ import re
 import pytest
 
 from support.random_functions import showcase
-from torseur.emit import HEUN, module
+from torseur.emit import HEUN, ir
 from torseur.emit.ir import Lanes
 from torseur.emit.jit import Machine, Tier, assemble, assembly, host
 from torseur.emit.routines import ROUTINES, routine_text, symbol_of
@@ -35,8 +35,8 @@ def machine(request, monkeypatch):
     except RuntimeError:
         pytest.skip("this LLVM does not know the processor")
     kind = TRIPLES[request.param]
-    monkeypatch.setattr(module, "_X86", kind == "x86")
-    monkeypatch.setattr(module, "_CLEARABLE", kind == "clear")
+    monkeypatch.setattr(ir, "_X86", kind == "x86")
+    monkeypatch.setattr(ir, "_CLEARABLE", kind == "clear")
     return Machine(request.param, "", "")
 
 

@@ -39,9 +39,8 @@ from torseur.bench.timing import (
 from torseur.describe import Mechanism
 from torseur.emit import NativeFunction, compile, compile_keyed, integrator
 from torseur.emit.cache import sources_digest
-from torseur.emit.ir import Body, Lanes
+from torseur.emit.ir import Body, Lanes, Module
 from torseur.emit.jit import assemble, assembly, host, link
-from torseur.emit.module import Module
 from torseur.emit.staged import Staged, inputs_of, write_staged
 from torseur.graph import Function, Graph, Role, Stage, count, count_by_stage
 

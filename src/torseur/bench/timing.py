@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from torseur.emit.ir import Body, Lanes
+from torseur.emit.ir import Body, Lanes, Module
 from torseur.emit.jit import assemble, host, link
-from torseur.emit.module import Module
 
 __all__ = [
     "Clock",

@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torseur.emit.interface import Argument
-from torseur.emit.ir import Body, Lanes
+from torseur.emit.ir import Body, Lanes, Module
 from torseur.emit.loop import operands
-from torseur.emit.module import Module
 from torseur.emit.staged import Staged, inputs_of
 from torseur.graph.function import Function, Stage
 

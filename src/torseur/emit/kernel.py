@@ -13,10 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from torseur.emit.fusion import Fused, fused_sums
-from torseur.emit.instructions import Instructions, sincos
-from torseur.emit.ir import Body
-from torseur.emit.module import Kernel, Module
+from torseur.emit.instructions import Fused, Instructions, fused_sums, sincos
+from torseur.emit.ir import Body, Kernel, Module
 from torseur.emit.routines import write_routine
 from torseur.graph import ops
 from torseur.graph.blocks import Block

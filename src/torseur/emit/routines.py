@@ -14,9 +14,8 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 from torseur.emit import cache
-from torseur.emit.ir import Body, Lanes
+from torseur.emit.ir import Body, Kernel, Lanes, Module, attributes_of
 from torseur.emit.jit import Library, Tier, assemble, host, link
-from torseur.emit.module import Kernel, Module, attributes_of
 from torseur.errors import CompileError
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
 from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, PRODUCTS, SHORTEST

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from torseur.emit.copying import Direction, copier
 from torseur.emit.instructions import Instructions
-from torseur.emit.ir import Body, Lanes
-from torseur.emit.module import Module, restore_float_flags, save_float_flags
+from torseur.emit.ir import Body, Lanes, Module, restore_float_flags, save_float_flags
+from torseur.emit.loop import Direction, copier
 from torseur.emit.staged import Staged, inputs_of, write_staged
 from torseur.graph.blocks import Role
 from torseur.graph.function import Function, Stage

@@ -18,10 +18,9 @@ from weakref import WeakSet
 from torseur.emit import cache
 from torseur.emit.direct import direct_imports, is_possible, write_direct
 from torseur.emit.interface import Interface
-from torseur.emit.ir import Lanes, checked_lanes
+from torseur.emit.ir import Lanes, Module, checked_lanes
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.emit.loop import write_loop, write_prologue_loop
-from torseur.emit.module import Module
 from torseur.emit.routines import routine_imports
 from torseur.emit.staged import inputs_of, write_staged
 from torseur.errors import CompileError, TorseurWarning, choice

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torseur.emit.fusion import fused_sums
+from torseur.emit.instructions import fused_sums
+from torseur.emit.ir import Kernel, Module
 from torseur.emit.kernel import Place, Sink, write_kernel
-from torseur.emit.module import Kernel, Module
 from torseur.graph import ops
 from torseur.graph.function import STAGE_OF, Function, Stage
 from torseur.graph.nodes import Bundle, Node

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from torseur.emit.ir import Body
-from torseur.emit.module import Module
+from torseur.emit.ir import Body, Module
 from torseur.graph import ops
 from torseur.graph.ops import Op
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from torseur.emit.text.dialect import Dialect, Rank, functions, words
-from torseur.emit.text.frame import describe, horner, lines_of
-from torseur.emit.text.one_based import DOMAINS, OneBasedFrame
+from torseur.emit.text.frame import DOMAINS, OneBasedFrame, describe, horner, lines_of
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.routines import Notation, RoutineText
 from torseur.emit.text.statements import Part

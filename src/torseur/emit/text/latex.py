@@ -1,6 +1,11 @@
-r"""LaTeX: one ``align*`` per stage, names as symbols (see `symbol`).
+r"""LaTeX: one ``align*`` per stage, names as symbols (see `symbol`); and names as symbols in plain text.
 
 The text is a fragment; the document needs ``\usepackage{amsmath}``.
+
+>>> [unicode_symbol(x) for x in ("theta1", "th1", "q_2", "Gamma", "J_motor", "tool")]
+['θ₁', 'θ₁', 'q₂', 'Γ', 'J_motor', 'tool']
+>>> unicode_symbol("theta1", dots=2), unicode_symbol("phi_front", dots=1)
+('θ̈₁', 'φ̇_front')
 """
 
 from __future__ import annotations
@@ -13,13 +18,31 @@ from typing import ClassVar
 from torseur.emit.text.dialect import Dialect, Layout, functions, plain_number
 from torseur.emit.text.phrases import Writer
 from torseur.emit.text.reading import WHEN, Passage, Reading, polynomial
-from torseur.emit.text.unicode_names import GREEK, SHORT_GREEK
 from torseur.graph import ops
 from torseur.graph.counts import Count
 from torseur.graph.function import Function, Output, checked_function
 from torseur.graph.functions import Piecewise
 
-__all__ = ["LATEX", "LatexReading", "dotted", "escaped", "symbol", "to_latex"]
+__all__ = ["GREEK", "LATEX", "SHORT_GREEK", "LatexReading", "dotted", "escaped", "symbol", "to_latex", "unicode_symbol"]
+
+
+_WORDS = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi
+psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
+GREEK = dict(zip(_WORDS.split(), "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", strict=True))
+SHORT_GREEK = {"th": "theta"}
+"""The joint angles of SYMORO+ and of the robots read from its files."""
+_BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_DOTS_ABOVE = {0: "", 1: "\u0307", 2: "\u0308"}
+
+
+def unicode_symbol(name: str, dots: int = 0) -> str:
+    """The symbol of a name, or of its derivative in time; words stay words."""
+    match = re.fullmatch(r"([A-Za-z]+)_?(\d*)((?:_[A-Za-z]\w*)?)", name)
+    stem = SHORT_GREEK.get(match[1], match[1]) if match else name
+    if match is None or (len(stem) > 1 and stem not in GREEK):
+        return name if not dots else f"{'d' * dots}{name}"
+    return GREEK.get(stem, stem) + _DOTS_ABOVE[dots] + match[2].translate(_BELOW) + match[3]
+
 
 _SHORT = {"qd": ("q", 1), "qdd": ("q", 2)}
 _DOTS = {1: r"\dot{%s}", 2: r"\ddot{%s}"}

@@ -18,7 +18,7 @@ from torseur.dynamics.analytical.readable_reduction import Simplify, as_it_is
 from torseur.dynamics.constrained_motion.closed_states import AllowedMotions
 from torseur.dynamics.workbench import Workbench
 from torseur.emit.bridges import from_sympy, to_sympy
-from torseur.emit.bridges.to_sympy import import_sympy
+from torseur.emit.bridges.sympy import import_sympy
 from torseur.emit.text.latex import dotted, escaped, symbol
 from torseur.errors import ArgumentError, CompileError, GraphError, MissingExtra
 from torseur.graph import Expr, Function, count

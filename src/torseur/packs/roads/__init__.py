@@ -7,10 +7,9 @@ A vehicle file names one, ``road: {iso_8608: {class: C, length: 200, seed: 1}}``
 Formula('0.1*x')
 """
 
-from torseur.packs.roads.kind import MadeRoad, Patch, RoadKind
+from torseur.packs.roads.kind import SUMMANDS, Bump, Bumps, MadeRoad, Patch, Plane, RoadKind, Sine, Step, Steps, Sum
 from torseur.packs.roads.open_crg import OpenCrg
 from torseur.packs.roads.profiles import HeightMap, Iso8608, Profile
-from torseur.packs.roads.shapes import SUMMANDS, Bump, Bumps, Plane, Sine, Step, Steps, Sum
 
 __all__ = [
     "KINDS",

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torseur.emit.text.latex import symbol
-from torseur.emit.text.unicode_names import unicode_symbol
+from torseur.emit.text.latex import symbol, unicode_symbol
 from torseur.errors import ArgumentError, MissingExtra
 from torseur.formats import replace_file
 from torseur.simulation.results.channels import Role

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from torseur.describe.annotations import NameUse, Thing, walk
 from torseur.describe.fields import names_in
-from torseur.emit.text.unicode_names import unicode_symbol
+from torseur.emit.text.latex import unicode_symbol
 from torseur.simulation.blocks import Block
 from torseur.simulation.blocks.actuation import Controller, Force
 from torseur.simulation.study.study import Study

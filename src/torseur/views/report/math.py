@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torseur.emit.text.dialect import words
-from torseur.emit.text.unicode_names import GREEK as LETTERS
+from torseur.emit.text.latex import GREEK as LETTERS
 from torseur.errors import ArgumentError
 
 __all__ = [
