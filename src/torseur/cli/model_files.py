@@ -349,7 +349,7 @@ def _study_schema(markdown: bool) -> str:
 
 
 def _vehicle_tables(markdown: bool) -> str:
-    from torseur.packs.vehicles.reference import vehicle_reference
+    from torseur.packs.vehicles.document import vehicle_reference
 
     if not markdown:
         raise ArgumentError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from torseur.extensions import Extension
 from torseur.packs.tyres.load import TyreLoad
 from torseur.packs.vehicles.air import Air
-from torseur.packs.vehicles.antilock import BLOCKS as ANTILOCK
 from torseur.packs.vehicles.document import KEY, read_vehicle_document
 from torseur.packs.vehicles.drivers import BLOCKS as DRIVERS
 from torseur.packs.vehicles.gearbox import BLOCKS as GEARBOX
@@ -18,7 +17,7 @@ __all__ = ["EXTENSION"]
 EXTENSION = Extension(
     "torseur.packs",
     loads={TyreLoad.kind: TyreLoad, Air.kind: Air, Clutch.kind: Clutch},
-    blocks={**DRIVERS, **INSTRUMENTS, **ANTILOCK, **GEARBOX},
+    blocks={**DRIVERS, **INSTRUMENTS, **GEARBOX},
     indicators=INDICATORS,
     documents={KEY: read_vehicle_document},
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from torseur.cli.model_files import schema
-from torseur.packs.vehicles.reference import vehicle_reference
+from torseur.packs.vehicles.document import vehicle_reference
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 

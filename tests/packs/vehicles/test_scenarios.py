@@ -14,9 +14,8 @@ from torseur.errors import ArgumentError, ModelError
 from torseur.formats import read
 from torseur.packs.tyres import load_tir
 from torseur.packs.vehicles.layout import Layout
-from torseur.packs.vehicles.scenarios import load_scenario, scenario_names
+from torseur.packs.vehicles.scenarios import load_scenario, reference, scenario_names
 from torseur.packs.vehicles.scenarios.reader import scenario_text
-from torseur.packs.vehicles.scenarios.reference import reference
 from torseur.simulation.study.reader import study_of_text
 from torseur.simulation.study.study import Study
 from torseur.simulation.study.writer import study_text
@@ -45,7 +44,7 @@ def vehicle(folder):
 # -- files -------------------------------------------------------------------------------------------------------------
 def test_the_page_of_scenarios_is_that_of_the_files():
     page = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
-    text = "write torseur.packs.vehicles.scenarios.reference.reference() below the mark"
+    text = "write torseur.packs.vehicles.scenarios.reference() below the mark"
     assert page.partition("<!-- scenarios -->\n\n")[2] == reference(), text
 
 

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 
 from torseur.packs.vehicles.indicators.braking import Acceleration, Braking, BrakingInTurn
-from torseur.packs.vehicles.indicators.course import Course, HeldSpeed
-from torseur.packs.vehicles.indicators.extremes import Extremes
-from torseur.packs.vehicles.indicators.response import FrequencyResponse, SineWithDwell, StepSteer
-from torseur.packs.vehicles.indicators.steady import SteadyTurn, SteeringAt
+from torseur.packs.vehicles.indicators.course import Course, Extremes, HeldSpeed
+from torseur.packs.vehicles.indicators.steering import (
+    FrequencyResponse,
+    SineWithDwell,
+    SteadyTurn,
+    SteeringAt,
+    StepSteer,
+)
 from torseur.simulation.results.indicators import Indicator
 
 __all__ = ["INDICATORS"]
