@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import torseur
 
@@ -150,6 +151,20 @@ def test_make_help_names_every_target():
     targets = set(re.search(r"^\.PHONY: (.*)$", text, flags=re.MULTILINE)[1].split())
     explained = set(re.findall(r'^\t@echo "make (\S+)', text, flags=re.MULTILINE))
     assert explained == targets - {"help", "install-oracles"}
+
+
+def test_the_conda_recipe_says_what_the_package_says():
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+    project, needs = PROJECT["project"], recipe["requirements"]
+    assert recipe["context"]["version"] == torseur.__version__
+    assert recipe["about"]["summary"] == project["description"]
+    assert recipe["about"]["license"] == project["license"]
+    assert (ROOT / recipe["about"]["license_file"]).is_file()
+    wanted = {text.lower() for text in project["dependencies"]} | {f"python{project['requires-python']}"}
+    assert {text.replace(" ", "") for text in needs["run"]} == wanted
+    assert set(PROJECT["build-system"]["requires"]) <= {text.replace(" ", "") for text in needs["host"]}
+    commands = [f"{name} = {where}" for name, where in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == commands
 
 
 def test_the_core_needs_no_optional_package():

@@ -283,7 +283,7 @@ def test_constraints_that_contradict_each_other_are_an_error(tmp_path, capsys):
     )
     path = changed(tmp_path, "loads:\n", f"constraints:\n{rows}\nloads:\n")
     assert main(["check", str(path)]) == 1
-    assert "contradict each other: no speeds meet constraints.slow; constraints.fast" in capsys.readouterr().out
+    assert "contradict each other: no speeds satisfy constraints.slow; constraints.fast" in capsys.readouterr().out
 
 
 @pytest.mark.slow

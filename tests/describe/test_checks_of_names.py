@@ -144,7 +144,7 @@ def test_formulas_of_numbers_have_a_value(formula):
 
 def test_parameters_in_a_circle_are_drawn():
     text = only("parameters: {a: 2*b, b: c + 1, c: a}")
-    assert text == "parameters.a: parameters defined in a circle | got: a -> b -> c -> a"
+    assert text == "parameters.a: circular definition in parameters | got: a -> b -> c -> a"
     assert only("parameters: {a: a}").endswith("got: a -> a")
 
 
@@ -153,7 +153,7 @@ def test_couplings_in_a_circle_are_drawn():
         "coordinates: [x, y]\nbodies: {a: {steps: [{tx: x}, {ty: y}]}}\n"
         "constraints: {c: {coupling: {coordinate: x, equals: y}}, d: {coupling: {coordinate: y, equals: 2*x}}}"
     )
-    assert only(text).endswith("coordinates that follow each other in a circle | got: x -> y -> x")
+    assert only(text).endswith("the couplings of these coordinates form a cycle | got: x -> y -> x")
 
 
 def test_an_order_comes_after_what_is_needed():

@@ -99,12 +99,12 @@ def test_a_quaternion_starts_with_unit_length():
 
 
 def test_directions_have_a_length():
-    assert "a direction of no length" in only(body("steps: [{rn: {axis: [0, 0, 0], angle: 1}}]"))
-    assert "a direction of no length" in only(
+    assert "a direction of zero length" in only(body("steps: [{rn: {axis: [0, 0, 0], angle: 1}}]"))
+    assert "a direction of zero length" in only(
         f"bodies: {{{ARM}}}\nloads: {{m: {{motor: {{coordinate: q, axis: [0, 0, 0]}}}}}}"
     )
     text = f"bodies: {{{ARM}}}\nconstraints: {{c: {{no_side_slip: {{frame: a, direction: [0, 0, 0]}}}}}}"
-    assert "a direction of no length" in only(text)
+    assert "a direction of zero length" in only(text)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +228,24 @@ def test_a_tip_without_the_inertia_its_joint_feels_is_found(joint, inertia):
 def test_what_nothing_uses_is_noted():
     text = f"parameters: {{p: 1, r: 2}}\ninputs: {{u: 1}}\noutputs: {{y: r}}\nbodies: {{{ARM}}}"
     assert found(text, Severity.NOTE) == ["parameters.p: nothing uses it", "inputs.u: nothing uses it"]
+
+
+@pytest.mark.parametrize(("unit", "si"), [("cm", "0.05"), ("mm", "0.005"), ("deg", "0.0872665"), ("km/h", "1.38889")])
+def test_a_number_with_a_unit_that_is_not_si_is_a_warning(unit, si):
+    [fault] = [f for f in faults(mechanism(arm_with(f"{{value: 5, unit: {unit}}}"))) if "label" in f.what]
+    assert fault.severity is Severity.WARNING
+    assert si in fault.remedy
+    for right in (
+        "{value: 5, unit: m}",
+        f"{{value: 5*kmh, unit: {unit}}}",
+        f"{{unit: {unit}}}",
+        "{value: 3, unit: kN}",
+    ):
+        assert not [f for f in faults(mechanism(arm_with(right))) if "label" in f.what]
+
+
+def arm_with(parameter: str) -> str:
+    return f"parameters: {{p: {parameter}}}\noutputs: {{y: p}}\nbodies: {{{ARM}}}"
 
 
 # -- all of it ---------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ loads: {motor: {effort: {coordinate: q, value: tau}}}
     ("old", "new", "what"),
     [
         ("half_length: l/2", "half_length: l/2 + q", "'half_length' is a quantity; it cannot be used here"),
-        ("lift: {value: k*height", "lift: {value: k*pull", "quantities defined in a circle"),
+        ("lift: {value: k*height", "lift: {value: k*pull", "circular definition in quantities"),
         ("lift: {value: k*height", "lift: {value: k*hight", "unknown name 'hight'"),
         ("outputs: {double: 2*pull}", "outputs: {lift: 2*pull}", "the name 'lift' is taken"),
         ("inputs: {u: }", "inputs: {u: , wish: }", "the name 'wish' is taken"),

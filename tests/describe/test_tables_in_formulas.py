@@ -57,11 +57,11 @@ def test_a_name_is_a_table_only_where_it_comes_last():
         ("table(x, y, [0, 1], [0, 1], [[1, 2]])", "do not fit"),
         ("table(x, y, z, [0, 1], [1, 2])", "one or two variables"),
         ("table([0, 1], [1, 2])", "without a variable"),
-        ("table(x)", "breaks off"),
+        ("table(x)", "is incomplete"),
         ("table(x, [0, a], [1, 2])", "holds numbers"),
         ("table(x, [0, 1/0], [1, 2])", "holds numbers"),
-        ("table(x, [0, 1], [1, 2]", "breaks off"),
-        ("[0, 1]", "breaks off"),
+        ("table(x, [0, 1], [1, 2]", "is incomplete"),
+        ("[0, 1]", "is incomplete"),
     ],
 )
 def test_a_table_that_is_none_is_told(text, what):

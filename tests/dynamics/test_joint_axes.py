@@ -122,7 +122,7 @@ def test_an_axis_is_kept_in_yaml_and_explained():
     ("joint", "what"),
     [
         ("{kind: spherical, axis: x}", "a spherical joint has no axis"),
-        ("{kind: revolute, axis: [0, 0, 0]}", "a direction of no length"),
+        ("{kind: revolute, axis: [0, 0, 0]}", "a direction of zero length"),
         ("{kind: revolute, axis: w}", "'x', 'y' or 'z'"),
         ("{kind: revolute, axis: [1, q_a, 0]}", "q_a"),
     ],

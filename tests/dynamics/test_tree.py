@@ -102,7 +102,7 @@ def test_a_load_between_frames_in_one_place_is_refused(load):
     mechanism = mechanism_of(Plan("fixed", (BodyPlan("revolute", -1, "none"), BodyPlan("revolute", 0, "none")), seed=1))
     value = {"value": 1.0} if load is Effort else {"stiffness": 1.0}
     tied = mechanism.model_copy(update={"loads": {"tie": load(between=("b0", "b1"), **value)}})
-    with pytest.raises(ModelError, match="always in one place") as error:
+    with pytest.raises(ModelError, match="always coincide") as error:
         Evaluated(tied).function("inverse_dynamics")
     assert error.value.got == "b0 and b1"
 

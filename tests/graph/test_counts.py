@@ -124,7 +124,7 @@ def test_counts_add_up_and_print():
     total = Count(products=2, sums=1) + Count(products=1, pairs=4)
     assert total == Count(products=3, sums=1, pairs=4)
     assert total.total == 8
-    assert str(total) == "3 products, 1 sum, 4 pairs"
+    assert str(total) == "3 products, 1 sum, 4 sine-cosine pairs"
     assert str(Count()) == "none"
     assert [f.name for f in fields(Count)] == [
         "products",

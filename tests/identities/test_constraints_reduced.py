@@ -278,13 +278,13 @@ def test_an_effort_says_which_joint_is_driven_and_the_inertia_of_a_drive_does_no
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (("vy",), "the constraints tie them"),
+        (("vy",), "constraints relate them"),
         (("vx", "wz"), "2 independent speeds for 1 freedoms"),
         ((), "0 independent speeds for 1 freedoms"),
         (("vxx",), "no speed 'vxx'"),
         (("a = vx*vx",), "not linear"),
         (("a = 3",), "not linear"),
-        (("a = nothing*vx",), "stand for nothing"),
+        (("a = nothing*vx",), "unknown names"),
         (("vx = 2*vx",), "a name of its own"),
         (("vx", "vx"), "named twice"),
     ],

@@ -101,7 +101,7 @@ def test_a_joint_does_not_close_upside_down(turn: float) -> None:
 
 
 def test_upside_down_is_said_where_there_is_no_other_way() -> None:
-    with pytest.raises(ts.NumericalError, match="upside down") as error:
+    with pytest.raises(ts.NumericalError, match="turned by 180 degrees") as error:
         ts.assemble(with_hinge(3.0), closing=Closing(restarts=0))
     assert "loops.latch" in str(error.value)
 

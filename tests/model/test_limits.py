@@ -84,7 +84,7 @@ def test_speeds_a_thousand_million_times_as_fast_are_a_dead_point_of_the_choice(
     if is_good:
         np.testing.assert_allclose(reduction([x, x * x])[0], [[ratio], [1.0]], rtol=1e-9)
     else:
-        with pytest.raises(NumericalError, match="a dead point of the choice"):
+        with pytest.raises(NumericalError, match="a singular position for this choice"):
             reduction([x, x * x])
 
 

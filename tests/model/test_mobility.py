@@ -51,7 +51,7 @@ def test_a_stretched_chain_gives_way_for_an_instant_only() -> None:
     found = four_bar(crank=0.5, coupler=0.5, rocker=0.5, ground=1.5).mobility([0.0, 0.0, np.pi])
     assert found.stuck
     assert found.freedoms == 0
-    assert "it cannot move" in "\n".join(found.lines())
+    assert "no finite motion" in "\n".join(found.lines())
 
 
 def test_a_stretched_chain_is_found_where_newton_s_method_leaves_it() -> None:
@@ -100,6 +100,6 @@ def test_a_dead_point_of_the_chosen_speeds_is_an_error_that_names_better_ones():
     swing = math.pi - math.acos((ground**2 + rocker**2 - reach**2) / (2 * ground * rocker))
     q = model.assemble({"q1": at, "q2": 0.0, "q3": swing}).q
     assert np.isfinite(model.function("reduction", independent=("dq1",))(q)[0]).all()
-    with pytest.raises(ts.NumericalError, match="dead point") as caught:
+    with pytest.raises(ts.NumericalError, match="singular position for this choice") as caught:
         model.function("reduced_mass_matrix", independent=("dq3",))(q)
     assert "dq1" in str(caught.value)

@@ -324,7 +324,7 @@ def test_the_style_of_the_user_is_left_alone(tmp_path):
         (lambda: plot(crane_run(), "tetha"), "theta"),
         (lambda: plot(crane_run(), path="a.bmp"), "not written in this format"),
         (lambda: plot(Run(None, TIME, {"a": Channel("a", "", "", TIME)})), "nothing to draw"),
-        (lambda: plot_paths(Run(None, TIME, {}), ["hook"]), "does not say what moved"),
+        (lambda: plot_paths(Run(None, TIME, {}), ["hook"]), "has no mechanism"),
         (lambda: plot_paths(crane_run(), []), "1 to 8 frames"),
     ],
 )

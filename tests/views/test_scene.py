@@ -378,7 +378,7 @@ def test_traces_and_forces_are_in_the_picture():
         (lambda: scene_of(pendulum_run(np.array([0.0, 1e4])), pace=1.0), "too long"),
         (lambda: scene_of(pendulum_run(), pace=0.0), "positive number"),
         (lambda: scene_of(pendulum_run(), arrows=[Arrow("lower", "q1")]), "three components"),
-        (lambda: scene_of(Run(None, TIME, {})), "does not say what moved"),
+        (lambda: scene_of(Run(None, TIME, {})), "has no mechanism"),
         (lambda: scene_of(pendulum_run(), traces=["tip"]), "no frame 'tip'"),
     ],
 )

@@ -100,7 +100,7 @@ def _sampling(campaign: Campaign) -> Iterator[Fault]:
             yield Fault(("factors", drawn[0]), text, remedy="sampling: {kind: random, count: 1000}")
         return
     if not drawn:
-        yield Fault(("sampling",), "nothing to draw samples of", expected="a factor with a distribution")
+        yield Fault(("sampling",), "there is no distribution to sample", expected="a factor with a distribution")
     if sampling.kind in ("saltelli", "morris"):
         others = [name for name in campaign.names if name not in drawn]
         if others:
@@ -163,7 +163,7 @@ def _indicators(campaign: Campaign) -> Iterator[Fault]:
                 text = f"no indicator, factor or parameter '{used}'"
                 yield Fault(path, text, expected=expected, got=one.value[:80], remedy=remedy)
     for cycle in topological_order(formulas)[1]:
-        yield Fault(("indicators", cycle[0]), "formulas go round in a circle", got=cycle_text(cycle))
+        yield Fault(("indicators", cycle[0]), "circular definition of indicators", got=cycle_text(cycle))
 
 
 def _limits(campaign: Campaign) -> Iterator[Fault]:
@@ -187,7 +187,7 @@ def _search(campaign: Campaign) -> Iterator[Fault]:
     if search.method == "minimise" and len(search.goals) > 1:
         yield Fault(method, "this method minimises a single goal", remedy="nsga2, or a formula of indicators")
     if search.method == "least_squares" and any(goal.aim != "target" for goal in search.goals.values()):
-        yield Fault(method, "least squares are distances from targets", remedy="minimise")
+        yield Fault(method, "least_squares needs a target for every goal", remedy="minimise")
     if search.method == "least_squares" and campaign.limits:
         yield Fault(method, "least squares take no limits", remedy="minimise, or leave the limits out")
     if campaign.sampling is not None and campaign.sampling.kind in ("saltelli", "morris"):

@@ -54,7 +54,9 @@ class Sampling(Record):
     kind: Literal["random", "latin_hypercube", "sobol", "saltelli", "morris"] = Field(
         "random", description="saltelli and morris are the designs that Sobol's and Morris' sensitivities need"
     )
-    count: int = Field(ge=1, le=10**12, description="how many; of saltelli the base count, of morris trajectories")
+    count: int = Field(
+        ge=1, le=10**12, description="number of samples; of saltelli the base count, of morris the trajectories"
+    )
     seed: int = Field(0, ge=0, lt=2**63, description="the same seed gives the same samples")
     correlations: tuple[Correlation, ...] = Field((), description="of pairs of factors with a distribution")
 
@@ -100,7 +102,7 @@ class Between(Record):
 
     low: Value = Field(description="least value")
     high: Value = Field(description="largest value")
-    scale: Literal["linear", "log"] = Field("linear", description="log: equal ratios count alike")
+    scale: Literal["linear", "log"] = Field("linear", description="log: the logarithm is sampled")
 
     @model_validator(mode="after")
     def _check(self) -> Between:

@@ -161,7 +161,7 @@ class Work:
             Fault(
                 ("factors", name),
                 "this seed decides no number that is drawn on the way, so it cannot vary",
-                remedy="vary the seed of a block whose noise is renewed every period, with a deviation above 0",
+                remedy="vary the seed of a block whose noise is drawn anew every period, with a deviation above 0",
             )
             for name, target in self.targets.items()
             if target.what is What.SEED and target.path[:2] not in seeded

@@ -47,7 +47,7 @@ COMMANDS = {
     "excite": Command("torseur.cli.identification", "Find an exciting motion for the identification of a mechanism."),
     "export": Command("torseur.cli.export", "Write C, Python, MATLAB or an FMU of a model or study."),
     "identify": Command("torseur.cli.identification", "Identify the parameters of a mechanism from measurements."),
-    "new": Command("torseur.cli.starting", "Write a commented file to begin with."),
+    "new": Command("torseur.cli.starting", "Write a commented starter file."),
     "report": Command("torseur.cli.views", "Write a report on a model, study or run: HTML, LaTeX, PDF."),
     "scenarios": Command("torseur.cli.scenarios", "List the scenarios of vehicles, or show one with its parameters."),
     "schema": Command("torseur.cli.model_files", "Print the JSON Schema of model or study files, for editors."),

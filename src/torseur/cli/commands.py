@@ -82,7 +82,7 @@ class ModelFile(click.Path):
 base_option = click.option(
     "--base",
     type=click.Choice(["fixed", "floating", "planar"]),
-    help="How the base moves, whatever the file says.",
+    help="Kind of base, in place of that of the file.",
 )
 
 
@@ -100,7 +100,7 @@ extensions_option = click.option(
     expose_value=False,
     is_eager=True,
     callback=_register,
-    help="A Python module, or a file, with kinds of your own; it is executed. Those of installed packages are known.",
+    help="A Python module or file with extensions; it is executed. Those of installed packages are always known.",
 )
 
 

@@ -22,7 +22,7 @@ __all__ = ["scenarios", "with_scenario"]
 
 @click.command("scenarios")
 @click.argument("name", required=False)
-@click.option("--file", "as_file", is_flag=True, help="Print the file itself, to make one of your own of it.")
+@click.option("--file", "as_file", is_flag=True, help="Print the file itself, as a template for your own.")
 def scenarios(name: str | None, as_file: bool) -> None:
     """List the scenarios of vehicles, or show one with its parameters.
 

@@ -22,7 +22,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 def new(kind: str, file: Path, force: bool) -> None:
-    """Write a commented file to begin with.
+    """Write a commented starter file.
 
     pendulum, arm and linkage are studies with the model inside, car is a vehicle file; each runs as it is.
     """

@@ -27,7 +27,9 @@ RUNS = (".nc", ".csv", ".res", ".parquet")
 
 @click.command("draw")
 @click.argument("file", type=ModelFile())
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to; FILE.svg by default.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write; FILE.svg by default."
+)
 @click.option(
     "--pose", multiple=True, metavar="NAME=VALUE,...", help="Coordinates, rad and m: q1=0.3,q2=pi/4,q3=30*deg."
 )

@@ -13,11 +13,12 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, core_schema
 
-from torseur.describe.faults import Location
+from torseur.describe.faults import Location, nearest
 from torseur.describe.fields import Name, Record, Scalar, Triple
 from torseur.describe.formulas import Formula
+from torseur.errors import ModelError
 
 __all__ = [
     "BodyName",
@@ -103,13 +104,29 @@ class KindOf:
     def _made(self, given: Any) -> Record:
         if isinstance(given, Record) and type(given) in (*self.table.values(), self.otherwise):
             return given
-        if self.otherwise is not None and isinstance(given, Mapping) and not (given.keys() & self.table.keys()):
+        fields_of_other = self.otherwise.model_fields.keys() if self.otherwise is not None else set()
+        is_other = isinstance(given, Mapping) and not (given.keys() & self.table.keys())
+        if self.otherwise is not None and is_other and (len(given) != 1 or given.keys() & fields_of_other):
             return self.otherwise.model_validate(given)
         if not isinstance(given, Mapping) or len(given) != 1 or next(iter(given)) not in self.table:
-            known = ", ".join(self.table)
-            raise PydanticCustomError("kind", "expected one kind and its fields: one of {known}", {"known": known})
+            raise self._no_kind(given)
         ((kind, fields),) = given.items()
         return self.table[kind].model_validate({} if fields is None else fields)
+
+    def _no_kind(self, given: Any) -> ModelError:
+        words = list(given) if isinstance(given, Mapping) else [str(given)]
+        near = nearest(str(words[0]), self.table) if len(words) == 1 else None
+        ending = str(given).rpartition(".")[2] if isinstance(given, str) else ""
+        return ModelError(
+            "one kind is needed, with its fields",
+            expected=f"one of {', '.join(self.table)}",
+            got=", ".join(map(str, words))[:80] or "nothing",
+            remedy=f"write {{{ending}: {{file: {given}}}}}"
+            if ending in self.table
+            else f"did you mean '{near}'?"
+            if near
+            else None,
+        )
 
     def _written(self, record: Any) -> dict[str, Any]:
         fields = record.model_dump(exclude_defaults=True, by_alias=True)

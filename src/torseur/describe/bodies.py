@@ -185,7 +185,7 @@ class Shape(Record):
     cylinder: Cylinder | None = Field(None, description="a cylinder along z")
     cone: Cone | None = Field(None, description="a cone along z")
     sphere: Sphere | None = Field(None, description="a sphere")
-    tyre: Tyre | None = Field(None, description="a wheel that turns about z")
+    tyre: Tyre | None = Field(None, description="a wheel whose axle is z")
     line: Line | None = Field(None, description="straight lines from point to point")
     mesh: Mesh | None = Field(None, description="a file of triangles")
     place: Place = Field(Place(), description="in the body's frame")
@@ -209,8 +209,8 @@ class Body(Record):
 
     parent: BodyName = Field(BASE, description="a body, 'base' or 'world'")
     place: PositionalPlace = Field(Place(), description="frame a of the joint in the parent's frame")
-    joint: Joint = Field(Joint(), description="how the body moves; fixed by default")
-    inertia: Inertia | None = Field(None, description="mass and its spread; none for a massless body")
+    joint: Joint = Field(Joint(), description="the joint that carries it; fixed by default")
+    inertia: Inertia | None = Field(None, description="mass and inertia tensor; none for a massless body")
     shapes: tuple[Shape, ...] = Field((), description="shapes, for pictures only")
     frames: Table[Frame] = Field(FrozenDict(), description="named frames on it")
 
@@ -232,7 +232,7 @@ class Base(Record):
     orientation: Literal["quaternion", "rpy"] = Field("quaternion", description="coordinates of a floating base")
     place: SignalPlace = Field(Place(), description="where the base is; of a moving base in terms of t")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="names and starts; x y z ... by default")
-    inertia: Inertia | None = Field(None, description="mass and its spread")
+    inertia: Inertia | None = Field(None, description="mass and inertia tensor")
     shapes: tuple[Shape, ...] = Field((), description="shapes, for pictures only")
     frames: Table[Frame] = Field(FrozenDict(), description="named frames on it")
 

@@ -7,6 +7,7 @@ file that is read has one word for each thing.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from enum import Enum
@@ -171,7 +172,8 @@ _SYNONYMS = {
     "motors": "loads inputs",
     "constants": "parameters",
     "variable": "coordinate",
-    "position": "pose coordinate",
+    "position": "pose coordinate x",
+    "wheelbase": "x",
     "transform": "pose",
     "origin": "pose",
     "offset": "pose rest",
@@ -200,13 +202,14 @@ _SYNONYMS = {
     "limit": "lower upper",
     "limits": "lower upper",
     # inertia
-    "m": "mass",
+    "m": "mass mass_matrix",
     "com": "centre",
     "cog": "centre",
     "center": "centre",
     "center_of_mass": "centre",
     "centre_of_mass": "centre",
-    "inertia": "tensor",
+    "inertia": "tensor spin_inertia mass_matrix",
+    "mass": "inertia",
     "moments": "tensor",
     "ixx": "tensor",
     "iyy": "tensor",
@@ -228,6 +231,23 @@ _SYNONYMS = {
     "gearbox": "motor transmission",
     "armature": "transmission inertia",
     "rotor": "motor transmission",
+    # vehicles
+    "macpherson": "strut",
+    "spring_damper_strut": "strut",
+    "double_wishbone": "own",
+    "multilink": "own",
+    "pacejka": "magic_formula_61 pacejka_1989",
+    "magic_formula": "magic_formula_61 magic_formula_52",
+    "brush": "tmeasy",
+    "file": "tir",
+    "bump": "bumps formula",
+    "cd": "drag",
+    "cw": "drag",
+    "cx": "drag",
+    "cl": "lift",
+    "rho": "density",
+    "speed": "vx",
+    "velocity": "vx",
     # studies
     "initial": "start",
     "initial_conditions": "start",
@@ -258,7 +278,6 @@ _SYNONYMS = {
     "cos": "sine",
     "chirp": "sweep",
     "pulse": "step formula",
-    "bump": "formula",
     "jump": "step",
     "const": "constant",
     "expression": "formula",
@@ -280,6 +299,33 @@ _SYNONYMS = {
     "amplitude": "after",
     "value": "after",
     "omega": "frequency",
+    "gravity_compensation": "pd_regulator",
+    "impedance": "operational_space",
+    "cartesian": "operational_space",
+    "lowpass": "lag second_order",
+    "low_pass": "lag second_order",
+    "filter": "lag",
+    "waypoints": "spline point_to_point",
+    "lookup": "table",
+    "gain": "formula",
+    "time": "t",
+    # quantities, in SYMORO+, Pinocchio and books
+    "idm": "inverse_dynamics",
+    "rnea": "inverse_dynamics",
+    "newton_euler": "inverse_dynamics",
+    "ddm": "forward_dynamics",
+    "aba": "forward_dynamics",
+    "direct_dynamics": "forward_dynamics",
+    "inm": "mass_matrix",
+    "crba": "mass_matrix",
+    "nle": "bias",
+    "ccg": "bias",
+    "dim": "regressor",
+    "bip": "base_parameters",
+    "minimal_parameters": "base_parameters",
+    "dgm": "pose",
+    "forward_kinematics": "pose",
+    "jac": "jacobian",
     # solvers
     "euler": "rk4",
     "rk45": "dopri5",
@@ -299,6 +345,15 @@ def meant(name: str, known: Iterable[str]) -> str | None:
     'revolute'
     >>> meant("hinge", ["spring"]) is None
     True
+    >>> meant("elbow_dot", ["elbow", "delbow"])
+    'delbow'
     """
     names = set(known)
+    rate = _RATE.fullmatch(name)
+    if rate and (speed := f"d{rate[1] or rate[2] or 'q' + rate[3]}") in names:
+        return speed
     return next((word for word in _SYNONYMS.get(name.lower(), "").split() if word in names), None)
+
+
+_RATE = re.compile(r"(?:qd|qdot|vel|v|w)_(\w+)|(\w+?)_?(?:dot|vel|velocity|speed|rate)|qd(?:ot)?_?(\d+)")
+"""How others call the speed of a coordinate: joint_dot, v_joint, qd1."""

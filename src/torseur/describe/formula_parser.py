@@ -29,7 +29,7 @@ _MARKS = {
     "°": "degrees are written 30*deg",
     "&": "conditions are joined by 'and'",
     "|": "conditions are joined by 'or'; an absolute value is abs(x)",
-    "!": "the contrary of a condition is written with 'not'",
+    "!": "the negation of a condition is written with 'not'",
     "=": "values are compared with ==",
     ".": "the results of a block are called by its name and theirs, BLOCK_RESULT, without a dot",
     "?": "a choice is written if(condition, value, other value)",
@@ -40,8 +40,11 @@ _MARKS = {
     "·": "a product is written with *",
     "×": "a product is written with *",
     "−": "a minus sign is written -",
+    "%": "35 % is written 0.35",
 }
 """Characters that formulas of other languages have, and what is written here."""
+_MODULES = {"np", "numpy", "math", "Math", "sympy", "sp"}
+_DEGREES = {"degree", "degrees", "grad", "degs"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ class Parser:
         """The names, each with where it begins and ends; tables are none."""
 
     def _tokens(self) -> list[Token]:
-        tokens, place = [], 0
+        tokens: list[Token] = []
+        place = 0
         while place < len(self.text):
             match = _TOKEN.match(self.text, place)
             if match is None:
@@ -75,7 +79,9 @@ class Parser:
                 if not rest:
                     break
                 mark, place = rest[0], len(self.text) - len(rest)
-                raise self._error("a character that means nothing here", place, repr(mark), remedy=_MARKS.get(mark))
+                is_prefix = mark == "." and bool(tokens) and tokens[-1].text in _MODULES
+                remedy = "functions have no prefix: sin(t), sqrt(x)" if is_prefix else _MARKS.get(mark)
+                raise self._error("a character that means nothing here", place, repr(mark), remedy=remedy)
             kind = match.lastgroup or ""
             tokens.append(Token(kind, match[kind], match.start(kind)))
             place = match.end()
@@ -99,8 +105,12 @@ class Parser:
         return False
 
     def _need(self, text: str) -> None:
-        if not self._take(text):
-            raise self._error("the formula breaks off", self.token.place, self.token.text, f"'{text}'")
+        if self._take(text):
+            return
+        if self.token.kind not in ("name", "number") and self.token.text != "(":
+            raise self._error("the formula is incomplete", self.token.place, self.token.text, f"'{text}'")
+        got, expected = f"'{self.token.text}'", f"an operator or '{text}'"
+        raise self._error("unexpected in a formula", self.token.place, got, expected, self._what_follows())
 
     def parse(self) -> Program:
         if self.token.kind == "end":
@@ -118,6 +128,10 @@ class Parser:
         if text == "if":
             return "a choice is written if(condition, value, other value)"
         if text in ("deg", "rad") and self.at:
+            return f"write a product with *: {self.tokens[self.at - 1].text}*{text}"
+        if text in _DEGREES:
+            return "degrees are written 30*deg"
+        if text in ("pi", "t") and self.at:
             return f"write a product with *: {self.tokens[self.at - 1].text}*{text}"
         if self.token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "number":
             return "write a product with *; a unit is not written behind a number: values are in SI units"
@@ -240,7 +254,7 @@ class Parser:
             return False
         if token.kind == "name":
             if token.text in _WORDS:
-                raise self._error("a word of the language is out of place", token.place, token.text)
+                raise self._error("a keyword is out of place", token.place, token.text)
             if token.text in FUNCTIONS:
                 raise self._error("a function needs its arguments", token.place, token.text, f"{token.text}(...)")
             known = CONSTANTS.get(token.text)
@@ -254,7 +268,7 @@ class Parser:
             self._need(")")
             return condition
         self.at -= 1
-        raise self._error("the formula breaks off", token.place, f"'{token.text}'", "a number, a name or '('")
+        raise self._error("the formula is incomplete", token.place, f"'{token.text}'", "a number, a name or '('")
 
     def _call(self, token: Token) -> None:
         if token.text == TABLE:

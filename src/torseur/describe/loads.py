@@ -254,7 +254,7 @@ class SpringDamper(PathLoad):
 
     kind = "spring"
     stiffness: Scalar = Field(0.0, description="N/m or N m/rad")
-    rest: Scalar = Field(0.0, description="s without force, m or rad")
+    rest: Scalar = Field(0.0, description="length or angle without force, m or rad")
     damping: Scalar = Field(0.0, description="N s/m or N m s/rad")
     friction: Anything = Field(0.0, description="dry friction level, N or N m, at least 0")
 

@@ -153,7 +153,7 @@ class Mechanism(Record):
     tables: Table[LookupTable] = Field(FrozenDict(), description="curves and surfaces that formulas look up")
     quantities: Table[NamedQuantity] = Field(FrozenDict(), description="formulas with a name")
     gravity: Triple = Field((0.0, 0.0, -9.81), description="acceleration of gravity in world axes, m/s2")
-    base: Base = Field(Base(), description="the body the tree hangs on")
+    base: Base = Field(Base(), description="the root body of the tree")
     coordinates: Table[Coordinate] = Field(FrozenDict(), description="coordinates of free-form kinematics")
     bodies: Table[Body] = Field(FrozenDict(), description="the bodies, in the order of their coordinates in q")
     loops: Table[Loop] = Field(FrozenDict(), description="cut joints, which close chains")
@@ -260,7 +260,7 @@ class Mechanism(Record):
 
     @property
     def is_tree(self) -> bool:
-        """Whether nothing but the joints ties the bodies."""
+        """Whether there are neither loops nor constraints."""
         return not self.loops and not self.constraints
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torseur.describe import Mechanism
+from torseur.describe.faults import nearest
 from torseur.dynamics.analytical.kane import kane_quantity
 from torseur.dynamics.analytical.lagrange import check_rates_are_speeds, christoffel, lagrange_quantity
 from torseur.dynamics.constrained_motion import motion as closed_motion
@@ -94,7 +95,7 @@ def _load_powers(w: Workbench) -> dict[str, Any]:
     """One output per load, under its name; the inertia of a drive is no force and has none."""
     loads = w.system.mechanism.loads
     if not loads:
-        raise ArgumentError("there are no loads whose power could be told", where=w.system.mechanism.name)
+        raise ArgumentError("the mechanism has no loads", where=w.system.mechanism.name)
     return {name: power_of(w.tree, name) for name in loads}
 
 
@@ -303,9 +304,7 @@ def options_of(
 ) -> Options:
     """Options as users give them, words or not, checked: what a quantity cannot use is refused, not ignored."""
     if quantity not in QUANTITIES:
-        raise ArgumentError(
-            f"no quantity '{quantity}'", expected=", ".join(QUANTITIES), remedy=_near(quantity, QUANTITIES)
-        )
+        raise _no_quantity(quantity)
     if frame is not None and frame not in mechanism.frames:
         known = ", ".join(mechanism.frames)
         remedy = _near(frame, mechanism.frames)
@@ -341,6 +340,12 @@ def _names(given: Sequence[str] | str | None) -> tuple[str, ...] | None:
     return None if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
+def _no_quantity(word: str) -> ArgumentError:
+    near = nearest(word, QUANTITIES)
+    remedy = f"did you mean {near}?" if near else None
+    return ArgumentError(f"no quantity '{word}'", expected=", ".join(QUANTITIES), remedy=remedy)
+
+
 def _near(word: str, known: Iterable[str]) -> str | None:
     near = difflib.get_close_matches(word, list(known), 1)
     return f"did you mean {near[0]}?" if near else None
@@ -352,11 +357,11 @@ def function_of(
 ) -> Function:
     """A quantity of a mechanism as a function."""
     if quantity not in QUANTITIES:
-        raise ArgumentError(f"no quantity '{quantity}'", expected=", ".join(QUANTITIES))
+        raise _no_quantity(quantity)
     entry = QUANTITIES[quantity]
     if entry.free_motion and not mechanism.is_tree:
         raise ModelError(
-            f"{quantity} does not know loops and constraints yet",
+            f"{quantity} does not take loops and constraints into account",
             where=mechanism.name,
             got=", ".join([*mechanism.loops, *mechanism.constraints]),
             remedy="take them out of the description for the motion of the open tree",

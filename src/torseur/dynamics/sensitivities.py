@@ -168,7 +168,7 @@ def constraint_derivatives(w: Workbench) -> dict[str, Any]:
     """Of the velocity rows r by d, and of the right-hand sides b of A vdot = b by d and v, (rows, nv) each."""
     rows = w.constraints
     if not rows.rows:
-        raise ArgumentError("nothing closes or constrains this mechanism", where=w.system.mechanism.name)
+        raise ArgumentError("this mechanism has no loops and no constraints", where=w.system.mechanism.name)
     by_v = jacobian(rows.b, list(w.system.v)).dense()
     return {"dr_dq": along_speeds(w.system, rows.r), "db_dq": along_speeds(w.system, rows.b), "db_dv": by_v}
 

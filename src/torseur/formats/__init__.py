@@ -120,6 +120,14 @@ def save(
     return losses.notes
 
 
+_ELSEWHERE = {
+    ".xacro": "xacro writes URDF: xacro robot.urdf.xacro > robot.urdf, where its packages are installed",
+    ".xml": "a URDF file ends in .urdf; MJCF is not read",
+    ".sdf": "SDF is not read; its tools convert to URDF",
+}
+"""What to do with files that others read."""
+
+
 def _format(path: str | os.PathLike[str], formats: Mapping[str, Format], use: str) -> Format:
     """The format of a file that can be read, or written."""
     ending = Path(path).suffix.lower()
@@ -132,5 +140,5 @@ def _format(path: str | os.PathLike[str], formats: Mapping[str, Format], use: st
     there = [
         name for other in known if file.name and (name := f"{file.with_suffix('')}{other}") and Path(name).is_file()
     ]
-    remedy = f"did you mean '{there[0]}'?" if use == "read" and there else None
+    remedy = f"did you mean '{there[0]}'?" if use == "read" and there else _ELSEWHERE.get(ending)
     raise ModelError(what, where=str(path), expected=f"one of {' '.join(known)}", got=ending or "none", remedy=remedy)

@@ -47,7 +47,7 @@ def beside(folder: Path, name: str, what: str) -> Path:
     """
     path = folder / name
     if Path(name).is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
-        expected = "a name without a way out of the folder of the model"
+        expected = "a path within the folder of the model"
         raise ModelError(f"{what} is read from beside the model only", expected=expected, got=name)
     if not path.is_file():
         raise ModelError(f"{what} was not found", where=str(path), expected="a file")

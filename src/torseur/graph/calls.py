@@ -87,7 +87,7 @@ class FunctionCall(Callee):
         self.depth = 1 + max((callee.depth for callee in function.callees), default=0)
         if self.depth > DEEPEST:
             raise GraphError(
-                f"'{function.name}' is a function of functions too many times over",
+                f"'{function.name}' has calls nested too deeply",
                 expected=f"at most {DEEPEST} levels of calls",
                 remedy="build some of them into one graph instead of calling them",
             )

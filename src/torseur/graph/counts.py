@@ -43,8 +43,12 @@ class Count:
         return sum(getattr(self, f.name) for f in fields(Count))
 
     def __str__(self) -> str:
-        counted = [(getattr(self, f.name), f.name) for f in fields(Count)]
+        counted = [(getattr(self, f.name), _WORDS.get(f.name, f.name)) for f in fields(Count)]
         return ", ".join(f"{n} {name if n > 1 else name[:-1]}" for n, name in counted if n) or "none"
+
+
+_WORDS = {"pairs": "sine-cosine pairs", "roots": "square roots", "choices": "conditionals"}
+"""Conditionals are comparisons, signs, minima, absolute values and whatever else decides between values."""
 
 
 _FREE = {ops.CONST, ops.SYMBOL, ops.TRUTH, ops.NEG, ops.ITEM}

@@ -184,7 +184,7 @@ def mobility_report(mechanism: Mechanism) -> MobilityReport:
     """The mobility of a mechanism without structural faults, at its start."""
     n = len(mechanism.v)
     if mechanism.is_tree:
-        return MobilityReport((f"{n} degree{'s' * (n != 1)} of freedom: nothing but the joints ties the bodies",))
+        return MobilityReport((f"{n} degree{'s' * (n != 1)} of freedom: no loops and no constraints",))
     try:
         mobility = build(mechanism).mobility()
     except MissingValue as error:
@@ -213,8 +213,8 @@ def _faults(mobility: Mobility) -> Iterator[Fault]:
     if mobility.contradictory:
         yield Fault(
             mobility.contradictory[0].asked_by,
-            f"constraints that contradict each other: no speeds meet {owners_in_words(mobility.contradictory)}",
-            remedy="remove one of them, or let them ask for the same",
+            f"constraints that contradict each other: no speeds satisfy {owners_in_words(mobility.contradictory)}",
+            remedy="remove one of them, or make them compatible",
         )
     if mobility.is_singular:
         yield Fault(

@@ -238,7 +238,7 @@ class Loops:
             sides = np.asarray(model.function("closing_sides")(best[None], **self.keywords))[0]
             turned = [name for name, side in zip(model.mechanism.loops, np.atleast_1d(sides), strict=True) if side <= 0]
             return NumericalError(
-                "a loop closes upside down only: a joint is turned by half a turn",
+                "a loop closes only with a joint turned by 180 degrees",
                 where=", ".join(f"loops.{name}" for name in turned),
                 got=f"{there}, after {attempt.starts} starts",
                 remedy="give a guess on the right side, or turn one frame of the joint by half a turn",

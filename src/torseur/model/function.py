@@ -279,7 +279,7 @@ def _row(given: Any, batch: tuple[int, ...], k: tuple[int, ...]) -> Any:
 
 
 def check_names(given: Any, known: list[str], what: str) -> None:
-    """Names that stand for nothing are refused, with the ones that look like them."""
+    """Unknown names are refused, with the ones that look like them."""
     unknown = [n for n in given if n not in known] if isinstance(given, Mapping) else []
     if unknown:
         hints = ", ".join(f"{n} (did you mean {near}?)" if (near := nearest(n, known)) else n for n in unknown)
@@ -358,7 +358,7 @@ def bad_choice(model: Model, N: Any) -> NumericalError:
     fast = np.abs(N).max(axis=1) > 1e-6 * np.abs(N).max()
     names = ", ".join(x.name for x, is_fast in zip(model.speeds, fast, strict=True) if is_fast)
     return NumericalError(
-        "the independent speeds do not give the others at this position: a dead point of the choice",
+        "the independent speeds do not give the others at this position: a singular position for this choice",
         where=model.mechanism.name,
         got=f"{names} would be {np.abs(N).max():.1e} times as fast",
         remedy="choose one of these as independent, or go a little away",

@@ -109,7 +109,7 @@ class Mobility:
         if self.is_singular:
             yield from self._singular()
         if self.contradictory:
-            yield f"contradictory: {owners_in_words(self.contradictory)}; no speeds meet them all"
+            yield f"contradictory: {owners_in_words(self.contradictory)}; no speeds satisfy them all"
         if self.massless:
             yield f"no mass moves along {', '.join(self.massless)}: accelerations are not defined"
 
@@ -123,7 +123,7 @@ class Mobility:
     def _singular(self) -> Iterator[str]:
         words = [_in_words(motion) for motion in self.motions.values()]
         if self.stuck:
-            yield "a singular position: it cannot move, but gives way for an instant along " + "; ".join(words)
+            yield "a singular position: no finite motion, but infinitesimal motions along " + "; ".join(words)
         else:
             here, extra = self.nv - self.rank, self.usual_rank - self.rank
             yield f"a singular position: {here} motions are possible at this instant, {extra} more than beside it"

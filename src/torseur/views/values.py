@@ -295,9 +295,7 @@ def assembled(values: Values) -> Values:
 def mechanism_of(run: Run) -> Mechanism:
     """The mechanism of a run, or an error that says it has none."""
     if run.mechanism is None:
-        raise ArgumentError(
-            "this run does not say what moved", where=str(run), remedy="save the run as .nc, .csv or .res"
-        )
+        raise ArgumentError("this run has no mechanism", where=str(run), remedy="save the run as .nc, .csv or .res")
     return run.mechanism
 
 

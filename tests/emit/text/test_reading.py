@@ -25,7 +25,7 @@ once per parameter set: 2 products, 2 sums
     t1 = ZZ2 + ZZ1R
     M2_2 = ZZ2
 
-at every evaluation: 4 products, 3 sums, 1 pair
+at every evaluation: 4 products, 3 sums, 1 sine-cosine pair
     C2 = cos(q2)
     S2 = sin(q2)
     h = L*(MX2*C2 - MY2*S2)
@@ -40,7 +40,7 @@ LATEX = r"""\begingroup\allowdisplaybreaks
 \mathrm{ZZ}_{1\mathrm{R}} &= \mathrm{ZZ}_{1} + M_{2} \, L^{2} \\
 t_{1} &= \mathrm{ZZ}_{2} + \mathrm{ZZ}_{1\mathrm{R}}
 \end{align*}
-\noindent At every evaluation (4 products, 3 sums, 1 pair):
+\noindent At every evaluation (4 products, 3 sums, 1 sine-cosine pair):
 \begin{align*}
 C_{2} &= \cos\left(q_{2}\right) \\
 S_{2} &= \sin\left(q_{2}\right) \\
@@ -121,8 +121,8 @@ def test_each_stage_has_its_heading_and_its_count():
     f = Function("f", list(g.blocks.values()), {"y": sqrt(m) * q + cos(t)})
     headings = [line for line in to_listing(f).splitlines() if line.endswith(("root", "pair", "sum"))]
     assert headings == [
-        "once per parameter set: 1 root",
-        "once per instant: 1 pair",
+        "once per parameter set: 1 square root",
+        "once per instant: 1 sine-cosine pair",
         "at every evaluation: 1 product, 1 sum",
     ]
 
@@ -229,3 +229,21 @@ def test_a_listing_computes_what_the_function_does(data):
     for output, value, bound in zip(function.outputs, *evaluate_with_bounds(function, *args), strict=True):
         got = np.array([space[label] for label in Block.labels(output.name, output.shape, None)], float)
         assert_close(got.reshape(output.shape), value, 100 * bound + 1e-9 * (1 + np.abs(value)))
+
+
+def test_no_numbered_result_is_called_like_a_coordinate():
+    """Not even like one that the equations do not contain: t1 is an angle of SYMORO+ files."""
+    g = Graph()
+    q = g.block("q", 3, names=["t1", "t2", "t3"])
+    f = Function("f", [q], {"y": sin(q[1]) * (1 + sin(q[1]))})
+    text = to_listing(f)
+    assert "t4 = sin(t2)" in text
+    assert "t1 =" not in text
+    assert "t_{1} &=" not in to_latex(f)
+
+
+def test_inputs_are_written_as_they_are_asked_for():
+    g = Graph()
+    a = g.block("vdot", 2, names=["vdot_dq1", "vdot_dq2"])
+    text = to_listing(Function("f", [a], {"y": a[0] - a[1]}), {"vdot_dq1": "ddq1", "vdot_dq2": "ddq2"})
+    assert "y = ddq1 - ddq2" in text

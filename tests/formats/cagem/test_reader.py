@@ -199,7 +199,7 @@ def fault_of(text: str | bytes) -> str:
         (listing("Trotz(q[0],1)"), "Trotz with wrong arguments"),
         (listing("Tdisp(1,2)"), "Tdisp with wrong arguments"),
         (listing("Tdisp(1,,2)"), "Tdisp with wrong arguments"),
-        (listing("Trotn(0,0,0,q[0])"), "a rotation about nothing"),
+        (listing("Trotn(0,0,0,q[0])"), "a rotation without an axis"),
         (listing("Trotz(q[2])"), "q[0] to q[1]"),
         (listing("Trotz(q[k])"), "wrong index"),
         (listing("Trotz(p[0])"), "'p[0]' has no value"),

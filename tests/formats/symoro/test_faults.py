@@ -86,7 +86,7 @@ def test_a_fault_is_told_with_line_column_and_entry():
         ({"d": "{0,1e999}"}, "too large"),
         ({"d": "{0,1/0}"}, "without a value"),
         ({"d": "{0,a§}"}, "a character that means nothing here"),
-        ({"d": "{0,(a}"}, "breaks off"),
+        ({"d": "{0,(a}"}, "is incomplete"),
         ({"NL": "two"}, "'NL' has a wrong value"),
         ({"Type": "7"}, "0 to 2"),
         ({"is_floating": "maybe"}, "0, 1, True or False"),
@@ -143,8 +143,8 @@ def test_of_several_symbols_the_one_with_the_number_of_the_frame_is_the_coordina
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"ant": "{2,1}"}, "hangs on itself"),
-        ({"ant": "{0,2}"}, "hangs on itself"),
+        ({"ant": "{2,1}"}, "form a cycle"),
+        ({"ant": "{0,2}"}, "form a cycle"),
         ({"r": "{0,t1}"}, "already the coordinate of frame 1"),
         ({"d": "{0,t1}"}, "depends on the coordinate of another joint"),
         ({"M": "{m1,t1}"}, "a constant belongs here"),
@@ -168,7 +168,7 @@ def test_a_massless_point_may_follow_a_coordinate_but_nothing_may_hang_on_it():
     ("changes", "words"),
     [
         ({"sigma": "{0,0,0,0,0}", "theta": "{t1,t2,t3,t4,t5}"}, "the second frame of a loop moves"),
-        ({"ant": "{0,1,4,3,0}"}, "hangs on"),
+        ({"ant": "{0,1,4,3,0}"}, "form a cycle"),
         ({"mu": "{1,0,0,1,0}"}, "closes a loop and cannot have mu"),
         ({"FV": "{0,0,0,f}"}, "closes a loop and cannot have FV"),
         ({"M": "{m1,m2,m3,m4}"}, "closes a loop and cannot have M"),

@@ -101,7 +101,7 @@ FORM = [
     ),
     ("bodies: {a: {joint: screw}}\n", "3:14: bodies.a.joint: a screw joint needs its pitch"),
     ("bodies: {a: {joint: {kind: revolute, low: 1}}}\n", "3:38: bodies.a.joint.low: unknown key"),
-    ("bodies: {a: {mdh: {alpha: 2*(3+}}}\n", "3:27: bodies.a.mdh.alpha: the formula breaks off"),
+    ("bodies: {a: {mdh: {alpha: 2*(3+}}}\n", "3:27: bodies.a.mdh.alpha: the formula is incomplete"),
     ("bodies: {a: {mdh: {alpha: frob(3)}}}\n", "3:27: bodies.a.mdh.alpha: no such function"),
     ("bodies: {a: {mdh: {}, dh: {}}}\n", "3:14: bodies.a: give exactly one of mdh, dh, pose, steps"),
     ("bodies: {a: {mdh: {}, place: {}}}\n", "3:14: bodies.a.mdh: 'place' is given as well"),
@@ -156,9 +156,9 @@ def test_a_key_like_none_lists_what_is_known():
 
 STRUCTURE = [
     ("bodies: {a: {parent: bse}}\n", "3:22: bodies.a.parent: no body 'bse'"),
-    ("bodies: {a: {parent: b}, b: {parent: a}}\n", "3:22: bodies.a.parent: bodies that hang on each other in a circle"),
+    ("bodies: {a: {parent: b}, b: {parent: a}}\n", "3:22: bodies.a.parent: the parents of these bodies form a cycle"),
     ("bodies: {a: {mdh: {d: l1}}}\n", "3:23: bodies.a.mdh.d: unknown name 'l1'"),
-    ("parameters: {a: b, b: a}\n", "3:14: parameters.a: parameters defined in a circle"),
+    ("parameters: {a: b, b: a}\n", "3:14: parameters.a: circular definition in parameters"),
     (
         "parameters: {q: 1}\nbodies: {a: {joint: {kind: revolute, coordinate: q}}}\n",
         "4:50: bodies.a.joint: the name 'q'",
@@ -200,7 +200,7 @@ loads:
 def test_faults_of_form_and_of_structure_come_together_in_the_order_of_the_file():
     assert faults(MANY) == [
         "3:1: titel: unknown key",
-        "4:17: parameters.m: the formula breaks off",
+        "4:17: parameters.m: the formula is incomplete",
         "7:24: bodies.one.mdh.thet: unknown key",
         "10:13: bodies.two.parent: no body 'tow'",
         "11:15: bodies.two.pose[1]: unknown name 'wrong_name'",

@@ -311,7 +311,7 @@ def test_a_wheel_below_the_road_at_the_start_is_named_with_its_depth(folder):
     with pytest.raises(ModelError, match="wrong side of a contact") as caught:
         ts.simulate(model, scenario=ts.scenario("turn"))
     assert "tag_left by 0.4" in (caught.value.got or "")
-    assert "height of chassis or hubs" in (caught.value.remedy or "")
+    assert "that of chassis or hubs" in (caught.value.remedy or "")
 
 
 def test_a_run_ends_where_a_vehicle_turns_over(vehicle, folder):

@@ -395,7 +395,7 @@ WRONG = {
     "bent": ({"computed_torque": {"reference": {"q1": 0.0}, "kp": 1.0, "inputs": ["u"]}}, "in proportion"),
     "some": ({"pd_regulator": {"target": {"q1": 0.0}, "kp": 1.0, "kd": 1.0}}, "every coordinate"),
     "moving": ({"pd_regulator": {"target": {"q1": "t", "q2": 0}, "kp": 1.0, "kd": 1.0}}, "stay the same"),
-    "task": ({"operational_space": {"frame": "b2", "kp": 1.0}}, "asks for nothing"),
+    "task": ({"operational_space": {"frame": "b2", "kp": 1.0}}, "without position and orientation"),
     "frame": ({"operational_space": {"frame": "hand", "position": {"x": 0}, "kp": 1.0}}, r"no frame 'hand'"),
     "fixed": (
         {"operational_space": {"frame": "base", "position": {"x": 0}, "kp": 1.0}},

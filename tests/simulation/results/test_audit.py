@@ -200,7 +200,7 @@ def test_loops_that_come_apart_end_the_run_and_the_reason_names_one(solver, monk
     assert not run.complete
     assert run.info["outcome"] == "OPEN"
     assert 0.0 < run.time[-1] < 20.0
-    assert "loops or constraints are not met any more" in run.reason
+    assert "loops or constraints are violated" in run.reason
     assert "is off by" in run.reason
 
 

@@ -190,7 +190,7 @@ def test_a_paced_run_is_the_free_one():
 
 
 def test_nothing_is_connected_by_itself():
-    with pytest.raises(ModelError, match="nobody is connected") as caught:
+    with pytest.raises(ModelError, match="this block is not connected") as caught:
         Simulation(study())
     assert "--connect law=" in caught.value.text()
 
@@ -222,7 +222,7 @@ def test_a_controller_that_goes_away_ends_the_run_with_what_it_has(tmp_path):
     ("program", "what"),
     [
         ("print('ready', flush=True)\nfor line in sys.stdin: print(1, 2, flush=True)", "ready"),
-        ("for line in sys.stdin: print(1, 2, flush=True), print(3, 4, flush=True)", "nothing was asked for"),
+        ("for line in sys.stdin: print(1, 2, flush=True), print(3, 4, flush=True)", "unexpected line"),
         ("for line in sys.stdin: print('one two', flush=True)", "not numbers"),
         ("for line in sys.stdin: print(1, end='', flush=True)", "no answer"),
     ],

@@ -122,7 +122,7 @@ def test_a_campaign_has_the_same_numbers_and_says_which_runs_failed():
         for k in range(RUNS):
             one = work.simulation.trajectory(start={"da": float(rows.factors["da"][k])})[0]
             if rows.reasons[k]:
-                assert "too many" in rows.reasons[k] or "all the steps" in rows.reasons[k]
+                assert "too many" in rows.reasons[k] or "limit of steps" in rows.reasons[k]
                 assert one.outcome.name == "TOO_MANY_STEPS"
             else:
                 assert rows.indicators["end"][k] == one.states[-1, 0]

@@ -25,7 +25,7 @@ from torseur.describe.checks.names import (
     unread_tables,
     unused_names,
 )
-from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes, wheels
+from torseur.describe.checks.numbers import axes, coefficients, limits, orientations, sizes, units, wheels
 from torseur.describe.checks.scope import Scope
 from torseur.describe.faults import Fault, Severity, written
 from torseur.describe.mechanism import Mechanism
@@ -36,7 +36,7 @@ __all__ = ["Fault", "Severity", "checked", "faults", "written"]
 MOST_OF_A_KIND = 50
 
 _OF_STRUCTURE = double_names, unknown_names, unread_tables, cycles, parents, closures, driven_coordinates
-_OF_NUMBERS = limits, orientations, axes, sizes, coefficients, impossible_inertias, massless_motions
+_OF_NUMBERS = limits, units, orientations, axes, sizes, coefficients, impossible_inertias, massless_motions
 _CHECKS = *_OF_STRUCTURE, *_OF_NUMBERS, wheels, unused_names
 
 

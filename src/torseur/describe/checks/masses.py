@@ -154,7 +154,7 @@ def _massless(scope: Scope, variable: Variable, free: list[str], bodies: set[str
     severity = Severity.NOTE if is_tied else Severity.WARNING
     if not bodies:
         if set(free) <= scope.mechanism.names_in([frame.place for _, frame in scope.records(Frame)]):
-            text = f"only frames depend on {names}: kinematics knows it, its acceleration does not follow from forces"
+            text = f"only frames depend on {names}: it has kinematics only, forces do not determine its acceleration"
             return Fault(path, text, remedy="prescribe it if the mechanism is to move", severity=Severity.NOTE)
         text = f"no body depends on {names}: the inertia matrix has a row of zeros"
         return Fault(path, text, remedy="use it in the place of a body, or remove it", severity=severity)

@@ -52,7 +52,7 @@ def double_names(scope: Scope) -> Iterator[Fault]:
 
 
 def _double_frames(scope: Scope) -> Iterator[Fault]:
-    seen = {WORLD: "the frame that does not move", BASE: "the body the tree hangs on"}
+    seen = {WORLD: "the frame that does not move", BASE: "the root body of the tree"}
     for body in scope.mechanism.bodies:
         if body in seen:
             yield _taken(("bodies", body), body, "a body", seen[body])
@@ -89,8 +89,12 @@ def _check_name(scope: Scope, use: NameUse) -> Iterator[Fault]:
     expected, remedy = guess(use.name, known)
     if use.thing is Thing.SPEED and f"d{use.name}" in known:
         expected, remedy = None, f"the speed of coordinate '{use.name}' is 'd{use.name}'"
+    if use.thing is Thing.COORDINATE and use.name in scope.speeds:
+        expected, remedy = None, f"'{use.name}' is a speed; the coordinate is '{use.name.removeprefix('d')}'"
     if use.thing is Thing.BODY and use.name in scope.frames:
-        remedy = f"a frame carries nothing; name its body '{scope.frames[use.name]}' and write the place in it"
+        remedy = (
+            f"bodies hang on bodies, not on frames: name its body '{scope.frames[use.name]}' and give the pose in it"
+        )
     yield Fault(use.path, f"no {use.thing.value} '{use.name}'", expected=expected, remedy=remedy, about=use.name)
 
 
@@ -172,7 +176,7 @@ def cycles(scope: Scope) -> Iterator[Fault]:
     """Parameters, quantities and coupled coordinates that are defined by themselves in the end."""
     for cycle in definitions(scope.mechanism)[1]:
         table = "parameters" if cycle[0] in scope.mechanism.parameters else "quantities"
-        yield Fault((table, cycle[0]), f"{table} defined in a circle", got=cycle_text(cycle))
+        yield Fault((table, cycle[0]), f"circular definition in {table}", got=cycle_text(cycle))
     couplings = {
         coupling.coordinate: (name, coupling.equals)
         for name, constraint in scope.mechanism.constraints.items()
@@ -181,7 +185,7 @@ def cycles(scope: Scope) -> Iterator[Fault]:
     followed = {c: equals.names for c, (_, equals) in couplings.items() if isinstance(equals, Formula)}
     for cycle in topological_order(followed)[1]:
         path = ("constraints", couplings[cycle[0]][0], "coupling", "equals")
-        yield Fault(path, "coordinates that follow each other in a circle", got=cycle_text(cycle))
+        yield Fault(path, "the couplings of these coordinates form a cycle", got=cycle_text(cycle))
 
 
 def unused_names(scope: Scope) -> Iterator[Fault]:
@@ -205,7 +209,7 @@ def parents(scope: Scope) -> Iterator[Fault]:
     for cycle in topological_order({name: [body.parent] for name, body in bodies.items()})[1]:
         yield Fault(
             ("bodies", cycle[0], "parent"),
-            "bodies that hang on each other in a circle",
+            "the parents of these bodies form a cycle",
             got=cycle_text(cycle),
             remedy="a closed chain is a tree with a cut joint: describe one of its joints under 'loops'",
         )

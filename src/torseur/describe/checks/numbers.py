@@ -13,11 +13,11 @@ from torseur.describe.constraints import Contact, NoSideSlip, Rolling
 from torseur.describe.faults import Fault, Location, Severity
 from torseur.describe.inertia import Box, Cone, Cylinder, Sphere, Tube
 from torseur.describe.loads import Motor
-from torseur.describe.mechanism import Variable
+from torseur.describe.mechanism import Parameter, Variable
 from torseur.describe.place import AxisTurn, RigidPose
 from torseur.spatial.joints import Quantity
 
-__all__ = ["axes", "coefficients", "limits", "orientations", "sizes", "wheels"]
+__all__ = ["axes", "coefficients", "limits", "orientations", "sizes", "units", "wheels"]
 
 UNIT_TOLERANCE = 1e-6
 ANOTHER_SIZE = 0.1
@@ -78,6 +78,24 @@ def _quaternions(scope: Scope) -> Iterator[Fault]:
             yield Fault(path, "the quaternion at the start has not unit length", got=f"length {math.hypot(*starts):g}")
 
 
+_NOT_SI = {"cm": 1e-2, "mm": 1e-3, "km": 1e3, "km/h": 1 / 3.6, "kmh": 1 / 3.6, "mph": 0.44704}
+_NOT_SI |= {"deg": math.pi / 180, "degree": math.pi / 180, "degrees": math.pi / 180, "rpm": math.pi / 30}
+
+
+def units(scope: Scope) -> Iterator[Fault]:
+    """A unit is a label: a number with one that is not SI is mostly a mistake."""
+    for path, parameter in scope.records(Parameter):
+        factor, value = _NOT_SI.get(parameter.unit or ""), parameter.value
+        if factor is not None and isinstance(value, (int, float)) and value != 0.0:
+            yield Fault(
+                (*path, "unit"),
+                f"the unit '{parameter.unit}' is a label and converts nothing",
+                got=f"{value:g}, which is taken as SI",
+                remedy=f"write the value in SI units, {value * factor:g}, or convert it in the formulas that use it",
+                severity=Severity.WARNING,
+            )
+
+
 def orientations(scope: Scope) -> Iterator[Fault]:
     """Quaternions have unit length, matrices are rotations."""
     for path, pose in scope.records(RigidPose):
@@ -114,7 +132,7 @@ def axes(scope: Scope) -> Iterator[Fault]:
         values = scope.values(triple)
         if values is not None and not any(values):
             yield Fault(
-                (*path, field), "a direction of no length", expected="a vector other than zero", got="[0, 0, 0]"
+                (*path, field), "a direction of zero length", expected="a vector other than zero", got="[0, 0, 0]"
             )
 
 

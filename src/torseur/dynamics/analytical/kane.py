@@ -105,7 +105,7 @@ def kane(w: Workbench, *, symbols: bool = True, simplify: Simplify = as_it_is) -
     """
     r: Reading | Reduction = Reading(w, simplify) if symbols else Reduction(steady_speeds(w))
     if not r.k:
-        raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
+        raise ModelError("the constraints leave no degree of freedom", where=w.system.mechanism.name)
     system, (bodies, Q) = w.system, rigid_bodies(w)
     alpha, rate = _alpha(r, symbols)
     short = _Short(r, alpha, simplify)

@@ -190,7 +190,7 @@ def check_rates_are_speeds(w: Workbench, what: str) -> None:
     v = list(w.system.v)
     if any(link.drive is not None for link in w.tree.links):
         raise ArgumentError(
-            f"a base with a given motion adds forces that no matrix C(q, v) times v gives; {what} do not know them",
+            f"a base with a given motion adds forces that no matrix C(q, v) times v gives; {what} leave them out",
             where=("base", "kind"),
             remedy="inverse_dynamics and bias hold them all",
         )

@@ -72,7 +72,7 @@ def _rows(w: Workbench) -> Constraints:
     """The constraints; an error where there is nothing to close."""
     if not w.constraints.rows:
         raise ArgumentError(
-            "nothing closes or constrains this mechanism",
+            "this mechanism has no loops and no constraints",
             where=w.system.mechanism.name,
             expected="loops or constraints in the description",
         )
@@ -266,7 +266,7 @@ def efforts_of_motion(w: Workbench, reduced: Reduction) -> dict[int, Expr]:
 def _some(w: Workbench) -> Reduction:
     reduced = Reduction(w)
     if not reduced.k:
-        raise ModelError("the constraints leave nothing free to move", where=w.system.mechanism.name)
+        raise ModelError("the constraints leave no degree of freedom", where=w.system.mechanism.name)
     return reduced
 
 
@@ -320,7 +320,7 @@ def reaction_of(w: Workbench, name: str, vdot: Sequence[Expr], multipliers: Sequ
             return list(cut_wrench(cut, multipliers).six)
     body = w.true_tree.home.get(name)
     if body is None or body[0] < 0 or w.true_tree.links[body[0]].name != name:
-        raise ModelError(f"'{name}' has no joint whose force could be told", expected="a body that moves on a joint")
+        raise ModelError(f"'{name}' is not carried by a joint", expected="a body that moves on a joint")
     link, offset = body
     wrenches, _ = joint_wrenches(w.true_tree, vdot, w.gravity, _all_forces(w, multipliers).wrenches)
     return list((offset.inv @ wrenches[link]).six)

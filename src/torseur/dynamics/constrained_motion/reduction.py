@@ -118,7 +118,7 @@ def _quasi_speed(w: Workbench, name: str, text: str) -> Expr:
         raise ArgumentError("a quasi-speed needs a name of its own", where=where, expected="a new word", got=name)
     unknown = sorted(formula.names - known.keys())
     if unknown:
-        raise ArgumentError("names that stand for nothing", where=where, got=", ".join(unknown))
+        raise ArgumentError("unknown names", where=where, got=", ".join(unknown))
     value = formula.expr(w.system.graph, known, w.system.tables)
     slopes = jacobian([value], list(w.system.v)).entries
     if not slopes or any(x.op is ops.SYMBOL and x.data[0] == "v" for x in reachable(slopes)):
@@ -146,7 +146,7 @@ def _check(w: Workbench, given: Independent, sampled: SampledRows) -> None:
         )
     if sampled.rank_with(jacobian(list(given.values), list(w.system.v)).dense() if given.values else []) < n:
         raise ArgumentError(
-            "these speeds are not independent: the constraints tie them",
+            "these speeds are not independent: constraints relate them",
             where=where,
             expected=f"for example {', '.join(w.system.v.names[k] for k in _chosen(w, sampled))}",
             got=", ".join(given.names),

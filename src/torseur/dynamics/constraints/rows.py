@@ -212,7 +212,7 @@ class Constraints:
             return len(self.rows) - 1
         if abs(float(level)) > 1e-9:
             raise ModelError(
-                "a constraint that nothing can meet: no coordinate changes it",
+                "a constraint that cannot be satisfied: it depends on no coordinate",
                 where=row.owner,
                 got=f"{row.part or 'it'} is off by {float(level):.6g}, whatever the coordinates",
                 expected="zero",

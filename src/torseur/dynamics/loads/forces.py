@@ -221,7 +221,7 @@ class LoadOnTree(LoadContext):
         length = sqrt(dot(span, span))
         if length is self.graph.zero:
             raise ModelError(
-                "a load between two frames that are always in one place has no direction",
+                "a load between two frames that always coincide has no direction",
                 where=("loads", self.name),
                 got=" and ".join(ends),
                 expected="frames with a distance between them",
@@ -326,7 +326,9 @@ def centre_of_mass(tree: Tree) -> Vector:
     for link, pose in zip(tree.links, kinematics.poses, strict=True):
         moment, mass = moment + link.inertia.moment_of_mass(pose), mass + link.inertia.M
     if mass is g.zero:
-        raise ModelError("nothing that moves has a mass: there is no centre of it", where=tree.system.mechanism.name)
+        raise ModelError(
+            "no moving body has a mass: the centre of mass is not defined", where=tree.system.mechanism.name
+        )
     return (1.0 / mass) * moment
 
 

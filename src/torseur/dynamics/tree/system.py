@@ -127,7 +127,7 @@ class System:
         while waiting:
             ready = [name for name, value in waiting.items() if not names_in(value) & waiting.keys()]
             if not ready:
-                raise ModelError("names defined in a circle", where=self.mechanism.name, got=", ".join(waiting))
+                raise ModelError("circular definition", where=self.mechanism.name, got=", ".join(waiting))
             for name in ready:
                 e = self.scope[name] = self.graph.name(self.scalar(waiting.pop(name)), name)
                 if e.op is ops.NEG:  # signs move outwards: what is left behind keeps a name that tells
@@ -251,7 +251,7 @@ class System:
         while waiting:
             ready = [name for name in waiting if self.mechanism.bodies[name].parent in placed]
             if not ready:
-                raise ModelError("bodies without a way to the base", where=("bodies",), got=", ".join(waiting))
+                raise ModelError("bodies that are not connected to the base", where=("bodies",), got=", ".join(waiting))
             order += ready
             placed |= set(ready)
             waiting = [name for name in waiting if name not in placed]

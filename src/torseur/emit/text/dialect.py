@@ -163,6 +163,7 @@ class Names:
         self._reserved = frozenset(reserved)
         self._taken = set(self._reserved)
         self._spell = spell
+        self._avoided: set[str] = set()
         self._next: dict[str, int] = {}
 
     def take(self, wish: str) -> str:
@@ -176,6 +177,10 @@ class Names:
         self._taken.add(text)
         return text
 
+    def avoid(self, wishes: Iterable[str]) -> None:
+        """Names that no numbered family takes; `take` may."""
+        self._avoided |= {self._spell(wish) for wish in wishes}
+
     def fresh(self, stem: str) -> str:
         """The next free name of a numbered family: t1, t2, ..."""
         text = self._numbered(stem, 1)
@@ -184,7 +189,7 @@ class Names:
 
     def _numbered(self, stem: str, first: int) -> str:
         k = self._next.get(stem, first)
-        while self._spell(f"{stem}{k}") in self._taken:
+        while self._spell(f"{stem}{k}") in self._taken | self._avoided:
             k += 1
         self._next[stem] = k + 1
         return self._spell(f"{stem}{k}")

@@ -188,7 +188,7 @@ def to_latex(function: Function, symbols: Mapping[str, str] | None = None) -> st
     \begin{align*}
     t_{1} &= 9.81 \, m
     \end{align*}
-    \noindent At every evaluation (1 product, 1 pair):
+    \noindent At every evaluation (1 product, 1 sine-cosine pair):
     \begin{align*}
     \tau &= t_{1} \, \cos\left(q_{1}\right)
     \end{align*}

@@ -7,7 +7,7 @@ SYMORO's manner: ``name = expression``, one under the other.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -148,8 +148,12 @@ LISTING = Dialect(
 )
 
 
-def to_listing(function: Function) -> str:
+def to_listing(function: Function, names: Mapping[str, str] | None = None) -> str:
     """A function as a plain listing.
+
+    Args:
+        function: what is printed.
+        names: name of an input -> what is written in its place.
 
     >>> from torseur.graph import Function, Graph, Role, cos
     >>> g = Graph()
@@ -160,11 +164,13 @@ def to_listing(function: Function) -> str:
     once per parameter set: 1 product
         t1 = 9.81*m
     <BLANKLINE>
-    at every evaluation: 1 product, 1 pair
+    at every evaluation: 1 product, 1 sine-cosine pair
         tau = t1*cos(q)
     <BLANKLINE>
     """
-    return _Listing(checked_function(function, "to_listing"), LISTING).text()
+    known = dict(names or {})
+    dialect = replace(LISTING, spell=lambda name: known.get(name, name))
+    return _Listing(checked_function(function, "to_listing"), dialect).text()
 
 
 class _Listing(Reading):

@@ -241,8 +241,10 @@ class _Planner:
         return aliases
 
     def _name_rest(self) -> None:
-        """Named intermediates first, so that no made-up name takes theirs."""
+        """Named intermediates first, so that no made-up name takes theirs, nor that of an input that is not read."""
         labels = self.function.graph.names
+        if not self.layout.arrays:
+            self.names.avoid(label for block in self.function.inputs for label in block.names)
         for node in self.statements.values():
             if node.id in labels and node.id not in self.chosen:
                 self.chosen[node.id] = self.names.take(labels[node.id])

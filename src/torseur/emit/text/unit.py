@@ -131,5 +131,6 @@ class Unit:
 
     def writer(self, function: Function, layout: Layout) -> Writer:
         """The texts of one function of the file."""
-        names = Names(self.dialect.reserved | self._taken, self.dialect.spell)
+        own = set() if layout.arrays else {self.name}  # text for people: a result may be called like its function
+        names = Names(self.dialect.reserved | (self._taken - own), self.dialect.spell)
         return Writer(plan(function, layout, names), self.dialect, self.tables)

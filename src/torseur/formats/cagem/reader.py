@@ -117,7 +117,7 @@ class Poses:
         if call.function == "Trotn":
             x, y, z, angle = amounts
             if (x, y, z) == (0.0, 0.0, 0.0):
-                self.scope.listing.source.fault("a rotation about nothing", call.place, path, expected="a direction")
+                self.scope.listing.source.fault("a rotation without an axis", call.place, path, expected="a direction")
             return [Elementary(rn=AxisTurn(axis=(x, y, z), angle=angle))]
         return [Elementary.model_validate({f"r{call.function[-1]}": amounts[0]})]
 

@@ -326,7 +326,7 @@ def _in_order(mechanism: Mechanism, losses: Losses) -> list[str]:
     while waiting:
         ready = [name for name in waiting if mechanism.bodies[name].parent in placed]
         if not ready:
-            losses.refuse(f"bodies.{waiting[0]}", "the body has no way to the base")
+            losses.refuse(f"bodies.{waiting[0]}", "the body is not connected to the base")
             return order
         order += ready[:1]
         placed.add(ready[0])

@@ -72,7 +72,12 @@ def _check_tree(par: ParFile, parents: dict[int, int]) -> None:
             at = parents[at]
         if at == j:
             value = par.value("ant", j)
-            par.source.fault(f"frame {j} hangs on itself", value.place, f"ant[{j}]", expected="a way to frame 0")
+            par.source.fault(
+                f"the antecedents of frame {j} form a cycle",
+                value.place,
+                f"ant[{j}]",
+                expected="a chain of antecedents to frame 0",
+            )
 
 
 def _role(par: ParFile, j: int, sigma: int, *, is_parent: bool) -> Role:
@@ -119,7 +124,7 @@ def _check_loops(par: ParFile, rows: dict[int, Row]) -> None:
             place = par.value("ant", row.number).place
             partner = row.parent + par.loops
             remedy = f"hang it on frame {partner}, which is the same"
-            par.source.fault("a frame hangs on a cut joint", place, path, remedy=remedy)
+            par.source.fault("the antecedent of a frame is a cut joint", place, path, remedy=remedy)
         if row.number > par.joints and row.kind != "fixed":
             value = par.value("sigma", row.number)
             path = f"sigma[{row.number}]"

@@ -256,7 +256,7 @@ def _axis(element: Element, path: str, kind: JointType | None, report: Report) -
         return axis
     size = math.hypot(*axis)
     if size < 1e-6:
-        report.fault(child, path, "an axis without direction", got=shown(child.attributes.get("xyz")))
+        report.fault(child, path, "an axis of zero length", got=shown(child.attributes.get("xyz")))
         return axis
     x, y, z = (part / size for part in axis)
     straight = (float(round(x)), float(round(y)), float(round(z)))

@@ -275,7 +275,7 @@ def _root_of(robot: Robot, report: Report) -> str | None:
         report.fault(second, "", "several links without a parent", expected="one root", got=got)
     for circle in _circles({link: joint.parent for link, joint in carried_by.items()}):
         element = carried_by[circle[0]].element
-        report.fault(element, "", "links that carry each other in a circle", got=listed(map(shown, circle)))
+        report.fault(element, "", "the links form a cycle", got=listed(map(shown, circle)))
     return roots[0] if len(roots) == 1 else None
 
 
@@ -294,7 +294,7 @@ def _check_mimics(robot: Robot, report: Report) -> None:
         )
     for circle in _circles(follows):
         element = robot.joints[circle[0]].element
-        report.fault(element, "", "joints that follow each other in a circle", got=listed(map(shown, circle)))
+        report.fault(element, "", "the joints that follow others form a cycle", got=listed(map(shown, circle)))
 
 
 def _circles(following: Mapping[str, str]) -> Iterator[list[str]]:

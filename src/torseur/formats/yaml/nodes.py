@@ -135,9 +135,9 @@ def _yaml_remedy(line: str, problem: str) -> str | None:
     if "\t" in line[: len(line) - len(line.lstrip())] or "'\\t'" in problem:
         return "indent with spaces, not with tabs"
     if "mapping values" in problem or "block end" in problem or "block mapping" in problem:
-        return "keys of one mapping begin in the same column; 'key:' and its value are parted by a space"
+        return "keys of one mapping begin in the same column; 'key:' and its value are separated by a space"
     if "expected ',' or" in problem:
-        return "items between brackets are parted by commas, and every bracket is closed"
+        return "items between brackets are separated by commas, and every bracket is closed"
     if "cannot start any token" in problem:
         return "text with special characters is put in quotes"
     return None

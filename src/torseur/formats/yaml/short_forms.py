@@ -269,7 +269,7 @@ def validated(kind: type[R], data: Any, node: Node, source: Source) -> R | None:
             if not isinstance(at.value, (dict, list)):
                 told.add(at.path)
             what, parts = _message(fault)
-            if "tensor" in at.path[-2:-1] and isinstance(at.value, list):
+            if "tensor" in at.path[-2:-1] and isinstance(at.value, list) and parts.get("remedy") != _QUOTES:
                 parts["remedy"] = "write the three moments [XX, YY, ZZ], or {xx: , yy: , zz: , xy: , xz: , yz: }"
             source.fault(mark, at.path, what, **parts)
         return None
@@ -314,15 +314,15 @@ def _message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     if kind == "missing":
         return f"'{fault['loc'][-1]}' is missing", {}
     if kind in _EXPECTED:
-        return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": _quotes(kind, value) or _brackets(kind)}
+        remedy = _QUOTES if _is_cut(value) else _quotes(kind, value) or _brackets(kind)
+        return f"expected {_EXPECTED[kind]}", {"got": _got(value), "remedy": remedy}
     if kind in ("too_short", "too_long"):
         word = "short" if kind == "too_short" else "long"
         bound = context.get("min_length" if kind == "too_short" else "max_length")
-        cut = any(isinstance(item, str) and item.count("(") != item.count(")") for item in value)
         parts = {
             "expected": f"{bound} values",
             "got": str(context["actual_length"]),
-            "remedy": _QUOTES if cut else None,
+            "remedy": _QUOTES if _is_cut(value) else None,
         }
         return f"the list is too {word}", parts
     if kind in ("literal_error", "enum"):
@@ -335,6 +335,12 @@ def _message(fault: Mapping[str, Any]) -> tuple[str, Parts]:
     if kind == "string_pattern_mismatch":
         return "the text has the wrong form", {"expected": context["pattern"], "got": _got(value)}
     return fault["msg"], {}
+
+
+def _is_cut(value: Any) -> bool:
+    """Whether a list has cut a formula with a comma in two."""
+    items = value if isinstance(value, (list, tuple)) else ()
+    return any(isinstance(item, str) and item.count("(") != item.count(")") for item in items)
 
 
 def _commas(error: ModelError) -> str | None:

@@ -23,7 +23,7 @@ from torseur.errors import ArgumentError, CompileError, MissingExtra, TorseurErr
 from torseur.graph import Block, Count, Expr, Function, Stage, count, count_by_stage, ops
 from torseur.graph.function import reachable
 from torseur.model.equations.closed_form import LARGEST, Closed, closed_form
-from torseur.model.equations.collected_terms import latex_symbols, terms_of
+from torseur.model.equations.collected_terms import latex_symbols, rates_of, terms_of
 
 __all__ = ["Equations", "Line", "Step", "Steps", "equations", "language_of", "line_of", "plain_latex"]
 
@@ -83,11 +83,11 @@ class Equations:
             t1 = l1*m1
             t2 = l2*m2
         <BLANKLINE>
-        at every evaluation: 8 products, 3 sums, 2 pairs
+        at every evaluation: 8 products, 3 sums, 2 sine-cosine pairs
             t3 = sin(theta1)
-            potential_energy_ = 9.81*t1*t3 + 9.81*(m2*l1*t3 + t2*(cos(theta1)*sin(theta2) + t3*cos(theta2)))
+            potential_energy = 9.81*t1*t3 + 9.81*(m2*l1*t3 + t2*(cos(theta1)*sin(theta2) + t3*cos(theta2)))
         """
-        return to_listing(self.function)
+        return to_listing(self.function, rates_of(self.function)[0])
 
     def latex(self) -> str:
         """The listing in LaTeX.
@@ -135,7 +135,8 @@ class Equations:
         >>> "double" in ts.equations(arm, "potential_energy").in_language("c")
         True
         """
-        return self.latex() if name == "latex" else language_of(name)(self.function)
+        own = {"latex": self.latex, "text": self.text}
+        return own[name]() if name in own else language_of(name)(self.function)
 
     def closed(self) -> Closed:
         """Without intermediate results, simplified; for small mechanisms only (needs sympy).

@@ -77,9 +77,9 @@ class Wheel(Record):
 
 
 class BumpStop(Record):
-    """A stop that is met at a travel and is as stiff as it says beyond."""
+    """A stop: a given stiffness beyond a given travel."""
 
-    travel: Scalar = Field(description="at which it is met, m")
+    travel: Scalar = Field(description="at which it begins to act, m")
     stiffness: Scalar = Field(description="N/m")
 
 
@@ -220,7 +220,9 @@ class Steering(Record):
     """
 
     kind: Literal["angle", "torque", "column"] = Field("angle", description="angle, torque or column")
-    ackermann: Scalar = Field(0.0, description="1: the inner wheel steers as far more as the turn asks; 0: both alike")
+    ackermann: Scalar = Field(
+        0.0, description="1: Ackermann geometry, the inner wheel steers more; 0: both wheels steer alike"
+    )
     unsteered_x: Scalar | None = Field(
         None,
         description="where the axles that do not steer are along x of the chassis, for ackermann, m; by default the "

@@ -69,7 +69,7 @@ class SpeedControl(Block):
             cut = within_limits(context, u, self.lower, self.upper)
         if not self.brakes:
             return cut
-        context.define(f"{name}_brake", maximum(-cut, 0.0), "N m", "wanted of the brakes")
+        context.define(f"{name}_brake", maximum(-cut, 0.0), "N m", "demanded of the brakes")
         return maximum(cut, 0.0)
 
 

@@ -113,8 +113,10 @@ class Controller(Block):
 
     inputs: tuple[Name, ...] = Field((), description="inputs it drives; without any, it acts on speeds directly")
     speeds: tuple[Name, ...] = Field((), description="speeds it acts on; by default all, or those with a reference")
-    limit: Gains | None = Field(None, description="largest size of each value, N or N m; or per name")
-    apply: bool = Field(True, strict=True, description="false: only calculate, other blocks do something with it")
+    limit: Gains | None = Field(None, description="largest magnitude of each value, N or N m; or per name")
+    apply: bool = Field(
+        True, strict=True, description="false: the efforts are only calculated, for use by other blocks"
+    )
 
     def actuators(self, context: Context, default: Sequence[str] = ()) -> Actuators:
         """The forces at hand."""

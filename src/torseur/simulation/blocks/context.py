@@ -331,7 +331,7 @@ class Context:
             self.bench.system.u.names
         )
         if name in others or name in self._outputs:
-            raise ModelError(f"the name '{name}' is taken", where=self.where, remedy="call the block otherwise")
+            raise ModelError(f"the name '{name}' is taken", where=self.where, remedy="give the block another name")
         self.scope.setdefault(name, value)
         said = self._notes.get(name, ("", ""))
         self._outputs[name] = Output(value, unit or said[0], meaning or said[1])
@@ -348,11 +348,14 @@ class Context:
         m = self._block("m", Role.INPUT, [h.name for h in self._held.values()])
         links = self._inputs | {symbol: self.scope[name] for name, symbol in self._forward.items()}
         closed = in_order(
-            links, "blocks that wait for each other at one instant: an algebraic loop", ("blocks",), self.uses
+            links,
+            "an algebraic loop: these blocks need each other's values at the same instant",
+            ("blocks",),
+            self.uses,
         )
         rates = self._input_rates.settled(self._known(closed))
         begins = {x: s.start for x, s in self._states.items()} | {x: h.start for x, h in self._held.items()}
-        begins = in_order(_with(_with(begins, closed), rates), "starts that need each other", ("blocks",))
+        begins = in_order(_with(_with(begins, closed), rates), "initial values that depend on each other", ("blocks",))
         new = dict(zip(self._states, z or (), strict=True)) | dict(zip(self._held, m or (), strict=True))
         place = {h: k for k, h in enumerate(self._held)}
         raw = Parts(

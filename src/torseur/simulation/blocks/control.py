@@ -255,12 +255,16 @@ class TaskController(Controller):
         {}, validate_default=True, description="x, y, z or some of them -> formula of t, world axes, m"
     )
     orientation: AnyTriple | None = Field(None, description="roll, pitch, yaw: formulas of t, rad")
-    tolerance: float = Field(1e-6, gt=0.0, lt=1.0, description="directions weaker than this count as lost")
+    tolerance: float = Field(
+        1e-6, gt=0.0, lt=1.0, description="pivots of the Jacobian below this fraction of the largest count as zero"
+    )
 
     def task(self, context: Context) -> Task:
         """What is asked of the frame."""
         if not self.position and self.orientation is None:
-            raise ModelError("a task that asks for nothing", where=context.where, expected="position or orientation")
+            raise ModelError(
+                "a task without position and orientation", where=context.where, expected="position or orientation"
+            )
         frame = context.kinematics.frame(self.frame)
         rows, error, wanted = [], [], []
         for key, value in self.position.items():
@@ -319,7 +323,7 @@ class _Second(TaskController):
 
     kp: Scalar = Field(description="1/s2")
     kd: Scalar | None = Field(None, description="1/s; by default 2 sqrt(kp)")
-    null_damping: Scalar = Field(0.0, description="of motions that the task does not see")
+    null_damping: Scalar = Field(0.0, description="damping in the null space of the task")
 
     def wanted(self, context: Context, task: Task, J: Sequence[Sequence[Expr]]) -> list[Expr]:
         kp = context.value(self.kp)
@@ -368,8 +372,8 @@ class ResolvedRate(TaskController):
     """
 
     kind = "resolved_rate"
-    k: Scalar = Field(description="of the outer loop, 1/s")
-    servo: Scalar = Field(description="of the loop of the speeds, 1/s; some times k")
+    k: Scalar = Field(description="gain of the outer loop, 1/s")
+    servo: Scalar = Field(description="gain of the speed loop, 1/s; several times k")
 
     def build(self, context: Context, name: str) -> dict[str, Expr]:
         task, constraints, system = self.task(context), context.constraints, context.bench.system

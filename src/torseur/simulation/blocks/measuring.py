@@ -112,10 +112,10 @@ class PythonBlock(Block):
 
 
 class External(Block):
-    """y = what somebody outside answers, asked at the times offset + k period and held in between.
+    """y = the answer of an external controller, asked at the times offset + k period and held in between.
 
-    A controller in the loop: a shared library, another process, a machine at the end of a wire. Who that is stands in
-    no file: it is connected when the study is run, `torseur simulate --connect NAME=...`, see the page of real time.
+    A controller in the loop: a shared library, another process, another machine. It is never named in a file,
+    but connected when the study is run, `torseur simulate --connect NAME=...`, see the page of real time.
     """
 
     kind = "external"
@@ -132,7 +132,7 @@ class External(Block):
 
     def build(self, context: Context, name: str) -> Expr | dict[str, Expr]:
         raise ModelError(
-            "nobody is connected to this block",
+            "this block is not connected",
             where=context.where,
             remedy=f"say who answers: --connect {name}=library:FILE:FUNCTION, process:COMMAND or udp:HOST:PORT",
         )
@@ -143,7 +143,7 @@ _M = 2147483563.0, 2147483399.0
 
 
 class Noise(Block):
-    """y = mean + a random number, renewed every `period` and held in between.
+    """y = mean + a random number, drawn anew every `period` and held in between.
 
     Its one-sided spectral density is 2 deviation^2 period up to frequencies of some 0.4/period.
     """
@@ -161,7 +161,7 @@ class Noise(Block):
 
 
 def white(context: Context, name: str, period: Scalar, seed: int | tuple[int, ...], law: str = "normal") -> Expr:
-    """Independent numbers of mean 0 and deviation 1, renewed every period.
+    """Independent numbers of mean 0 and deviation 1, drawn anew every period.
 
     Args:
         context: of the block.
@@ -297,7 +297,7 @@ class AccelerationSensor(Block):
 class Imu(Block):
     """An inertial measurement unit at a frame: specific force fx, fy, fz = R'(a - g) and rates wx, wy, wz, own axes.
 
-    With a period it shows, beside the bias, seeded normal noise renewed every period.
+    With a period it shows, beside the bias, seeded normal noise drawn anew every period.
     """
 
     kind = "imu"

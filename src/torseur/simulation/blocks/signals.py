@@ -60,7 +60,7 @@ class Constant(Block):
 class FormulaSignal(Block):
     """y = value, any formula of t, coordinates, speeds, inputs, parameters and results of other blocks.
 
-    Times at which the formula jumps or has a kink are listed by hand: no one can read them off a formula in general.
+    Times at which the formula jumps or has a kink are listed under `breaks`.
     """
 
     kind = "formula"
@@ -105,7 +105,7 @@ class Step(Block):
 class Ramp(Block):
     """y = begin until `start`, then a straight line to `end` within `duration`, then y = end.
 
-    With a slope in place of the end and without a duration it goes on for good.
+    With a slope in place of the end and without a duration it does not end.
     """
 
     kind = "ramp"

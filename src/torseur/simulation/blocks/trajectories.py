@@ -160,14 +160,14 @@ class Circle(_Timed):
         unit = context.bench.system.unit
         n = _vector(context, self.normal)
         if all(x.is_number and float(x) == 0.0 for x in n):
-            raise ModelError("the normal of a circle has no direction", where=context.where, got="0, 0, 0")
+            raise ModelError("the normal of a circle has zero length", where=context.where, got="0, 0, 0")
         n, d = unit(n), _vector(context, self.first)
         u = d - dot(n, d) * n
         if all(x.is_number and abs(float(x)) < 1e-12 for x in u):
             raise ModelError(
-                "the first point of a circle is not known",
+                "the first point of a circle is not defined",
                 where=context.where,
-                expected="'first' across the normal",
+                expected="'first' not parallel to the normal",
                 got="parallel to it",
             )
         u = unit(u)

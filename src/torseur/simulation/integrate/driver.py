@@ -96,7 +96,7 @@ def course(
     grid = checked_grid(output, begin, end) if place is None else place[0].times
     if method.control is None and limits.first is None:
         raise ArgumentError(
-            f"{method.name} does not find its step", where="limits.first", expected="a step, s", got="None"
+            f"{method.name} has no adaptive step", where="limits.first", expected="a step, s", got="None"
         )
     if isinstance(method, RungeKutta) and method.control is None and limits.first is not None:
         lonely = not problem.event_count and not hooks.samplings and not any(begin < b < end for b in hooks.breaks)

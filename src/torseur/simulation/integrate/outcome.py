@@ -28,23 +28,23 @@ class Outcome(Enum):
         "Newton's method did not converge: take a shorter step, or look for a discontinuity or a singular matrix there"
     )
     TOO_MANY_STEPS = (
-        "the run took all the steps or samples it was allowed; allow more (solver.steps), or take longer steps, a "
+        "the limit of steps or samples is reached; raise it (solver.steps), or take longer steps, a "
         "longer period or a stiff method"
     )
     CHATTERING = (
-        "events follow each other without time going on: the model needs a mode of its own for that situation "
+        "events accumulate at one instant: the model needs a mode of its own for that situation "
         "(rest, sticking), or a little compliance"
     )
     BLOCK = "a block written in Python failed"
     OPEN = (
-        "loops or constraints are not met any more: what follows would be wrong; take a tighter tolerance or a shorter "
-        "step, or look for a singular position or rows that contradict each other there"
+        "loops or constraints are violated: the motion after this would be wrong; take a tighter tolerance or a "
+        "shorter step, or look for a singular position or rows that contradict each other there"
     )
     JAMMED = (
         "forces and the normal forces they depend on have no solution or several, as in Painleve's paradox: use less "
         "friction, or a contact with compliance"
     )
-    UNDECIDED = "it cannot be said how the motion goes on from there"
+    UNDECIDED = "the motion after this instant is not determined"
 
     SINGULAR = (
         "a singular position, at which a constraint does not determine the motion; end the run before, or describe "

@@ -19,7 +19,7 @@ slides                  s rate                         sticks, or slides the oth
 sticks                  level - |multiplier|           slides against the force that held it
 open                    gap                            impact: rebounds, or closes if it would rebound too slowly
 closed                  multiplier                     opens
-sticks (contact)        mu N - |multipliers|           slips along the relative acceleration that comes of it
+sticks (contact)        mu N - |multipliers|           slips along the resulting relative acceleration
 slips                   s . e - |s| / 2                |s| = 0: sticks, or slips on if sticking takes too much;
                                                        else e turns after s
 ======================  ============================  ==============================================================

@@ -247,7 +247,7 @@ class Run:
         True
         """
         if self.audited is None:
-            raise ArgumentError("this run carries no audit", where=str(self))
+            raise ArgumentError("this run has no audit", where=str(self))
         return self.audited
 
     def __str__(self) -> str:

@@ -57,7 +57,7 @@ def res_bytes(run: Run) -> bytes:
     missing = [name for name in motion if name not in channels]
     if missing:
         raise ArgumentError(
-            "EasyDyn's format needs the first and second derivative of every coordinate",
+            "the format of EasyDyn needs the first and second derivative of every coordinate",
             where=str(run),
             got=f"no channels {', '.join(missing)}",
             remedy="record accelerations; where speeds are not rates of coordinates (a floating base), use .nc or .csv",

@@ -115,7 +115,7 @@ class Process:
         assert sink is not None
         self._hear(0.0)
         if self._rest:
-            raise self._strange("a line that nothing was asked for", self._rest)
+            raise self._strange("an unexpected line", self._rest)
         try:
             sink.write(" ".join(map(repr, (t, *inputs))).encode() + b"\n")
             sink.flush()
@@ -154,7 +154,7 @@ class Process:
             f"{what}, from '{self.command}'",
             expected="one line of numbers for each line it is sent, and nothing else",
             got=repr(said[:60].decode(errors="replace")),
-            remedy="what it has to tell belongs on its standard error",
+            remedy="diagnostic output belongs on standard error",
         )
 
     def close(self) -> None:

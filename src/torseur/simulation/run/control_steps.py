@@ -116,7 +116,7 @@ class ControlSteps:
         for name in names:
             if name not in self.names:
                 expected, remedy = guess(name, self.names)
-                raise ArgumentError(f"nothing is called '{name}'", expected=expected, remedy=remedy)
+                raise ArgumentError(f"no channel '{name}'", expected=expected, remedy=remedy)
         return [self.names.index(name) for name in names]
 
     def begin(self, which: Places, starts: Mapping[str, ArrayLike]) -> None:

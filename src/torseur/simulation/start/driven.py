@@ -70,7 +70,7 @@ class Beginning:
                 break
             before, last = inputs, change
         raise NumericalError(
-            "blocks that drive constraints begin with what these constraints decide, and find no end",
+            "initial values of blocks that drive constraints depend on these constraints, and do not converge",
             where=("start",),
             got=", ".join(self._names),
             remedy="give the starts of these blocks as numbers",

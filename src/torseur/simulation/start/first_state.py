@@ -178,7 +178,7 @@ def _assembled(model: Model, request: StartRequest, of_q: StartValues, of_v: Sta
         q_closed = consistent(of_q, partial(_positions, closed, of_q, request.keywords))
     if q_closed is None:
         closed.assemble(of_q.values, **request.keywords)  # says why
-        raise NumericalError("the start does not close", where=model.mechanism.name)
+        raise NumericalError("the loops and constraints do not close at the start", where=model.mechanism.name)
     q = q_closed[0]
     v = _moving(closed, request, q, of_q, of_v)
     touching = _touching(model, request, q, v)
@@ -195,8 +195,8 @@ def _explained(model: Model, request: StartRequest, *places: Array) -> Iterator[
     except NumericalError as error:
         if any(nearly_moves(model, place, request.keywords) for place in places):
             error.remedy = (
-                "redundant rows do not agree in the last digit, and nothing moves: give dimensions with more digits, "
-                f"or as formulas of each other; else {error.remedy}"
+                "redundant constraints disagree in the last digits, and lock the mechanism: give dimensions with more "
+                f"digits, or as formulas of each other; else {error.remedy}"
             )
         raise
 
@@ -213,7 +213,7 @@ def _moving(model: Model, request: StartRequest, q: Array, of_q: StartValues, of
         v_allowed = consistent(of_v, partial(_speeds, model, q, of_v, request.keywords))
     if v_allowed is None:
         model.assemble(q, speeds=of_v.values, closing=Closing(CLOSED), **request.keywords)  # says why
-        raise NumericalError("no speeds are allowed at the start", where=model.mechanism.name)
+        raise NumericalError("no initial speeds satisfy the constraints", where=model.mechanism.name)
     return speeds_of_a_motion(model, q, *v_allowed, request.keywords)
 
 

@@ -123,7 +123,7 @@ def check_rest(model: Model, q: Array, vdot: Array, **keywords: Any) -> None:
     names = [x.name for x in model.speeds]
     large = np.abs(vdot) > 0.1 * np.abs(vdot).max()
     raise NumericalError(
-        "the start is not at rest: controllers or contacts act otherwise than in the equilibrium that was found",
+        "the start is not at rest: controllers or contacts exert other forces than in the equilibrium",
         where=("start_from",),
         got=", ".join(f"d{n} = {a:.4g}" for n, a, is_large in zip(names, vdot, large, strict=True) if is_large),
         expected="no accelerations",

@@ -169,7 +169,11 @@ def _formulas(study: Study, scope: Scope) -> Iterator[Fault]:
             if table == "blocks" and name in scope.symbols and name not in study.model.inputs:
                 got = scope.symbols[name].what
                 yield Fault(
-                    (table, name), f"the name '{name}' is taken", got=got, remedy="call the block otherwise", about=name
+                    (table, name),
+                    f"the name '{name}' is taken",
+                    got=got,
+                    remedy="give the block another name",
+                    about=name,
                 )
             yield from _recorded(name, study.model, (table, name)) if table == "blocks" else ()
             for use in walk(block, (table, name)):
@@ -215,7 +219,7 @@ def _outputs(study: Study, scope: Scope) -> Iterator[Fault]:
                 ("outputs", name),
                 f"the name '{name}' is taken",
                 got=got,
-                remedy="call the output otherwise",
+                remedy="give the output another name",
                 about=name,
             )
         for use in walk(output, ("outputs", name)):

@@ -71,7 +71,9 @@ class Solver(Record):
     longest: Value | None = Field(None, gt=0.0, description="longest step, s; by default a fiftieth of the duration")
     steps: int = Field(10_000_000, gt=0, description="largest number of steps, or samples")
     beta: Value | None = Field(None, gt=0.0, le=1.0, description="of newmark and easydyn; 1/4 by default")
-    gamma: Value | None = Field(None, ge=0.5, le=1.0, description="of newmark and easydyn; 1/2 by default, more damps")
+    gamma: Value | None = Field(
+        None, ge=0.5, le=1.0, description="of newmark and easydyn; 1/2 by default, larger values add damping"
+    )
     alpha: Value | None = Field(None, ge=0.0, le=1.0 / 3.0, description="of hht: 0 to 1/3, 0.1 by default")
     rho: Value | None = Field(
         None, ge=0.0, le=1.0, description="of generalised_alpha: 1 (no damping) to 0, 0.8 by default"
@@ -87,7 +89,9 @@ class FrictionChoice(Record):
     """How dry friction is computed."""
 
     model: Literal["stick", "smooth", "sign"] = Field(
-        "stick", description="stick: true stick and slip by events; smooth: tanh(rate/width); sign: as it stands"
+        "stick",
+        description="stick: true stick and slip by events; smooth: tanh(rate/width); "
+        "sign: the discontinuous law, without events",
     )
     width: Value = Field(1e-3, gt=0.0, description="of the smooth one, m/s or rad/s")
 
@@ -146,7 +150,7 @@ class Study(Record):
     stops: StopChoice = Field(StopChoice(), description="limits of coordinates")
     independent: tuple[str, ...] = Field(
         (),
-        description="speeds by which many loops are solved; chosen where none are given",
+        description="independent speeds of a mechanism with many loops; chosen automatically by default",
     )
     outputs: Table[Output] = Field(FrozenDict(), description="further formulas to record")
     changes: tuple[Change, ...] = Field((), description="parameters that change on the way")
@@ -154,7 +158,9 @@ class Study(Record):
         FrozenDict(), description="what is measured when the run has ended"
     )
     audit: Value | None = Field(
-        None, gt=0.0, description="share of the amounts exchanged that balances may be off by; by default the method's"
+        None,
+        gt=0.0,
+        description="tolerance of the balances, relative to the energy exchanged; by default that of the method",
     )
     figures: bool = Field(True, strict=True, description="whether `torseur simulate` draws figures")
     playback: bool = Field(True, strict=True, description="whether `torseur simulate` writes a 3-D playback")

@@ -259,7 +259,8 @@ def _pushing(impact: Impact) -> Set:
             if _misplaced(impact, frozenset(some)) is None:
                 return frozenset(some)
     raise NumericalError(
-        "it cannot be said which contacts push in an impact", remedy="use equal restitutions, or a little compliance"
+        "the impact has no unique solution: which contacts push is not determined",
+        remedy="use equal restitutions, or a little compliance",
     )
 
 

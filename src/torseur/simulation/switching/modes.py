@@ -130,7 +130,7 @@ class SwitchLogic:
                 "the start is on the wrong side of a contact or stop",
                 where=("start",),
                 got=f"{', '.join(deep)} (m or rad)",
-                remedy="start elsewhere, or move what sits too deep: of a vehicle, the height of chassis or hubs",
+                remedy="change the initial position so that nothing penetrates; for a vehicle, that of chassis or hubs",
             )
         for k, one in zip(self._closed, sided, strict=True):
             held.m[k] = float(one.gap <= self.NEAR and abs(one.rate) <= self.NEAR)
@@ -200,7 +200,7 @@ class SwitchLogic:
             else:
                 self._slip_away(broken[0], t, x, held)
         raise NumericalError(
-            "no combination of sticking, sliding and contact fits",
+            "no combination of sticking, sliding and contact is consistent",
             where=f"t = {t:.9g} s",
             remedy="use smooth friction, or a little compliance",
         )
@@ -247,7 +247,10 @@ class SwitchLogic:
             return self._friction(k, meeting) if k < n else self._contact(k - n, meeting)
         name = self.facts.events[meeting.event]
         if name in self.facts.flat:
-            raise End(Outcome.SINGULAR, why=f"the wheel of {self.facts.flat[name]} falls flat: no point touches alone")
+            raise End(
+                Outcome.SINGULAR,
+                why=f"the wheel of {self.facts.flat[name]} lies flat: the point of contact is not unique",
+            )
         if name in self.facts.switches.reports:
             self._tell(meeting.time, name, Say.RETURNED if meeting.rising else Say.PASSED)
         else:
@@ -386,7 +389,7 @@ class SwitchLogic:
             self._take_over(t, held, reached, rebounds, closed)
             x = after
         raise NumericalError(
-            "impacts follow each other without end",
+            "impacts accumulate at one instant",
             where=f"t = {t:.9g} s",
             remedy="use a smaller restitution, or a little compliance",
         )

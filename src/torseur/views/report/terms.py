@@ -160,8 +160,8 @@ TERMS: dict[str, Term] = {
     "mechanism.notes": Term("Notes of the reader of the file:", "Remarques du lecteur du fichier :"),
     # -- degrees of freedom --------------------------------------------------------------------------------------------
     "mobility.tree": Term(
-        "Nothing but the joints ties the bodies: the mechanism has {n}.",
-        "Seules les liaisons de l’arbre lient les corps : le mécanisme possède {n}.",
+        "The mechanism has no loops and no further constraints: it has {n}.",
+        "Le mécanisme ne comporte ni boucle ni liaison supplémentaire : il possède {n}.",
     ),
     "count.freedoms": Term(
         "{n} degrees of freedom|{n} degree of freedom",
@@ -218,8 +218,8 @@ TERMS: dict[str, Term] = {
     ),
     "equations.written": Term("Written out:", "Sous forme explicite :"),
     "equations.each": Term(
-        "The generalised force that is missing on each coordinate, zero in free motion, with all loads:",
-        "La force généralisée qui manque sur chaque coordonnée, nulle en mouvement libre, avec toutes les actions :",
+        "The residual generalised force on each coordinate with all loads, zero in free motion:",
+        "L’effort généralisé résiduel sur chaque coordonnée, nul en mouvement libre, avec toutes les actions :",
     ),
     "equations.zeros": Term(
         "Entries that are not printed are zero or follow by symmetry.",

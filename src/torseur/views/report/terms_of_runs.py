@@ -35,7 +35,7 @@ RUNS: dict[str, Term] = {
         "No block drives the mechanism: its inputs keep their default values.",
         "Aucun bloc ne commande le mécanisme : ses entrées gardent leur valeur par défaut.",
     ),
-    "study.free": Term("Nothing drives the mechanism.", "Rien ne commande le mécanisme."),
+    "study.free": Term("The mechanism has no inputs.", "Le mécanisme n’a pas d’entrée."),
     "study.no_diagram": Term(
         "The study has {n} blocks, too many for one diagram; the table lists them.",
         "L’étude compte {n} blocs, trop pour un seul schéma ; le tableau les énumère.",
@@ -181,7 +181,7 @@ RUNS: dict[str, Term] = {
         "Not all balances hold: the run is not to be trusted.",
         "Certains bilans ne sont pas vérifiés : la simulation n’est pas fiable.",
     ),
-    "audit.none": Term("The run carries no audit.", "La simulation ne comporte pas de contrôle."),
+    "audit.none": Term("The run has no audit.", "La simulation ne comporte pas de contrôle."),
     "audit.nothing": Term("There is nothing to audit.", "Il n’y a rien à contrôler."),
     "caption.audit": Term("Balances of the run.", "Bilans de la simulation."),
     "caption.modes": Term("Modes.", "Modes."),
@@ -194,8 +194,8 @@ RUNS: dict[str, Term] = {
     "word.and": Term("and", "et"),
     # -- references ----------------------------------------------------------------------------------------------------
     "references.intro": Term(
-        "Models and methods of this report, and where they come from.",
-        "Modèles et méthodes de ce rapport, et leurs sources.",
+        "Models and methods of this report, with their sources.",
+        "Modèles et méthodes de ce rapport, avec leurs sources.",
     ),
     "use.place.mdh": Term("placement of joints", "situation des liaisons"),
     "use.place.dh": Term("placement of joints", "situation des liaisons"),

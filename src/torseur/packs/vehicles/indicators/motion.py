@@ -40,7 +40,7 @@ class Motion:
     @classmethod
     def of(cls, run: Run) -> Motion:
         if run.mechanism is None:
-            raise ArgumentError("this run does not say what moved", where=str(run))
+            raise ArgumentError("this run has no mechanism", where=str(run))
         return cls(run, Layout(run.mechanism, run.parameters))
 
     @property
