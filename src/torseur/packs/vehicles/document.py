@@ -32,7 +32,7 @@ from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import Bump, Patch, Step
 from torseur.packs.tyres import LAWS, TMeasyAxis, TyreLaw, load_tir
 from torseur.packs.tyres.pacejka import Block1987
-from torseur.packs.vehicles import antilock, drivers, gearbox, instruments
+from torseur.packs.vehicles import drivers, gearbox, instruments
 from torseur.packs.vehicles import description as d
 from torseur.packs.vehicles.description import Vehicle
 from torseur.packs.vehicles.expansion import expanded, static_load
@@ -311,8 +311,8 @@ _AFTER: tuple[type[Record], ...] = (
 _OF_ROADS: tuple[type[Record], ...] = (Bump, Step, Patch)
 _BLOCKS: dict[str, Mapping[str, type[Block]]] = {
     "Blocks: drivers": drivers.BLOCKS,
-    "Blocks: brakes and gears": {**antilock.BLOCKS, **gearbox.BLOCKS},
-    "Blocks: sensors and actuators": instruments.BLOCKS,
+    "Blocks: brakes and gears": {"abs": instruments.AntiLock, **gearbox.BLOCKS},
+    "Blocks: sensors and actuators": {kind: x for kind, x in instruments.BLOCKS.items() if kind != "abs"},
 }
 _LINK = re.compile(r"\[(\w+)\]\(#(\w+)\)")
 
