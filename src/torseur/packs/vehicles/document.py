@@ -32,8 +32,8 @@ from torseur.packs.roads import KINDS as ROADS
 from torseur.packs.roads import Bump, Patch, Step
 from torseur.packs.tyres import LAWS, TMeasyAxis, TyreLaw, load_tir
 from torseur.packs.tyres.pacejka import Block1987
-from torseur.packs.vehicles import drivers, gearbox, instruments
 from torseur.packs.vehicles import description as d
+from torseur.packs.vehicles import drivers, gearbox, instruments
 from torseur.packs.vehicles.description import Vehicle
 from torseur.packs.vehicles.expansion import expanded, static_load
 from torseur.simulation.blocks import Block
