@@ -210,7 +210,8 @@ def parallel_coordinates(answers: Answers, by: str, names: list[str] | None = No
     """
     shown = names or [*answers.factors, *answers.indicators]
     rows = _good(answers, by, *shown)
-    rows = rows[:: -(-len(rows) // MOST_LINES)]
+    if len(rows) > MOST_LINES:  # any of them: every so many-th would fall in with the order of levels and samples
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST_LINES, replace=False))
     table = np.stack([answers[name][rows] for name in shown], axis=1)
     low, high = table.min(axis=0), table.max(axis=0)
     scaled = (table - low) / np.where(high > low, high - low, 1.0)
@@ -293,6 +294,7 @@ def search_progress(answers: Answers, goal: str) -> Any:
         axes.plot(numbers[allowed], cost[allowed], ".", markersize=4, label="allowed")
         axes.plot(numbers, best, drawstyle="steps-post", color="black", linewidth=1.0, label="best so far")
         axes.set_xlabel("candidate")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_ylabel(f"{goal} (minimised)")
         axes.legend()
     return figure
@@ -307,7 +309,9 @@ def search_front(answers: Answers) -> Any:
     with styled():
         figure = new_figure(4.2, 5.6)
         axes = figure.add_subplot()
-        axes.plot(across, up, ".", color="0.7", markersize=3, label="candidates")
+        allowed = candidates.is_allowed
+        axes.plot(across[~allowed], up[~allowed], "x", color="0.8", markersize=3, label="not allowed")
+        axes.plot(across[allowed], up[allowed], ".", color="0.5", markersize=3, label="allowed")
         axes.plot(across[front], up[front], "o-", markersize=4, label="not beaten")
         axes.set_xlabel(f"{x} (minimised)")
         axes.set_ylabel(f"{y} (minimised)")
