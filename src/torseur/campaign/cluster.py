@@ -7,22 +7,29 @@ worker dies is computed by another one. What is computed twice has the same bits
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from torseur.campaign.process import Task
 from torseur.campaign.work import one_line
-from torseur.errors import ArgumentError, MissingExtra, NumericalError
+from torseur.errors import ArgumentError, MissingExtra, NumericalError, TorseurError, TorseurWarning
 
 __all__ = ["Cluster", "chunks_by_workers", "job_script"]
 
 AHEAD = 2
 """Chunks that wait for each thread of a worker: more take memory of the scheduler and bring nothing."""
+PATIENCE = 15.0
+"""Seconds without workers after which it is said that they are waited for."""
 MOST_LOST = 8
 """Chunks that may fail before one succeeds."""
+
+
+LOST = "the connection to the scheduler is lost; what was stored is kept"
 
 
 @dataclass(frozen=True)
@@ -63,18 +70,22 @@ def chunks_by_workers(
                 open_futures[future] = k
                 queue.add(future)
 
-        submit()
+        with _told_of_dask(LOST, cluster):
+            submit()
         for future in queue:
             k = open_futures.pop(future)
-            error = future.exception()
-            if error is None:
-                keep(k, *future.result())
+            with _told_of_dask(LOST, cluster):
+                error = future.exception()
+                files = future.result() if error is None else None
+            if files is not None:
+                keep(k, *files)
                 kept += 1
             else:
                 lost.append(f"chunk {k}: {_told(error)}")
-            future.release()
-            if kept or len(lost) < MOST_LOST:  # where nothing goes well, nothing more is tried
-                submit()
+            with _told_of_dask(LOST, cluster):
+                future.release()
+                if kept or len(lost) < MOST_LOST:  # where nothing goes well, nothing more is tried
+                    submit()
     if lost:
         raise NumericalError(
             f"{len(lost)} chunks were not computed; all others that were begun are stored",
@@ -130,27 +141,60 @@ def _security(cluster: Cluster) -> Any:
 def _client(distributed: Any, cluster: Cluster) -> Iterator[Any]:
     """A client of a scheduler that is there, or of workers that end with it."""
     security = _security(cluster)
-    if cluster.address is not None:
-        with distributed.Client(cluster.address, security=security) as client:
-            client.wait_for_workers(1)
-            yield client
-        return
-    if cluster.slurm is not None:
-        made = _jobs(cluster)
-        made.scale(jobs=cluster.workers)
-    else:
-        made = distributed.LocalCluster(
-            n_workers=cluster.workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=logging.ERROR,
-            security=security,
-        )
-    with made, distributed.Client(made, security=security) as client:
-        client.wait_for_workers(1)
+    jobs = _jobs(cluster) if cluster.address is None and cluster.slurm is not None else None
+    with ExitStack() as stack:
+        with _told_of_dask("there is no connection to a scheduler", cluster):
+            where: Any = cluster.address
+            if jobs is not None:
+                where = stack.enter_context(jobs)
+                jobs.scale(jobs=cluster.workers)
+            elif where is None:
+                where = stack.enter_context(_processes(distributed, cluster.workers, security))
+            client = stack.enter_context(distributed.Client(where, security=security))
+        _wait_for_workers(client)
         yield client
+
+
+def _processes(distributed: Any, count: int, security: Any) -> Any:
+    """Workers on this machine."""
+    return distributed.LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",  # any port that is free: a scheduler serves its state, with a dashboard or not
+        silence_logs=logging.ERROR,
+        security=security,
+    )
+
+
+def _wait_for_workers(client: Any) -> None:
+    """Until there is one; jobs may wait in their queue for hours."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        text = "the scheduler has no workers yet; they are waited for"
+        warnings.warn(text, TorseurWarning, stacklevel=4)
+        client.wait_for_workers(1)
+
+
+@contextmanager
+def _told_of_dask(what: str, cluster: Cluster) -> Iterator[None]:
+    """What Dask raises where something is wrong with connections, in our words."""
+    try:
+        yield
+    except TorseurError:
+        raise
+    except (OSError, ValueError, RuntimeError, CancelledError) as error:
+        cause: Exception = error
+        while isinstance(cause.__cause__, Exception):
+            cause = cause.__cause__
+        raise ArgumentError(
+            what,
+            where=cluster.address or "workers that are started here",
+            got=one_line(error) if cause is error else f"{one_line(error)}; {one_line(cause)}",
+            remedy="see that it runs and is reached from here, and the options of --tls; then the same command goes on",
+        ) from error
 
 
 def _distributed() -> Any:
