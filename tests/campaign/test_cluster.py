@@ -1,5 +1,6 @@
 """Workers of dask.distributed on this machine: whatever happens to them, the same bits, and every run once."""
 
+import json
 import os
 import signal
 import subprocess
@@ -94,6 +95,65 @@ def test_a_scheduler_that_is_killed_and_the_campaign_resumed_with_another_one(al
     answers = ts.run_campaign(file, out, threads=1)
     assert bytes_in(out) == expected
     assert answers.table["run"].to_pylist() == list(range(240))
+
+
+def test_a_running_scheduler_that_is_killed_is_said_and_nothing_is_lost(alone, tmp_path):
+    file, expected = alone
+    told = tmp_path / "scheduler.json"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+
+    def begin(what: str, *options: str) -> subprocess.Popen:
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.dask_{what}",
+            "--scheduler-file",
+            str(told),
+            "--no-dashboard",
+        ]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen([*command, *options], env=environment, **quiet)
+
+    scheduler = begin("scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = begin("worker", "--nthreads", "1", "--no-nanny")
+    try:
+        while not told.exists() or not told.read_text().endswith("}"):
+            assert scheduler.poll() is None
+            time.sleep(0.05)
+        address = json.loads(told.read_text())["address"]
+
+        def kill(now):
+            if now.done > 8:
+                scheduler.kill()
+
+        with pytest.raises(ts.ArgumentError, match="the connection to the scheduler is lost"):
+            ts.run_campaign(file, tmp_path / "out", cluster=Cluster(address), progress=kill)
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+    before = bytes_in(tmp_path / "out")
+    assert 0 < len(before) < len(expected)
+    assert before.items() <= expected.items()
+    ts.run_campaign(file, tmp_path / "out", threads=1)
+    assert bytes_in(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize(
+    ("cluster", "words"),
+    [
+        (Cluster("nowhere"), "missing port"),
+        (Cluster("tcp://127.0.0.1:1"), "Timed out"),
+        (Cluster(workers=1, tls={"tls_ca_file": "none.pem"}), "TLS"),
+    ],
+)
+def test_connections_that_cannot_be_made_are_said_in_a_sentence(cluster, words, alone, tmp_path):
+    import dask
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ts.ArgumentError) as caught:
+        ts.run_campaign(alone[0], tmp_path / "out", cluster=cluster)
+    assert "there is no connection to a scheduler" in str(caught.value)
+    assert words in caught.value.got
 
 
 def test_a_disk_that_is_full_while_workers_compute(alone, tmp_path, monkeypatch):
