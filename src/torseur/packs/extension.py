@@ -11,13 +11,14 @@ from torseur.packs.vehicles.gearbox import BLOCKS as GEARBOX
 from torseur.packs.vehicles.gearbox import Clutch
 from torseur.packs.vehicles.indicators import INDICATORS
 from torseur.packs.vehicles.instruments import BLOCKS as INSTRUMENTS
+from torseur.packs.vehicles.instruments import BRAKES
 
 __all__ = ["EXTENSION"]
 
 EXTENSION = Extension(
     "torseur.packs",
     loads={TyreLoad.kind: TyreLoad, Air.kind: Air, Clutch.kind: Clutch},
-    blocks={**DRIVERS, **INSTRUMENTS, **GEARBOX},
+    blocks={**DRIVERS, **INSTRUMENTS, **BRAKES, **GEARBOX},
     indicators=INDICATORS,
     documents={KEY: read_vehicle_document},
 )

@@ -311,8 +311,8 @@ _AFTER: tuple[type[Record], ...] = (
 _OF_ROADS: tuple[type[Record], ...] = (Bump, Step, Patch)
 _BLOCKS: dict[str, Mapping[str, type[Block]]] = {
     "Blocks: drivers": drivers.BLOCKS,
-    "Blocks: brakes and gears": {"abs": instruments.AntiLock, **gearbox.BLOCKS},
-    "Blocks: sensors and actuators": {kind: x for kind, x in instruments.BLOCKS.items() if kind != "abs"},
+    "Blocks: brakes and gears": {**instruments.BRAKES, **gearbox.BLOCKS},
+    "Blocks: sensors and actuators": instruments.BLOCKS,
 }
 _LINK = re.compile(r"\[(\w+)\]\(#(\w+)\)")
 

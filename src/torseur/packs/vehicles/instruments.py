@@ -50,7 +50,7 @@ from torseur.simulation.blocks.context import Context
 from torseur.simulation.blocks.measuring import white
 from torseur.spatial.vectors import Vector
 
-__all__ = ["BLOCKS", "Actuator", "AntiLock", "DynamometricWheel", "Encoder", "Measured"]
+__all__ = ["BLOCKS", "BRAKES", "Actuator", "AntiLock", "DynamometricWheel", "Encoder", "Measured"]
 
 
 class Measured(Block):
@@ -265,7 +265,6 @@ def _chosen(phase: Expr, of: Mapping[int, Expr]) -> Expr:
     return chosen
 
 
-BLOCKS: dict[str, type[Block]] = {
-    kind.kind: kind for kind in (Measured, Encoder, DynamometricWheel, Actuator, AntiLock)
-}
-"""By kind."""
+BLOCKS: dict[str, type[Block]] = {kind.kind: kind for kind in (Measured, Encoder, DynamometricWheel, Actuator)}
+"""The instruments by kind."""
+BRAKES: dict[str, type[Block]] = {AntiLock.kind: AntiLock}
