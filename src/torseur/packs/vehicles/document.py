@@ -34,8 +34,9 @@ from torseur.packs.tyres import LAWS, TMeasyAxis, TyreLaw, load_tir
 from torseur.packs.tyres.pacejka import Block1987
 from torseur.packs.vehicles import description as d
 from torseur.packs.vehicles import drivers, gearbox, instruments
+from torseur.packs.vehicles.corner import static_load
 from torseur.packs.vehicles.description import Vehicle
-from torseur.packs.vehicles.expansion import expanded, static_load
+from torseur.packs.vehicles.expansion import expanded
 from torseur.simulation.blocks import Block
 from torseur.simulation.blocks import reference as reference_of_blocks
 

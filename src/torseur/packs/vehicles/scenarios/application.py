@@ -18,7 +18,7 @@ from torseur.describe.formulas import Formula
 from torseur.describe.mechanism import Parameter
 from torseur.errors import ArgumentError, ModelError
 from torseur.packs.roads import RoadKind
-from torseur.packs.vehicles.expansion import ROAD
+from torseur.packs.vehicles.corner import ROAD
 from torseur.packs.vehicles.indicators.course import OVERTURNED, Course, Unit
 from torseur.packs.vehicles.layout import Layout
 from torseur.packs.vehicles.scenarios.controls import Controls, check_can
