@@ -332,3 +332,34 @@ def test_a_vehicle_that_is_too_tall_for_a_turn_turns_over_and_is_told_when(tmp_p
     assert told.fails
     assert f"turns over at {run.time[-1]:.4g} s" in told.said
     assert run.audit().holds
+
+
+@pytest.mark.parametrize(("slope", "bank"), [(0.1, 0.0), (-0.08, 0.05)])
+def test_a_vehicle_starts_flat_on_a_road_that_is_a_plane(tmp_path, slope, bank):
+    """All wheels press on it at once, and it rolls downhill."""
+    made = car(tmp_path, road={"plane": {"slope": slope, "bank": bank}})
+    chosen = ts.scenario("straight_braking", speed=10.0, begin=0.1)
+    start = chosen.applied(Study(model=made)).start
+    lean = math.sqrt(1.0 + slope**2 + bank**2)
+    assert math.tan(start["pitch"]) == pytest.approx(-slope)
+    assert math.sin(start["roll"]) == pytest.approx(bank / lean, abs=1e-15)
+    assert start["z"] == pytest.approx(0.5 * lean, rel=1e-12)
+    run = ts.simulate(made, scenario=chosen, until=0.1, every=0.01)
+    carried = sum(run[f"{wheel}_Fz"][0] for wheel in ("front_left", "front_right", "rear_left", "rear_right"))
+    assert carried == pytest.approx(1400 * 9.81 + 80 * 9.81 / lean, rel=1e-5)  # springs press as on the level
+    wheels = 4 * 0.8 / 0.3**2
+    assert run["dvx"][5] == pytest.approx(-9.81 * slope / math.hypot(1, slope) * 1480 / (1480 + wheels), rel=0.02)
+    assert run.indicators["lifted_wheels"].value == 0.0
+
+
+def test_over_a_road_that_is_no_plane_a_vehicle_starts_just_above_it(tmp_path):
+    made = car(tmp_path, road={"sine": {"amplitude": 0.05, "length": 4.0, "phase": 0.3}})
+    study = ts.scenario("turn").applied(Study(model=made))
+    layout = Layout(made)
+    for wheel in layout.own_wheels:
+        x, y, z = wheel.place
+        slope = -math.tan(study.start["pitch"])
+        bottom = study.start["z"] + slope * x + z - 0.3
+        assert bottom > layout.scalar(made.roads["road"].height, x=x, y=y)
+    assert study.start["z"] < 0.5 + 0.06
+    assert "z" not in ts.scenario("bumps").applied(Study(model=made)).start  # whose own road begins level

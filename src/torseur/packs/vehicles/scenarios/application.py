@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+
 from torseur.describe import Mechanism
-from torseur.describe.bodies import Road
+from torseur.describe.bodies import WORLD, Road
 from torseur.describe.faults import guess
 from torseur.describe.fields import FrozenDict, Scalar, rewritten
 from torseur.describe.formulas import Formula
@@ -31,6 +33,9 @@ __all__ = ["ChosenScenario", "scenario"]
 
 T = TypeVar("T")
 
+LEVEL = 1e-9
+"""How far heights under wheels may be off a plane, m; beyond, a vehicle starts above the road by `CLEAR`."""
+CLEAR = 2e-3
 PREFIX = "scenario_"
 """What parameters of a scenario are called in the model, with their names behind."""
 
@@ -255,7 +260,26 @@ class _Applied:
         """All wheels roll, and what is geared to them turns; the chassis moves along its own x."""
         start = {"x": self.number(self.scenario.x), "y": self.number(self.scenario.y), "vx": speed}
         start |= self.layout.rolling(speed)
-        return {name: value for name, value in start.items() if value != 0.0 or name == "vx"}
+        return {n: value for n, value in start.items() if value != 0.0 or n == "vx"} | self._stand(
+            start["x"], start["y"]
+        )
+
+    def _stand(self, x: float, y: float) -> dict[str, float]:
+        """Height, roll and pitch of a chassis where its road is not level: on the plane under its wheels."""
+        model = self.before.model
+        road, own = model.roads.get(ROAD), model.base.coordinates
+        given = [own[name].start for name in ("z", "roll", "pitch") if name in own]
+        if self.scenario.road is not None or road is None or road.is_flat or road.frame != WORLD or given != [None] * 3:
+            return {}
+        rows = np.array([[1.0, *wheel.place[:2]] for wheel in self.layout.own_wheels])
+        heights = np.array([self.layout.scalar(road.height, x=x + a, y=y + b) for _, a, b in rows])
+        if not heights.any():
+            return {}
+        c, rise, bank = np.linalg.lstsq(rows, heights, rcond=None)[0]
+        above = float(np.max(heights - rows @ (c, rise, bank)))
+        at_rest = self.layout.scalar(own["z"].guess or 0.0)
+        z = c + at_rest * np.sqrt(1.0 + rise**2 + bank**2) + (above + CLEAR if above > LEVEL else 0.0)
+        return {"z": float(z), "pitch": -float(np.arctan(rise)), "roll": float(np.arctan2(bank, np.hypot(1.0, rise)))}
 
     def _units(self) -> tuple[dict[str, Unit], dict[str, Any]]:
         """The outlines of all units, and blocks that tell where trailers are."""
