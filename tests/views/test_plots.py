@@ -126,7 +126,7 @@ def test_an_axis_of_quaternions_says_so():
 
 
 def test_many_lines_of_one_unit_are_shared_out():
-    channels = [Channel(f"c{k}", "V", "", TIME * k) for k in range(2 * MOST_LINES + 1)]
+    channels = [Channel(f"c{k}", "V", "", TIME * (k + 9)) for k in range(2 * MOST_LINES + 1)]
     run = Run(None, TIME, {c.name: c for c in channels})
     panels = panels_by_unit(lines_of(run, channels))
     assert [len(panel.lines) for panel in panels] == [6, 6, 5]

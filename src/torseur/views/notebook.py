@@ -25,6 +25,10 @@ from torseur.views.report.words import Words
 __all__ = ["audit_html", "linearised_html", "mechanism_html", "mobility_html", "run_html"]
 
 _WORDS = Words(Language.ENGLISH)
+_STYLE = (
+    ".torseur table{border-collapse:collapse}.torseur figure{margin:0.5em 0}"
+    ".torseur th,.torseur td{padding:2px 10px;text-align:left}.torseur thead{border-bottom:1px solid #999}"
+)
 _DUST = 1e-12
 """Of an eigenvalue: a smaller real part is rounding."""
 
@@ -50,15 +54,13 @@ def run_html(run: Run) -> str:
 
 
 def audit_html(audit: Audit) -> str:
-    return blocks_html(tuple(audit_blocks(audit, _WORDS)), Language.ENGLISH)
+    return _shown(audit_blocks(audit, _WORDS))
 
 
 def mobility_html(mobility: Mobility) -> str:
     head, *rest = mobility.lines()
-    blocks: list[Block] = [Paragraph((Text(head),))]
-    return blocks_html(
-        (*blocks, Bullets(tuple((Text(line),) for line in rest))) if rest else tuple(blocks), Language.ENGLISH
-    )
+    bullets = [Bullets(tuple((Text(line),) for line in rest))] if rest else []
+    return _shown([Paragraph((Text(head),)), *bullets])
 
 
 def linearised_html(linear: Linearised) -> str:
@@ -68,7 +70,7 @@ def linearised_html(linear: Linearised) -> str:
         for mode in linear.modes
     ]
     heads = ("head.real", "head.imaginary", "head.frequency", "head.damping")
-    return blocks_html((_WORDS.table("caption.modes", heads, rows, (0, 1, 2, 3)),), Language.ENGLISH)
+    return _shown([_WORDS.table("caption.modes", heads, rows, (0, 1, 2, 3))])
 
 
 def _clean(mode: Mode, *, damping: bool = False) -> float:
@@ -79,4 +81,8 @@ def _clean(mode: Mode, *, damping: bool = False) -> float:
 
 
 def _titled(title: str, blocks: Iterable[Block]) -> str:
-    return blocks_html((Paragraph((Text(title),)), *blocks), Language.ENGLISH)
+    return _shown([Paragraph((Text(title),)), *blocks])
+
+
+def _shown(blocks: Iterable[Block]) -> str:
+    return f'<div class="torseur"><style>{_STYLE}</style>{blocks_html(tuple(blocks), Language.ENGLISH)}</div>'

@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 
 MOST_LINES = 8
 """In one panel; what has the same unit and does not fit goes into a second one."""
-FLAT = 30.0
-"""A line whose values vary by less than the span of its panel over this looks constant: 4 points of 126."""
+FLAT = 12.0
+"""A line whose values vary by less than the span of its panel over this looks constant: 10 points of 126."""
 STEADY = 1e-8
 """Share of the largest size of its unit below which what varies counts as constant."""
 WIDENED = 4.0

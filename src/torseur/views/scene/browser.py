@@ -26,12 +26,12 @@ import numpy as np
 from torseur.describe import BASE, Mechanism
 from torseur.errors import ArgumentError
 from torseur.formats import replace_file
-from torseur.simulation.results.channels import Channel
 from torseur.simulation.results.result import Run
 from torseur.spatial.joints import Quantity
 from torseur.views.plots.figures import default_frames, overview_channels
-from torseur.views.plots.panels import lines_of, panels_by_unit
+from torseur.views.plots.panels import Panel, lines_of, panels_by_unit
 from torseur.views.plots.style import COLOURS, DASHES, text_label
+from torseur.views.plots.vehicle import is_vehicle, key_panels
 from torseur.views.scene.animation import Arrow, Scene, scene_of
 from torseur.views.scene.drawing import start_of
 from torseur.views.scene.snapshot import FILMS, film
@@ -90,14 +90,16 @@ def _asset(name: str) -> str:
 
 
 def _curves(run: Run) -> dict[str, Any]:
-    """Times and panels of the overview, at most so many points of each."""
+    """Times and panels of the overview, of a vehicle what one looks at first; at most so many points of each."""
     some = np.unique(np.linspace(0, len(run.time) - 1, min(len(run.time), MOST_POINTS)).round().astype(int))
-    panels = list(_panels(run, overview_channels(run), some))[:MOST_PANELS]
+    keys = key_panels(run) if is_vehicle(run) else []
+    shown = keys or panels_by_unit(lines_of(run, overview_channels(run), label=text_label))
+    panels = list(_panels(shown, some))[:MOST_PANELS]
     return {"time": [_short(t, 9) for t in run.time[some]], "panels": panels}
 
 
-def _panels(run: Run, channels: list[Channel], some: Any) -> Iterator[dict[str, Any]]:
-    for panel in panels_by_unit(lines_of(run, channels, label=text_label)):
+def _panels(panels: Sequence[Panel], some: Any) -> Iterator[dict[str, Any]]:
+    for panel in panels:
         largest = max(
             (np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in (line.values for line in panel.lines)), default=0.0
         )

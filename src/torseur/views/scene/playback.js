@@ -53,7 +53,7 @@
       make("text", { x: LEFT - 4, y: yOf(y) + 3, "text-anchor": "end", "font-size": 9, fill: "#555" }, svg).textContent = short(y);
     }
     if (end > begin) for (const t of steps(begin, end)) {
-      make("text", { x: xOf(t), y: H - 4, "text-anchor": "middle", "font-size": 9, fill: "#555" }, svg).textContent = short(t) + " s";
+      make("text", { x: xOf(t), y: H - 4, "text-anchor": xOf(t) > W - 24 ? "end" : "middle", "font-size": 9, fill: "#555" }, svg).textContent = short(t) + " s";
     }
     const key = html("div", "", figure);
     key.className = "key";
