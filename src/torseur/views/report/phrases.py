@@ -95,6 +95,21 @@ PHRASES: dict[str, str] = {
     "contacts and stops gap": "écart des contacts et butées",
     "energy of {} error": "erreur d’énergie de {}",
     "no unit": "sans unité",
+    "unit quaternion": "quaternion unitaire",
+    "seen from above, y stretched": "vue de dessus, y dilaté",
+    "seen from the side, z stretched": "vue de côté, z dilaté",
+    "seen from behind, z stretched": "vue de derrière, z dilaté",
+    "reaches {} at the start": "atteint {} au départ",
+    "reaches {} and {} at the start": "atteint {} et {} au départ",
+    # -- figures of identifications ------------------------------------------------------------------------------------
+    "measured": "mesuré",
+    "predicted": "prédit",
+    "difference": "différence",
+    "{}: residual {} %": "{} : résidu {} %",
+    "deviations": "écarts types",
+    "lag": "décalage",
+    "estimate over its magnitude, with two standard deviations; | is the value of the model file": "estimation rapportée à "
+    "sa grandeur, à deux écarts types ; | est la valeur du fichier",
     # -- figures of vehicles -------------------------------------------------------------------------------------------
     "forward speed": "vitesse longitudinale",
     "lateral speed": "vitesse latérale",
