@@ -166,3 +166,16 @@ def test_what_is_put_in_is_never_read_as_markup():
 def test_numbers_are_set_as_the_language_sets_them(value, english, french):
     assert digits_of(value, 7, Language.ENGLISH).mantissa == english
     assert digits_of(value, 7, Language.FRENCH).mantissa == french
+
+
+@pytest.mark.parametrize(
+    ("english", "french"),
+    [
+        ("reaches -45.2 and 25.2 at the start", "atteint -45,2 et 25,2 au départ"),
+        ("reaches 3.1 at the start", "atteint 3,1 au départ"),
+        ("th1: residual 0.31 %", "th1 : résidu 0,31 %"),
+        ("seen from above, y stretched", "vue de dessus, y dilaté"),
+    ],
+)
+def test_words_on_figures_have_french_ones_the_most_particular_first(english, french):
+    assert translated(english, Language.FRENCH) == french

@@ -108,8 +108,8 @@ PHRASES: dict[str, str] = {
     "{}: residual {} %": "{} : résidu {} %",
     "deviations": "écarts types",
     "lag": "décalage",
-    "estimate over its magnitude, with two standard deviations; | is the value of the model file": "estimation rapportée à "
-    "sa grandeur, à deux écarts types ; | est la valeur du fichier",
+    "estimate over its magnitude, with two standard deviations; | is the value of the model file": "estimation "
+    "rapportée à sa grandeur, à deux écarts types ; | est la valeur du fichier",
     # -- figures of vehicles -------------------------------------------------------------------------------------------
     "forward speed": "vitesse longitudinale",
     "lateral speed": "vitesse latérale",
@@ -163,7 +163,7 @@ def translated(text: str, language: Language) -> str:
         return text
     for pattern, french in _patterns():
         if match := pattern.fullmatch(text):
-            return french.replace("{}", "%s") % tuple(_with_commas(part) for part in match.groups())
+            return french.replace("%", "%%").replace("{}", "%s") % tuple(_with_commas(part) for part in match.groups())
     return text
 
 
@@ -180,7 +180,7 @@ def is_known(text: str) -> bool:
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     """The most particular ones first."""
-    ordered = sorted(PHRASES.items(), key=lambda item: (item[0].count("{}"), -len(item[0])))
+    ordered = sorted(PHRASES.items(), key=lambda item: ("{}" in item[0], -len(item[0].replace("{}", ""))))
     return tuple(
         (re.compile(re.escape(english).replace(r"\{\}", "(.+?)"), re.DOTALL), french) for english, french in ordered
     )
