@@ -37,7 +37,7 @@ RTOL, ATOL = 1e-8, 1e-10
 RECORDS = 20_000
 STEP = 1e-3
 GROUP = 1e-3
-"""About the length of a group of runs by implicit steps, s: short ones find the quiet moments of a busy machine."""
+"""About the length of a group of runs, s: short ones find the quiet moments of a busy machine."""
 
 Work = Callable[[], object]
 
@@ -70,7 +70,7 @@ def beside_peers(arm: Mechanism, until: float, budget: float) -> Rows:
     works["records"] = dense.trajectory
     peers = _scipy(runs["dop853"], until, finals) | _cvode(runs["dop853"], until, finals)
     works |= peers
-    times = dict(zip(works, best_of_each(list(works.values()), budget), strict=True))
+    times = dict(zip(works, best_of_each(list(works.values()), budget, group=GROUP), strict=True))
     for name, took in times.items():
         if name in runs or name in finals:
             error = float(np.abs(finals[name] - right).max())
@@ -191,7 +191,7 @@ def short_runs(arm: Mechanism, path: Path | None, runs: int, until: float, budge
     works: list[Work] = [partial(simulate_many, study, starts=starts), one_by_one]
     theirs = rollout(path, starts, round(until / STEP))
     works += [theirs] if theirs is not None else []
-    times = best_of_each(works, budget)
+    times = best_of_each(works, budget, group=GROUP)
     steps = simulation.trajectory(start=single[0])[0].counts.steps
     yield "in lanes", f"{1e6 * times[0] / runs:8.1f} us a run of about {steps} steps, from a study to the states"
     yield "one after the other", f"{1e6 * times[1] / runs:8.1f} us a run: {times[1] / times[0]:.1f} times as long"
