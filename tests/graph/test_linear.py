@@ -16,6 +16,7 @@ from support.rounding import assert_agrees, assert_close, evaluate_with_bounds
 from torseur.emit import compile
 from torseur.graph import Function, Graph, Mode, Role, Stage, evaluate, jacobian, ops
 from torseur.graph.linear import WRITTEN_OUT
+from torseur.graph.products import tree_factors, tree_solutions
 
 NAN = math.nan
 
@@ -441,3 +442,58 @@ def test_products_are_counted_written_out_or_not(monkeypatch):
         counts.append(tg.count(products(PAIRS["tree"], 6, (3, 2))))
     assert counts[0] == counts[1]
     assert counts[0].products == 6 * (3 + 2)
+
+
+# -- systems along a tree ----------------------------------------------------------------------------------------------
+PARENTS = (-1, 0, 1, 1, 0, 4, -1)
+ORDER = (0, 4, 1, 3, 2, 5, 6)
+
+
+def tree_system(m):
+    """X with M X + B = 0, where entries of M between branches are zero."""
+    g, n = Graph(), len(PARENTS)
+    below = [{i, *(() if p < 0 else (p,))} for i, p in enumerate(PARENTS)]
+    for i in ORDER:
+        below[i] |= below[PARENTS[i]] if PARENTS[i] >= 0 else set()
+    x, B = g.block("x", (n, n)), g.block("B", (n, m))
+    M = [[g.zero] * n for _ in range(n)]
+    for i in range(n):
+        for j in below[i]:
+            M[i][j] = M[j][i] = x[i, j] + (8.0 if i == j else 0.0)
+    X = tree_solutions(tree_factors(M, ORDER, PARENTS), [[B[i, c] for c in range(m)] for i in range(n)])
+    return M, X, x, B
+
+
+@pytest.mark.parametrize("m", [1, 3, 16])
+def test_solutions_along_a_tree_solve_the_system(m):
+    M, X, x, B = tree_system(m)
+    f = Function("f", [x, B], {"M": M, "X": X})
+    rng = np.random.default_rng(m)
+    args = [rng.normal(size=(5, *b.shape)) for b in f.inputs]
+    for lanes in (1, 4):
+        found = compile(f, lanes=lanes)(*args)
+        np.testing.assert_allclose(found[0] @ found[1], -args[1], rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(found[1], compile(f, lanes=1)(*args)[1])
+    one = [a[2] for a in args]
+    for X_found in (evaluate(f, *one)[1], evaluate_lowered(f, *one)[1]):
+        np.testing.assert_allclose(X_found, found[1][2], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.REVERSE])
+def test_solutions_along_a_tree_have_the_derivatives_of_pivoted_ones(mode):
+    M, X, x, B = tree_system(2)
+    wrt = [x[i, i] for i in range(len(ORDER))] + list(B)
+    plain = tg.solve(M, [[-B[i, c] for c in range(2)] for i in range(len(ORDER))])
+    tables = [jacobian([e * e for row in some for e in row], wrt, mode).dense() for some in (X, plain)]
+    f = Function("f", [x, B], {"ours": tables[0], "plain": tables[1]})
+    rng = np.random.default_rng(3)
+    ours, expected = evaluate(f, *(rng.normal(size=b.shape) for b in f.inputs))
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-13)
+
+
+def test_solutions_along_a_tree_are_counted():
+    _, X, x, B = tree_system(2)
+    counted = tg.count(Function("f", [x, B], {"X": X}))
+    pairs = 1 + 2 + 2 + 1 + 2  # of which one is below the other
+    assert counted.products == pairs + (1 + 3 + 3 + 1 + 3) + 2 * (2 * pairs + len(ORDER))
+    assert counted.divisions == len(ORDER)

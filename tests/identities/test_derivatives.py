@@ -95,9 +95,16 @@ def test_derivatives_of_inverse_dynamics_are_limits_of_differences(plan):
     assert_same(by_v, expected[1], tolerance=1e-6)
 
 
+@pytest.mark.parametrize("pairs", [0, 100])
 @given(plan=plans(loads=LOAD_FORMS, max_bodies=3))
 @settings(max_examples=5)
-def test_derivatives_of_forward_dynamics_are_consistent(plan):
+def test_derivatives_of_forward_dynamics_are_consistent(pairs, plan):
+    """With products and solutions in a loop beyond so many pairs of speeds."""
+    with patch.multiple("torseur.graph.products", MANY_PAIRS=pairs):
+        assert_forward_derivatives_are_consistent(plan)
+
+
+def assert_forward_derivatives_are_consistent(plan):
     mechanism = mechanism_of(plan)
     ours, s = Evaluated(mechanism), state_of(mechanism, plan.seed % 1000)
     tau = ours("inverse_dynamics", s.q, s.v, s.vdot, t=s.t, u=s.u)

@@ -163,6 +163,13 @@ def _few_states(model: Model, effort: Effort) -> Rows:
 
 
 # -- large models -----------------------------------------------------------------------------------------------------
+_DERIVATIVES = {
+    "inverse_dynamics_derivatives": "computeRNEADerivatives",
+    "forward_dynamics_derivatives": "computeABADerivatives",
+}
+"""Ours -> Pinocchio's, for one state."""
+
+
 def large_models(
     chains: Sequence[int], derivatives: Sequence[int], trees: Sequence[int], rows: int, budget: float
 ) -> Rows:
@@ -170,7 +177,7 @@ def large_models(
 
     Args:
         chains: how many joints, for both dynamics.
-        derivatives: the same for the derivatives of inverse dynamics, whose size grows with the square.
+        derivatives: the same for the derivatives of both, whose size grows with the square.
         trees: the same as `chains`, of links that carry two others.
         rows: states in a call.
         budget: for each figure, s.
@@ -180,9 +187,9 @@ def large_models(
             yield f"{name}, {joints} joints", _one(name, chain_arm(joints), rows, budget)
         for joints in trees:
             yield f"{name}, tree of {joints}", _one(name, chain_arm(joints, branches=2), rows, budget)
-    for joints in derivatives:
-        name = "inverse_dynamics_derivatives"
-        yield f"{name}, {joints} joints", _one(name, chain_arm(joints), rows, budget)
+    for name in _DERIVATIVES:
+        for joints in derivatives:
+            yield f"{name}, {joints} joints", _one(name, chain_arm(joints), rows, budget)
 
 
 def _one(name: str, arm: Mechanism, rows: int, budget: float) -> str:
@@ -215,8 +222,9 @@ def _pinocchio(name: str, arm: Mechanism, args: Array, ours: Any) -> Callable[[]
     data, names = model.createData(), list(model.names)[1:]
     order = [[x.name for x in arm.q].index(n) for n in names]
     q, v, a = (np.ascontiguousarray(x[:, order]) for x in args)
-    if name == "inverse_dynamics_derivatives":
-        return lambda: [pin.computeRNEADerivatives(model, data, *row) for row in zip(q, v, a, strict=True)]
+    if name in _DERIVATIVES:
+        of_one = getattr(pin, _DERIVATIVES[name])
+        return lambda: [of_one(model, data, *row) for row in zip(q, v, a, strict=True)]
     single, batch = {
         "inverse_dynamics": (pin.rnea, pin.rneaInParallel),
         "forward_dynamics": (pin.aba, pin.abaInParallel),

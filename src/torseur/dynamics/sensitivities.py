@@ -73,11 +73,11 @@ def forward_dynamics_derivatives(w: Workbench) -> dict[str, Any]:
     vdot, at = _accelerations(w)
     n, g = w.tree.nv, w.system.graph
     tables = {}
-    for name, table in (("dvdot_dq", by_q), ("dvdot_dv", by_v)):
-        derivatives = transposed([substitute(row, at) for row in table]) if n else []
-        tables[name] = transposed([w.solve([-x for x in column]) for column in derivatives])
-    units = [[g.one if i == j else g.zero for i in range(n)] for j in range(n)]
-    return {"vdot": vdot, **tables, "dvdot_dtau": transposed([w.solve(unit) for unit in units])}
+    moved = iter(substitute([x for table in (by_q, by_v) for row in table for x in row], at))
+    for name in ("dvdot_dq", "dvdot_dv"):
+        tables[name] = w.solve_table([[next(moved) for _ in range(n)] for _ in range(n)])
+    tables["dvdot_dtau"] = w.solve_table([[-g.one if i == j else g.zero for j in range(n)] for i in range(n)])
+    return {"vdot": vdot, **tables}
 
 
 def _accelerations(w: Workbench) -> tuple[list[Expr], dict[Expr, Expr]]:

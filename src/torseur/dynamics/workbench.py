@@ -12,6 +12,7 @@ from torseur.describe import Mechanism
 from torseur.dynamics.constraints.rows import Constraints, ContactLaw, Row, Switched, add_friction, slipping
 from torseur.dynamics.constraints.solvers import ConstraintSolver, NullSpaceSolver, ProjectionSolver, is_written_out
 from torseur.dynamics.loads.forces import Forces, FrictionLaw, add_compliance, compliant_loads, coulomb, forces_of
+from torseur.dynamics.matrices import transposed
 from torseur.dynamics.tree.inertia_matrix import (
     Factors,
     ZeroPivot,
@@ -27,6 +28,8 @@ from torseur.dynamics.tree.tree import Tree
 from torseur.errors import ArgumentError
 from torseur.graph import Block, Expr, Function, Role, count, ops, select, sqrt, substitute
 from torseur.graph.function import reachable
+from torseur.graph.nodes import Bundle
+from torseur.graph.products import are_many, tree_factors, tree_solutions
 from torseur.spatial.vectors import Vector, dot
 
 __all__ = ["FEW", "MANY", "RANK", "RANK_NAMES", "Options", "Switching", "Workbench", "collect", "operations"]
@@ -296,6 +299,19 @@ class Workbench:
     def solve(self, right: list[Expr]) -> list[Expr]:
         """vdot with M vdot = right, by factors along the tree: the way for many right-hand sides."""
         return solve_with(self.factors, right, *self.chain)
+
+    def solve_table(self, B: Sequence[Sequence[Expr]]) -> list[list[Expr]]:
+        """X with M X + B = 0, a table of as many rows; in a loop where written out it would be long."""
+        if not are_many(self.tree.pairs_on_branches):
+            return transposed([self.solve([-x for x in column]) for column in transposed(B)])
+        return tree_solutions(self._loop_factors, B)
+
+    @cached_property
+    def _loop_factors(self) -> Bundle:
+        for k, row in enumerate(self.matrix):
+            if row[k] is row[k].graph.zero:
+                raise self.tree.without_mass(k)
+        return tree_factors(self.matrix, *self.chain)
 
     def solve_once(self, right: list[Expr]) -> list[Expr]:
         """The same for one right-hand side, by factors or by articulated bodies, whichever takes fewer operations."""

@@ -31,6 +31,9 @@ CHUNK = 1000
 ANGLES = 32
 """Angles whose sine and cosine are in one piece: each pair is written out as some sixty instructions."""
 
+COPIED = 4
+"""Values one after the other that are copied at once."""
+
 Place = tuple[str, int]
 """Where a value is: a pointer and how many values behind it."""
 
@@ -271,12 +274,17 @@ def _plan(nodes: list[Node], operands: Operands, homes: dict[int, _Home]) -> _Pl
     return plan
 
 
+def _is_zero(node: Node) -> bool:
+    return node.op is ops.CONST and node.data == 0.0
+
+
 def _lay_out(plan: _Plan, nodes: Sequence[Node]) -> None:
     """Places for the arguments of routines in step: they are put there where they are computed, and read from there."""
     computed = {node.id for node in nodes if node.op not in _IN_PLACE}
     for bundle in (n for n in nodes if isinstance(n, Bundle) and _is_in_step(n)):
+        given = {a.id for a in bundle.args if isinstance(a, Bundle)}
         for ids in _argument_blocks(bundle):
-            if ids not in plan.laid_out:
+            if ids not in plan.laid_out and ids[0] not in given:
                 start = plan.laid_out[ids] = plan.take(len(ids))
                 for k, id in enumerate(ids):
                     if id in computed:
@@ -284,10 +292,12 @@ def _lay_out(plan: _Plan, nodes: Sequence[Node]) -> None:
 
 
 def _argument_blocks(bundle: Bundle) -> Iterator[tuple[int, ...]]:
-    ids = [a.id for a in bundle.args]
+    """The ids of the arguments of each block; what another call gave fills one."""
+    args = list(bundle.args)
     for block in bundle.data.lowering().inputs:
-        yield tuple(ids[: block.size])
-        del ids[: block.size]
+        size = 1 if isinstance(args[0], Bundle) else block.size
+        yield tuple(a.id for a in args[:size])
+        del args[:size]
 
 
 class _Writer:
@@ -327,7 +337,7 @@ class _Writer:
             k += max(1, len(group))
         if number == len(self.plan.chunks) - 1:
             for sinks in list(self.sinks.values()):
-                if sinks[0].node.op is ops.CONST and sinks[0].node.data == 0.0:
+                if _is_zero(sinks[0].node):
                     self._clear(self.sinks.pop(sinks[0].node.id))
                 else:
                     self._drain(sinks[0].node)
@@ -494,14 +504,49 @@ class _Writer:
         """The blocks of arguments of a routine in step: what is not in its place yet is put there."""
         args, places = iter(bundle.args), []
         for ids in _argument_blocks(bundle):
+            if ids not in self.plan.laid_out:  # results of another call
+                places.append(self.places[next(args).id])
+                continue
             start, known = self.plan.laid_out[ids], ids in self.blocks
+            sinks = [Sink(next(args), ("%scratch", start + k)) for k in range(len(ids))]
+            if not known:
+                self._clear([sink for sink in sinks if _is_zero(sink.node)])
+                self._fill([sink for sink in sinks if not _is_zero(sink.node)])
             self.blocks.add(ids)
-            for k in range(len(ids)):
-                arg = next(args)
-                if not known and self.places.get(arg.id) != ("%scratch", start + k):
-                    self.body.store(self.lanes, self.value(arg), "%scratch", start + k)
             places.append(("%scratch", start))
         return places
+
+    def _fill(self, sinks: Sequence[Sink]) -> None:
+        """Put values in their places; those that are one after the other in both are copied at once."""
+        run: list[Sink] = []
+        for sink in sinks:
+            found = self.places.get(sink.node.id)
+            if found == sink.place:
+                continue
+            if run and not self._follows(run, sink):
+                self._copy(run)
+                run = []
+            run.append(sink)
+        self._copy(run)
+
+    def _follows(self, run: Sequence[Sink], sink: Sink) -> bool:
+        old, new = self.places.get(run[-1].node.id), self.places.get(sink.node.id)
+        if old is None or new is None or sink.node.op is not ops.ITEM or run[-1].node.op is not ops.ITEM:
+            return False
+        after = new == (old[0], old[1] + 1)
+        return after and sink.place == (run[-1].place[0], run[-1].place[1] + 1)
+
+    def _copy(self, run: Sequence[Sink]) -> None:
+        if len(run) < COPIED:
+            for sink in run:
+                self._store(sink.node, sink.place)
+            return
+        copy = self.module.declare("void", "llvm.memcpy.p0.p0.i64", ["ptr", "ptr", "i64", "i1"])
+        source, target = (
+            self.body.at(pointer, slot * self.lanes.size)
+            for pointer, slot in (self.places[run[0].node.id], run[0].place)
+        )
+        self.body.do(f"call void @{copy}(ptr {target}, ptr {source}, i64 {len(run) * self.lanes.size}, i1 false)")
 
     def _arguments(self, blocks: Sequence[Block], args: list[Node]) -> list[Place]:
         """Lay the arguments of a call out in memory, block by block; a bundle is there already and fills its block."""

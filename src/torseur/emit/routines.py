@@ -18,13 +18,22 @@ from torseur.emit.ir import Body, Kernel, Lanes, Module, attributes_of
 from torseur.emit.jit import Library, Tier, assemble, host, link
 from torseur.errors import CompileError
 from torseur.graph.constrained_routines import FACTORS, MULTIPLIERS, SOLUTION
-from torseur.graph.linear_routines import LU, LU_SOLUTION, LU_TRANSPOSED, PRODUCTS, SHORTEST
+from torseur.graph.linear_routines import (
+    LU,
+    LU_SOLUTION,
+    LU_TRANSPOSED,
+    PRODUCTS,
+    SHORTEST,
+    TREE_FACTORS,
+    TREE_SOLUTIONS,
+)
 from torseur.graph.routine import EPSILON, Loops, Routine
 from torseur.graph.routine_syntax import Kind, range_of
 
 __all__ = ["ROUTINES", "Translator", "routine_imports", "write_routine"]
 
-_ALL = FACTORS, SOLUTION, MULTIPLIERS, LU, LU_SOLUTION, LU_TRANSPOSED, PRODUCTS, SHORTEST
+_IN_STEP = PRODUCTS, TREE_FACTORS, TREE_SOLUTIONS
+_ALL = FACTORS, SOLUTION, MULTIPLIERS, LU, LU_SOLUTION, LU_TRANSPOSED, SHORTEST, *_IN_STEP
 ROUTINES: Mapping[str, Routine] = {routine.name: routine for routine in _ALL}
 """Those that compiled functions may call, by name."""
 
@@ -316,12 +325,12 @@ class Translator:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 kind, value = self._value(operand)
                 return kind, body.value(f"fneg {kind} {value}" if kind != "i64" else f"sub nsw i64 0, {value}")
-            case ast.BinOp(left=rest, op=ast.Add(), right=ast.BinOp(left=one, op=ast.Mult(), right=other)) if (
-                self.whole
-            ):
-                three = ", ".join(
-                    f"{self.real} {self._as(self.real, self._value(part))}" for part in (one, other, rest)
-                )
+            case ast.BinOp(
+                left=rest, op=ast.Add() | ast.Sub() as sign, right=ast.BinOp(left=one, op=ast.Mult(), right=other)
+            ) if self.whole and self._is_real(rest):  # rounded once
+                x, y, z = (self._as(self.real, self._value(part)) for part in (one, other, rest))
+                x = x if isinstance(sign, ast.Add) else body.value(f"fneg {self.real} {x}")
+                three = ", ".join(f"{self.real} {v}" for v in (x, y, z))
                 return self.real, body.value(f"call {self.real} @llvm.fmuladd.{self.lanes.suffix}({three})")
             case ast.BinOp(left=left, op=op, right=right):
                 a, b = self._value(left), self._value(right)
@@ -341,6 +350,10 @@ class Translator:
                 x = self._as("double", self._value(inside))
                 return "double", body.value(f"call double @llvm.{word}.f64(double {x})")
         raise AssertionError(ast.unparse(node))
+
+    def _is_real(self, node: ast.expr) -> bool:
+        """Whether a name or an element is a real."""
+        return isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and self.places[node.id] != "i64")
 
     def _truth(self, node: ast.expr) -> str:
         body = self.body

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from torseur.graph.routine import In, Out, Routine, Work, sqrt
 
-__all__ = ["LU", "LU_SOLUTION", "LU_TRANSPOSED", "PRODUCTS", "SHORTEST", "lu_size"]
+__all__ = ["LU", "LU_SOLUTION", "LU_TRANSPOSED", "PRODUCTS", "SHORTEST", "TREE_FACTORS", "TREE_SOLUTIONS", "lu_size"]
 
 
 def lu_size(n: int) -> int:
@@ -211,6 +211,48 @@ def two_products(
             T[i * n + j] = total
 
 
+def tree_factors(n: int, order: In, parent: In, M: In, L: Out) -> None:
+    """M = L' D L from the tips of a tree to its root: L below the diagonal, on it the inverses of D."""
+    for k in range(n * n):
+        L[k] = M[k]
+    for step in range(n - 1, -1, -1):
+        k = int(order[step])
+        inverse = 1.0 / L[k * n + k]
+        i = int(parent[k])
+        while i >= 0:
+            factor = L[k * n + i] * inverse
+            j = i
+            while j >= 0:
+                L[i * n + j] -= factor * L[k * n + j]
+                j = int(parent[j])
+            L[k * n + i] = factor
+            i = int(parent[i])
+        L[k * n + k] = inverse
+
+
+def tree_solutions(n: int, m: int, few: int, groups: int, order: In, parent: In, L: In, B: In, X: Out) -> None:
+    """X (n, m) with M X + B = 0, from the factors of M along a tree; a few columns at a time, in so many groups."""
+    for k in range(n * m):
+        X[k] = -B[k]
+    for g in range(groups):
+        for step in range(n - 1, -1, -1):
+            i = int(order[step])
+            j = int(parent[i])
+            while j >= 0:
+                for c in range(few):
+                    X[j * m + g * few + c] -= L[i * n + j] * X[i * m + g * few + c]
+                j = int(parent[j])
+        for step in range(n):
+            i = int(order[step])
+            for c in range(few):
+                X[i * m + g * few + c] = X[i * m + g * few + c] * L[i * n + i]
+            j = int(parent[i])
+            while j >= 0:
+                for c in range(few):
+                    X[i * m + g * few + c] -= L[i * n + j] * X[j * m + g * few + c]
+                j = int(parent[j])
+
+
 LU = Routine(lu_factors, (lu_size,), (), lambda n: {"products": n**3 // 3, "sums": n**3 // 3, "divisions": n})
 LU_SOLUTION = Routine(lu_solution, (lambda n: n,), (), lambda n: {"products": n * n, "sums": n * n})
 LU_TRANSPOSED = Routine(lu_transposed, (lambda n: n,), (lambda n: n,), lambda n: {"products": n * n, "sums": n * n})
@@ -221,3 +263,5 @@ SHORTEST = Routine(
     lambda m, n: {"products": 3 * m * n * min(m, n), "sums": 3 * m * n * min(m, n), "divisions": 3 * min(m, n)},
 )
 PRODUCTS = Routine(two_products, (lambda n, *_: n * n,), in_step=True)
+TREE_FACTORS = Routine(tree_factors, (lambda n: n * n,), in_step=True)
+TREE_SOLUTIONS = Routine(tree_solutions, (lambda n, m, *_: n * m,), in_step=True)

@@ -1,7 +1,7 @@
-"""Products of matrices of which some entries are wanted, such as those of speeds on one branch of a tree.
+"""Linear algebra of matrices with a row and a column for each speed of a tree, in loops.
 
-Few are written out, many are computed in a loop: straight-line code of thousands of entries is slow to compile, and to
-fetch.
+Products of which the entries of pairs on one branch are wanted; factors M = L' D L along the tree, and what is solved
+with them. Straight-line code of thousands of entries is slow to compile, and to fetch.
 """
 
 from __future__ import annotations
@@ -15,19 +15,27 @@ import numpy as np
 
 from torseur.graph.calls import Callee, Tangent
 from torseur.graph.linear import Matrix, cut_in_rows, dot
-from torseur.graph.linear_routines import PRODUCTS
+from torseur.graph.linear_routines import PRODUCTS, TREE_FACTORS, TREE_SOLUTIONS
 from torseur.graph.nodes import Bundle, Expr, Graph
 from torseur.graph.routine import Loops
 
-__all__ = ["products_at"]
+__all__ = ["are_many", "products_at", "tree_factors", "tree_solutions"]
 
 MANY_PAIRS = 200
 """Pairs beyond which products are computed in a loop."""
+
+FEW = 8
+"""Columns that are solved for at a time: what they need stays near the processor."""
 
 Rows = Sequence[Sequence[Expr]]
 
 Places = frozenset[tuple[int, int]]
 """Rows and columns of entries."""
+
+
+def are_many(pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether what is done for each of them is done in a loop."""
+    return len(pairs) > MANY_PAIRS
 
 
 def products_at(pairs: Sequence[tuple[int, int]], A: Rows, B: Rows, C: Rows, D: Rows) -> Matrix:
@@ -42,7 +50,7 @@ def products_at(pairs: Sequence[tuple[int, int]], A: Rows, B: Rows, C: Rows, D: 
     g, n = A[0][0].graph, len(A)
     (A, B), (C, D) = _without_zeros(A, B), _without_zeros(C, D)
     T = [[g.zero] * n for _ in range(n)]
-    if len(pairs) <= MANY_PAIRS:
+    if not are_many(pairs):
         for i, j in pairs:
             T[i][j], T[j][i] = dot(A[i], B[j], g.zero), dot(C[j], D[i], g.zero)
         return T
@@ -76,7 +84,7 @@ class _Products(Callee):
         tables = tuple(tuple(float(x) for run in table for x in run) for table in runs)
         whole = n, r, s, len(runs[0]), len(runs[1])
         self._lowering = Loops(PRODUCTS, whole, blocks, tables, len(self.places) == n * n, counted)
-        self.name = f"products{n}_{hashlib.sha256(self.digest.encode()).hexdigest()[:6]}"
+        self.name = f"products{n}_{_short(self.digest)}"
         self.meaning = (
             f"T ({n} x {n}): A B at {a} places, C D at {b}, 0 elsewhere, "
             f"from A ({n} x {r}), B ({r} x {n}), C ({n} x {s}) and D ({s} x {n}), each row by row"
@@ -162,3 +170,127 @@ def _runs(places: Places) -> list[tuple[int, int, int]]:
 @cache
 def _products(n: int, r: int, s: int, first: Places, second: Places) -> _Products:
     return _Products(n, r, s, first, second)
+
+
+# -- systems along a tree ----------------------------------------------------------------------------------------------
+def tree_factors(M: Rows, order: Sequence[int], parents: Sequence[int]) -> Bundle:
+    """The factors of a symmetric M (n, n) whose entries between branches are zero.
+
+    Args:
+        M: the matrix; its lower part and its diagonal are read.
+        order: the rows from the root on.
+        parents: for each row the one next below it on its branch, or -1.
+    """
+    return M[0][0].graph.call(_tree_factors(tuple(order), tuple(parents)), [e for row in M for e in row])
+
+
+def tree_solutions(factors: Bundle, B: Rows) -> Matrix:
+    """X (n, m) with M X + B = 0, from the factors of M."""
+    g, m = factors.graph, len(B[0])
+    callee: _TreeFactors = factors.data
+    X = g.call(_tree_solutions(callee, m), [factors, *(e for row in B for e in row)])
+    return cut_in_rows(list(X), m)
+
+
+class _TreeFactors(Callee):
+    """M -> L and the inverses of D. Its derivative is that of M: what solves with it knows what to do with it."""
+
+    def __init__(self, order: tuple[int, ...], parents: tuple[int, ...]) -> None:
+        self.n, self.n_out = len(order), len(order) ** 2
+        self.tables = tuple(map(float, order)), tuple(map(float, parents))
+        self.depths: list[int] = [0] * self.n  # how many are below each
+        for i in order:
+            self.depths[i] = self.depths[parents[i]] + 1 if parents[i] >= 0 else 0
+        pairs = sum(self.depths)
+        updates = sum(d * (d + 1) // 2 for d in self.depths)
+        counted = {"products": pairs + updates, "sums": updates, "divisions": self.n}
+        blocks = (Graph().block("M", (self.n, self.n)),)
+        self._lowering = Loops(TREE_FACTORS, (self.n,), blocks, self.tables, sets_all=True, counted=counted)
+        self.name = f"tree_factors{self.n}_{_short(self.digest)}"
+        self.meaning = f"L and the inverses of D of M = L' D L ({self.n} x {self.n}), from M row by row"
+
+    @property
+    def digest(self) -> str:
+        return self._lowering.digest
+
+    def lowering(self) -> Loops:
+        return self._lowering
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        return [t if isinstance(t, Expr) else bundle.graph.zero for t in tangents]
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        return list(weights)
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        flat = np.stack(np.broadcast_arrays(*args), axis=-1)
+        return flat.reshape(*flat.shape[:-1], self.n, self.n)
+
+
+class _TreeSolutions(Callee):
+    """X with M X + B = 0."""
+
+    def __init__(self, factors: _TreeFactors, m: int) -> None:
+        self.n, self.m, self.n_out = factors.n, m, factors.n * m
+        g, each = Graph(), m * sum(factors.depths)
+        blocks = g.block("L", (self.n, self.n)), g.block("B", (self.n, m))
+        counted = {"products": 2 * each + self.n_out, "sums": 2 * each}
+        few = max(k for k in range(1, FEW + 1) if m % k == 0)
+        self._lowering = Loops(
+            TREE_SOLUTIONS, (self.n, m, few, m // few), blocks, factors.tables, sets_all=True, counted=counted
+        )
+        self.name = f"tree_solutions{self.n}_{m}_{_short(self.digest)}"
+        self.meaning = (
+            f"X with M X + B = 0, from the factors of M ({self.n} x {self.n}) and B ({self.n} x {m}) row by row"
+        )
+
+    @property
+    def digest(self) -> str:
+        return self._lowering.digest
+
+    def lowering(self) -> Loops:
+        return self._lowering
+
+    def tangent(self, bundle: Bundle, tangents: Sequence[Tangent]) -> list[Expr]:
+        """M dX + dB + dM X = 0."""
+        zero, dM = bundle.graph.zero, tangents[0]
+        right = cut_in_rows([t if isinstance(t, Expr) else zero for t in tangents[1:]], self.m)
+        if isinstance(dM, list):
+            X = cut_in_rows(list(bundle), self.m)
+            for row, moved in zip(right, cut_in_rows(dM, self.n), strict=True):
+                row[:] = [x + dot(moved, [y[c] for y in X], zero) for c, x in enumerate(row)]
+        if all(x is zero for row in right for x in row):
+            return [zero] * self.n_out
+        return [x for row in tree_solutions(bundle.args[0], right) for x in row]
+
+    def adjoint(self, bundle: Bundle, weights: Sequence[Expr]) -> list[Tangent]:
+        """B_bar = -M^-1 X_bar, M_bar = B_bar X'."""
+        zero, X = bundle.graph.zero, cut_in_rows(list(bundle), self.m)
+        B_bar = tree_solutions(bundle.args[0], cut_in_rows(list(weights), self.m))
+        M_bar = [dot(b, x, zero) for b in B_bar for x in X]
+        return [M_bar, *(x for row in B_bar for x in row)]
+
+    def reference(self, args: Sequence[Any]) -> Any:
+        M, flat = args[0], np.stack(np.broadcast_arrays(*args[1:]), axis=-1)
+        B = flat.reshape(*flat.shape[:-1], self.n, self.m)
+        batch = np.broadcast_shapes(M.shape[:-2], B.shape[:-2])
+        M, B = np.broadcast_to(M, (*batch, self.n, self.n)), np.broadcast_to(B, (*batch, self.n, self.m))
+        good = np.isfinite(M).all(axis=(-1, -2))
+        good &= np.linalg.slogdet(np.where(good[..., None, None], M, 0.0))[0] != 0.0
+        X = -np.linalg.solve(np.where(good[..., None, None], M, np.eye(self.n)), B)
+        X = np.where(good[..., None, None], X, np.nan).reshape(*batch, self.n_out)
+        return list(np.moveaxis(X, -1, 0))
+
+
+def _short(digest: str) -> str:
+    return hashlib.sha256(digest.encode()).hexdigest()[:6]
+
+
+@cache
+def _tree_factors(order: tuple[int, ...], parents: tuple[int, ...]) -> _TreeFactors:
+    return _TreeFactors(order, parents)
+
+
+@cache
+def _tree_solutions(factors: _TreeFactors, m: int) -> _TreeSolutions:
+    return _TreeSolutions(factors, m)

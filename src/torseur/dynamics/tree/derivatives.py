@@ -21,7 +21,7 @@ the recursion cheap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -56,7 +56,7 @@ def inverse_dynamics_derivatives(tree: Tree, vdot: Sequence[Expr], gravity: Vect
 
 def _tables(tree: Tree, columns: list[list[_Column]], below: dict[int, _Below]) -> tuple[Table, Table]:
     """Each pair of speeds on one branch: what belongs to the one meets what belongs to the other."""
-    pairs = [(i.place, j.place) for k, some in enumerate(columns) for j in some for i in _carriers(tree, columns, k)]
+    pairs = tree.pairs_on_branches
     own = sorted((x for some in columns for x in some), key=lambda x: x.place)
     all_below = [below[x.place] for x in own]
     S, back = [x.S.six for x in own], [(*y.back, *y.momentum.six) for y in all_below]
@@ -69,12 +69,6 @@ def _tables(tree: Tree, columns: list[list[_Column]], below: dict[int, _Below]) 
             by_q[i.place][j.place] = dot(i.S, below[j.place].carried)
             by_v[i.place][j.place] = dot(i.S, below[j.place].along_v)
     return by_q, by_v
-
-
-def _carriers(tree: Tree, columns: list[list[_Column]], k: int) -> Iterator[_Column]:
-    """The columns of all links that carry one."""
-    while (k := tree.links[k].parent) >= 0:
-        yield from columns[k]
 
 
 def _outward(tree: Tree, vdot: Sequence[Expr], gravity: Vector) -> tuple[list[list[_Column]], list[_Carried]]:

@@ -27,9 +27,12 @@ A column that is free takes U U' / D out of IA; one along an axis leaves zeros i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
+from torseur.dynamics.tree.kinematics import Kinematics
 from torseur.dynamics.tree.tree import Rotor, Tree
-from torseur.graph import Expr
+from torseur.graph import Expr, products_at
+from torseur.graph.products import are_many
 from torseur.spatial.inertia import ArticulatedInertia, Inertia
 from torseur.spatial.pose import Motion, Wrench
 from torseur.spatial.vectors import dot
@@ -48,6 +51,32 @@ def composite_inertias(tree: Tree) -> list[Inertia]:
 
 def mass_matrix(tree: Tree) -> list[list[Expr]]:
     """M(q) (nv, nv), symmetric: entries of links on different branches are zero."""
+    many = are_many(tree.pairs_on_branches) and not tree.shares_speeds
+    A = _by_products(tree) if many else _by_wrenches(tree)
+    for rotor in tree.rotors:
+        _add_rotor(tree, A, rotor)
+    name = tree.system.graph.name
+    return [[name(x, f"A{max(i, j) + 1}_{min(i, j) + 1}") for j, x in enumerate(row)] for i, row in enumerate(A)]
+
+
+def _by_products(tree: Tree) -> list[list[Expr]]:
+    """In world axes: S_i' IC_j S_j of every joint i that carries j."""
+    columns = dict[int, tuple[Motion, Wrench]]()
+    poses = Kinematics(tree).poses
+    IC = [X @ link.inertia for X, link in zip(poses, tree.links, strict=True)]
+    for k, link in tree.tips_first:
+        columns |= {j: (poses[k] @ S, IC[k] @ (poses[k] @ S)) for j, S in link.columns}
+        if link.parent >= 0:
+            IC[link.parent] += IC[k]
+    S, momentum = ([columns[j][side].six for j in range(tree.nv)] for side in (0, 1))
+    A = products_at(tree.pairs_on_branches, S, momentum, momentum, S)
+    for link in tree.links:
+        for i, j in product(link.places, link.places):
+            A[i][j] = dot(columns[max(i, j)][0], columns[min(i, j)][1])
+    return A
+
+
+def _by_wrenches(tree: Tree) -> list[list[Expr]]:
     g, n, IC = tree.system.graph, tree.nv, composite_inertias(tree)
     A = [[g.zero] * n for _ in range(n)]
     for k, link in enumerate(tree.links):
@@ -58,9 +87,7 @@ def mass_matrix(tree: Tree) -> list[list[Expr]]:
             for j, Sj, Fj in _passed_down(tree, k, F):
                 both = 2.0 if i == j else 1.0  # where one speed moves both, both orders of the pair count
                 A[i][j] = A[j][i] = A[i][j] + both * dot(Sj, Fj)
-    for rotor in tree.rotors:
-        _add_rotor(tree, A, rotor)
-    return [[g.name(A[i][j], f"A{max(i, j) + 1}_{min(i, j) + 1}") for j in range(n)] for i in range(n)]
+    return A
 
 
 def _passed_down(tree: Tree, k: int, F: Wrench) -> Iterator[tuple[int, Motion, Wrench]]:

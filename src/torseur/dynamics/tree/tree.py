@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 
 from torseur.describe import BASE, WORLD, BaseKind, Motor, StandardInertia, Transmission
 from torseur.describe.inertia import Inertia as DescribedInertia
@@ -216,6 +216,17 @@ class Tree:
             for place in link.places:
                 parents[place], below = below, place
         return parents
+
+    @cached_property
+    def pairs_on_branches(self) -> list[tuple[int, int]]:
+        """Speeds of which the first one's joint carries that of the second."""
+        pairs = list[tuple[int, int]]()
+        for link in self.links:
+            below = link.parent
+            while below >= 0:
+                pairs += product(self.links[below].places, link.places)
+                below = self.links[below].parent
+        return pairs
 
     def _last_place(self, link: int) -> int:
         """The speed nearest to the tip that moves a link; -1 if none does."""
