@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
-PAGES = ["index.html", "theory/tyres.html", "theory/newton_euler.html", "fr/pendule.html", "reference/joints.html"]
+PAGES = [
+    "index.html",
+    "theory/tyres.html",
+    "theory/newton_euler.html",
+    "fr/pendule.html",
+    "reference/joints.html",
+    "cheat_sheet.html",
+    "ja/index.html",
+]
 
 pytestmark = [
     pytest.mark.browser,
