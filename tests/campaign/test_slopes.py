@@ -114,6 +114,23 @@ def test_slopes_that_are_stored_are_read_and_others_computed_again(tmp_path, mon
 
 
 JUMPING = PENDULUM.model_copy(update={"loads": {"motor": Effort(coordinate="a", value="-3*sign(a) - c*da")}})
+
+
+@pytest.mark.parametrize("solver", [{"method": "rk4", "step": 0.01}, {"method": "dopri5", "rtol": 1e-8}])
+def test_slopes_do_not_depend_on_threads(solver, tmp_path, monkeypatch):
+    monkeypatch.setattr("torseur.simulation.run.sensitivities.FEW", 0)  # few runs are enough for lanes
+    study = STUDY.model_copy(update={"solver": ts.Study(model=PENDULUM, solver=solver).solver})
+    search = {"factors": {"l": FACTORS["l"]}, "goals": {"end": {"target": 0.1}}, "method": "minimise", "evaluations": 8}
+    spread = {"factors": {"c": {"uniform": {"low": 0.1, "high": 0.5}}}, "sampling": {"count": 37, "seed": 1}}
+    campaign = ts.Campaign(study=study, indicators={"end": {"rms": "a"}}, search=search, **spread)
+    found = []
+    for threads in (1, 3):
+        folder = tmp_path / str(threads)
+        ts.run_campaign(campaign, folder, threads=threads)
+        found.append({f.name: f.read_bytes() for part in (INDICATORS, SLOPES) for f in (folder / part).glob("*")})
+    assert found[0] == found[1]
+
+
 SETTLED = {"settling_time": {"channel": "a", "band": 0.1}}
 
 

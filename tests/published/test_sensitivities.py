@@ -25,10 +25,10 @@ def along(x):
     "solver", [{"method": "dop853", "rtol": 1e-9}, {"method": "rk4", "step": 0.01}], ids=["dop853", "rk4"]
 )
 def test_the_energy_of_a_slider_crank_over_time_changes_with_its_spring_and_damper(solver):
-    """idasSlCrank_FSA_dns of SUNDIALS (Serban & Petra, Lawrence Livermore National Laboratory), with tolerances of 1e-6.
+    """idasSlCrank_FSA_dns of SUNDIALS (Serban & Petra), with tolerances of 1e-6.
 
-    Its output says G = 3.33662, the integral of the kinetic energy over 10 s, and dG/dk = 0.33346, dG/dc = -0.36375 by
-    forward sensitivities, 0.33345 and -0.36375 by central differences. The crank is 0.5 m, the rod 1 m long.
+    Its output says G = 3.33662, the integral of the kinetic energy over 10 s, and dG/dk = 0.33346, dG/dc = -0.36375
+    by forward sensitivities, 0.33345 and -0.36375 by central differences. The crank is 0.5 m, the rod 1 m long.
     """
     crank = {"crank_pin": along(0.5), "crank_middle": along(0.25)}
     rod = {"rod_pin": along(-1.0), "rod_middle": along(-0.5)}

@@ -199,6 +199,11 @@ def _by_scipy(batches: Batches, search: Search) -> None:
             raise ArgumentError(text, where="search.evaluations", expected=expected) from None
 
 
+def _tolerance(slopes: Slopes) -> float:
+    """The relative change at which a smooth method ends: with adaptive steps less is error of the runs."""
+    return max(1e-12, slopes.noise)
+
+
 def _least_squares(slopes: Slopes, start: Array) -> None:
     least_squares: Any = optimize.least_squares
     least_squares(
@@ -206,8 +211,8 @@ def _least_squares(slopes: Slopes, start: Array) -> None:
         start,
         jac=lambda s: slopes.slope(s, RESIDUALS),
         bounds=(np.zeros_like(start), np.ones_like(start)),
-        xtol=1e-12,
-        ftol=1e-12,
+        xtol=_tolerance(slopes),
+        ftol=_tolerance(slopes),
         gtol=1e-12,
     )
 
@@ -234,5 +239,5 @@ def _minimise(slopes: Slopes, start: Array) -> None:
         bounds=[(0.0, 1.0)] * len(start),
         constraints=limits,
         method="SLSQP",
-        options={"ftol": 1e-12, "maxiter": 1000},
+        options={"ftol": _tolerance(slopes), "maxiter": 1000},
     )

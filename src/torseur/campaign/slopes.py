@@ -34,7 +34,9 @@ __all__ = ["GOALS", "MARGINS", "RESIDUALS", "ExactSlopes", "Quantity", "Slopes"]
 Array = NDArray[np.float64]
 
 APART = 2.0**-17
-"""Half the distance of central differences, as a share of a range: about the cube root of the rounding unit."""
+"""Half the distance of central differences, as a share of a range: about the cube root of the rounding unit.
+
+With adaptive steps it is the cube root of the relative tolerance, which is the error of a run."""
 FURTHER = 2.0**-10
 """The same where slopes are compared with it, and where something jumps."""
 ALIKE = 0.01
@@ -67,7 +69,7 @@ class Slopes:
     def __init__(self, batches: Batches, told: Callable[[str | None], object]) -> None:
         self.batches, self.told = batches, told
         self.exact: ExactSlopes | None = ExactSlopes(batches.work)
-        self._checked, self._apart = False, APART
+        self._checked, self._apart = False, min(max(APART, self.noise ** (1.0 / 3.0)), 0.01)
         self._last: tuple[bytes, Candidates, Array] | None = None
         self._known: tuple[bytes, dict[str, Array]] | None = None
         is_wanted = batches.search.slopes == "exact"
@@ -77,6 +79,12 @@ class Slopes:
         if reason is not None:
             self.exact = self._last = None
         self.told(reason)
+
+    @property
+    def noise(self) -> float:
+        """The relative error of a run that differs from that of the next one."""
+        work = self.batches.work
+        return 0.0 if work.simulation.method.method.control is None else work.study.solver.rtol
 
     def begin(self) -> None:
         """A further start: its first slope is checked again."""
@@ -140,8 +148,7 @@ class Slopes:
         assert self.exact is not None
         self._checked = True
         s = np.clip(s, 0.0, 1.0)
-        is_fixed = self.batches.work.simulation.method.method.control is None
-        noise = 1e-12 if is_fixed else 10.0 * self.batches.work.study.solver.rtol
+        noise = max(1e-12, 10.0 * self.noise)
         way = FURTHER / (1.0 + np.arange(len(s)))
         _, here, _ = self._found(s)
         slopes = self._slopes(s)
@@ -152,7 +159,7 @@ class Slopes:
             change, least = x[0] - x[1], noise * np.abs(here.indicators[name][0])
             off = np.abs(along - change) > ALIKE * np.maximum(np.abs(along), np.abs(change)) + least
             if not np.isfinite(change).all() or off.any():
-                self._apart = FURTHER
+                self._apart = max(self._apart, FURTHER)
                 self._use(f"'{name}' does not change as its derivative says: something jumps")
                 return
 
