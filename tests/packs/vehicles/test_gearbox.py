@@ -176,3 +176,20 @@ def test_schedules_that_shift_to_and_fro_are_refused(geared):
     ):
         with pytest.raises(ModelError, match=words):
             driven(geared, blocks={"gears": {"gear_shift": SHIFTS | wrong}}, gear="gears")
+
+
+@pytest.mark.parametrize("inertia", [0.0, 0.05])
+def test_a_scenario_gives_the_force_it_wants_until_the_motor_has_no_more(tmp_path, inertia):
+    """The torque of the motor falls with its speed: the throttle opens, to 1 and no further."""
+    N, motor = 8.0, {"torque": "250*(1 - omega/700)", "reduction": 8.0, "inertia": inertia}
+    made = vehicle(merged(GEARED, {"drive": {"motor": motor, "gearbox": None}}), tmp_path)
+    run = ts.simulate(made, scenario=ts.scenario("straight_acceleration", final_speed=22.0, acceleration=2.5))
+    accelerated = CAR + inertia * N**2 / R**2
+    had = 250.0 * (1.0 - run["motor_speed"] / 700.0) * N / R
+    can = (run.time > 1.6) & (had > 1.01 * M * 2.5)
+    cannot = (run.time > 1.6) & (had < 0.99 * M * 2.5)
+    assert can.sum() > 100
+    assert cannot.sum() > 100
+    np.testing.assert_allclose(run["dvx"][can], M * 2.5 / accelerated, rtol=5e-3)
+    np.testing.assert_allclose(run["dvx"][cannot], had[cannot] / accelerated, rtol=5e-3)
+    assert run["throttle"].max() <= 1.0

@@ -17,6 +17,7 @@ from torseur.describe import Mechanism
 from torseur.describe.bodies import BASE, BaseKind, Joint
 from torseur.describe.constraints import Coupling, Rolling
 from torseur.describe.fields import Scalar, names_in
+from torseur.describe.formulas import Formula
 from torseur.describe.inertia import ten_parameters
 from torseur.describe.loads import Effort, SpringDamper
 from torseur.dynamics.loads.wheels import wheel_on_road
@@ -296,6 +297,23 @@ class Layout:
         """Force of the road on the vehicle that goes with efforts on wheels and gears, N: power over speed, no slip."""
         rates = self.rolling(1.0)
         return sum(abs(effort * rates.get(f"d{name}", 0.0)) for name, effort in efforts.items())
+
+    def force_now(self, source: str) -> str | None:
+        """The same for a unit of an input, as a formula of the speeds there are; none if its efforts do not name it."""
+        rates, parts = self.rolling(1.0), list[str]()
+        for load in self.mechanism.loads.values():
+            if not isinstance(load, Effort) or load.coordinate is None or not isinstance(load.value, Formula):
+                continue
+            if source not in self.mechanism.names_in(load.value):
+                continue
+            if source not in load.value.names:
+                return None
+            one, none = (load.value.with_names({source: x}).text for x in (1.0, 0.0))
+            rate = repr(abs(rates.get(f"d{load.coordinate}", 0.0)))
+            if self.clutch is not None and load.coordinate == self.clutch.coordinate:
+                rate = f"{abs(self._driven(rates))!r}*abs({GEAR_RATIO})"
+            parts.append(f"abs(({one}) - ({none}))*{rate}")
+        return " + ".join(parts) or None
 
     def rolling(self, speed: float) -> dict[str, float]:
         """Speeds of wheels that roll straight ahead, and of all that couplings turn with them."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from torseur.describe.fields import Scalar
 from torseur.errors import ModelError
-from torseur.packs.vehicles.layout import GEAR_RATIO, STEERING_ANGLE, WANTED_STEERING, Layout
+from torseur.packs.vehicles.layout import STEERING_ANGLE, WANTED_STEERING, Layout
 from torseur.packs.vehicles.scenarios.description import (
     Angle,
     Deceleration,
@@ -36,6 +36,8 @@ STEERING, STEERING_TORQUE = "steering", "steering_torque"
 DRIVE_TORQUE, THROTTLE, BRAKE_TORQUE = "drive_torque", "throttle", "brake_torque"
 GEAR, CLUTCH = "gear", "clutch"
 DRIVER, PEDAL = "speed_driver", "pedal"
+LEAST = 1e-6
+"""Force of a motor that counts as none, N."""
 STIFF = 30.0
 """Steering torque for a radian of error over the static load, m."""
 
@@ -136,20 +138,20 @@ class Controls:
                 return {source: f"{DRIVER}{free}"} if free else {source: self._speed_control(drive)}
             return {source: f"{PEDAL}*{DRIVER}{free}"}
         if isinstance(drive, Torque):
-            return {source: f"({_text(drive.force)})/{self._force_now(source)}{free}"}
+            if source == THROTTLE:
+                return {source: f"{self._throttle_for(drive.force)}{free}"}
+            return {source: f"({_text(drive.force)})/{self._force(source)!r}"}
         if isinstance(drive, Throttle):
             if source == THROTTLE:
                 return {source: f"({_text(drive.share)}){free}" if free else drive.share}
             return {source: f"({_text(drive.share)})*({_text(drive.most)})/{self._force(source)!r}"}
         return {}
 
-    def _force_now(self, source: str) -> str:
-        """F1 in the gear that is in, with the torque that the motor has at the start."""
-        F1 = self._force(source)
-        if self.layout.clutch is None:
-            return repr(F1)
-        least = 1e-6  # before a gear is in there is no ratio
-        return f"({F1 / self.layout.gear_ratio(self.speed)!r}*max({GEAR_RATIO}, {least!r}))"
+    def _throttle_for(self, force: Scalar) -> str:
+        """For a force at the wheels: its share of what the motor has at its speed, in the gear that is in."""
+        F1 = self._force(THROTTLE)
+        most = self.layout.force_now(THROTTLE) or repr(F1)
+        return f"min(max(({_text(force)})/max({most}, {LEAST!r}), 0), 1)"
 
     @property
     def _shifts(self) -> bool:
