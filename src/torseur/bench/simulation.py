@@ -26,7 +26,7 @@ from torseur.describe import Mechanism
 from torseur.emit import RK4, compile, integrator
 from torseur.emit.jit import host
 from torseur.formats import load
-from torseur.simulation.integrate.outcome import Trajectory
+from torseur.simulation.integrate.recording import Trajectory
 from torseur.simulation.run.batch import simulate_many
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers.problem import Held, Problem

@@ -35,8 +35,7 @@ from torseur.describe.faults import Fault, guess
 from torseur.describe.formulas import Formula
 from torseur.errors import MissingExtra, ModelError, TorseurError
 from torseur.graph import Function, Graph, evaluate
-from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import Counts, HeldHistory, Outcome, Trajectory
 from torseur.simulation.results.indicators import Measure
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.batch import Batch, batch_in_lanes

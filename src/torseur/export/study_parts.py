@@ -26,7 +26,7 @@ from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.timetable import Timetable
 from torseur.simulation.solvers.methods import METHODS
 from torseur.simulation.solvers.problem import Held, Problem
-from torseur.simulation.solvers.sheet import Layout
+from torseur.simulation.solvers.step_graph import Layout
 from torseur.simulation.solvers.stepper import dense_output
 from torseur.simulation.study.study import Study
 
@@ -147,11 +147,11 @@ class StudyParts:
     @cached_property
     def stepping(self) -> tuple[Layout, dict[str, Function]]:
         """The record of the method, and its functions: begin, step, at."""
-        pieces = self.simulation.method.method.pieces(self.problem)
-        functions = {"begin": pieces.begin or pieces.step, "step": pieces.step}
+        step_functions = self.simulation.method.method.step_functions(self.problem)
+        functions = {"begin": step_functions.begin or step_functions.step, "step": step_functions.step}
         if self.problem.event_count:
-            functions["at"] = dense_output(self.problem, pieces.terms or pieces.layout.terms)
-        return pieces.layout, {role: renamed(f, f"{self.name}_f_{role}") for role, f in functions.items()}
+            functions["at"] = dense_output(self.problem, step_functions.terms or step_functions.layout.terms)
+        return step_functions.layout, {role: renamed(f, f"{self.name}_f_{role}") for role, f in functions.items()}
 
     def poses(self, frames: Sequence[str]) -> Function:
         """Rotation (row by row) and position of frames in the world, 12 numbers each."""

@@ -13,7 +13,7 @@ from torseur.errors import ArgumentError, NumericalError
 from torseur.graph import Function, Graph, Role, cos, exp, select, sin, sqrt
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.problem import Held, Problem

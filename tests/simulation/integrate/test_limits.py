@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from support.known_problems import first_order
 from torseur.graph import select
-from torseur.simulation.integrate.crossings import EventSigns
-from torseur.simulation.integrate.driver import integrate
-from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling, Schedule
-from torseur.simulation.integrate.native_loop import UniformSteps
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.driver import UniformSteps, integrate
+from torseur.simulation.integrate.hooks import EventSigns, Hooks, Limits, Response, Sampling, Schedule
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.solvers import march
 from torseur.simulation.solvers.methods import RK4
-from torseur.simulation.solvers.sheet import HEAD
+from torseur.simulation.solvers.step_graph import HEAD
 
 
 def clock(events):

@@ -6,7 +6,7 @@ import numpy as np
 
 import torseur as ts
 from support.example_files import FILES
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 
 
 def test_a_wheel_lies_flat_at_a_thousandth_of_a_radian():

@@ -10,8 +10,7 @@ from support.example_files import FILES
 from support.formulas_of_time import time_breaks
 from torseur.describe import Mechanism
 from torseur.graph import Graph, Role, floor
-from torseur.simulation.integrate.outcome import End, Outcome
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import End, HeldHistory, Outcome
 from torseur.simulation.run.simulation import OnTheWay
 from torseur.simulation.study.checks import faults
 

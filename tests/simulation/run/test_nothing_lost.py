@@ -15,7 +15,7 @@ from torseur.graph import Function, Graph
 from torseur.simulation.blocks import PythonBlock, signals
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Sampling
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.solvers.problem import Problem
 
 CART = Mechanism(

@@ -7,7 +7,7 @@ from support.known_problems import second_order
 from torseur.graph import select, sin
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.solvers import chord
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.newton import Newton
@@ -62,7 +62,7 @@ def matrices(problem, start, step, count, method=NEWMARK):
     tolerance = Tolerance(1e-6, 1e-9)
     stepper = Stepper(method, problem, problem.held(), tolerance)
     stepper.restart(0.0, np.array(start))
-    size = chord.Kept.size(Newton(method, problem, problem.implicit))
+    size = chord.ChordMatrix.size(Newton(method, problem, problem.implicit))
     made, counts, last = 0, [], None
     for k in range(count):
         assert stepper.attempt(step(k)) == 0.0

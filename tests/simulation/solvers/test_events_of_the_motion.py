@@ -13,12 +13,12 @@ from torseur.graph import evaluate, select
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.run.simulation import Simulation
-from torseur.simulation.solvers import sheet as sheets
+from torseur.simulation.solvers import step_graph as sheets
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.rosenbrock import RODAS4
-from torseur.simulation.solvers.sheet import LOOK, NOW, Sheet
+from torseur.simulation.solvers.step_graph import LOOK, NOW, StepGraph
 from torseur.simulation.solvers.stepper import Stepper
 from torseur.simulation.study.study import Study
 
@@ -34,9 +34,11 @@ def sticking(tmp_path_factory):
 
 
 def of_events(problem: Problem, want):
-    """(now, x, rate, held) -> what a sheet gives of the events."""
-    sheet = Sheet(problem, now=NOW, x=problem.size, dx=problem.size)
-    return sheet.function("wanted", want(sheet, sheet.time(0.0), sheet.block("x"), sheet.block("dx")))
+    """(now, x, rate, held) -> what the graph of a step gives of the events."""
+    step_graph = StepGraph(problem, now=NOW, x=problem.size, dx=problem.size)
+    return step_graph.function(
+        "wanted", want(step_graph, step_graph.time(0.0), step_graph.block("x"), step_graph.block("dx"))
+    )
 
 
 def numbers(function, problem, held, x, dx):
@@ -75,7 +77,7 @@ def test_differences_along_the_motion_are_the_slopes_of_events(sticking, monkeyp
         found = []
         for large in (0, 10**9):
             monkeypatch.setattr(sheets, "_LARGE", large)
-            function = of_events(problem, lambda sheet, t, x, dx: sheet.event_slopes(t, x, dx))
+            function = of_events(problem, lambda step_graph, t, x, dx: step_graph.event_slopes(t, x, dx))
             found.append(numbers(function, problem, held, at, dx))
         np.testing.assert_allclose(found[0], found[1], rtol=1e-4, atol=1e-4 * np.abs(found[1]).max())
 
@@ -94,10 +96,10 @@ def test_differences_do_not_look_beyond_a_break_of_the_inputs(monkeypatch):
     )
     monkeypatch.setattr(sheets, "_LARGE", 0)
     assert problem.rate_and_events is not None
-    sheet = Sheet(problem, now=NOW, x=problem.size)
-    end = sheet.time(1.0)
-    slopes = sheet.event_slopes(end, sheet.block("x"), sheet.rate(end, sheet.block("x")))
-    function = sheet.function("slopes", slopes)
+    step_graph = StepGraph(problem, now=NOW, x=problem.size)
+    end = step_graph.time(1.0)
+    slopes = step_graph.event_slopes(end, step_graph.block("x"), step_graph.rate(end, step_graph.block("x")))
+    function = step_graph.function("slopes", slopes)
     now = np.array([0.5, 0.5, 0.5, np.nextafter(1.0, 0.0)])
     values = {"now": now, "x": np.zeros(1), "u": np.zeros(0), "m": np.zeros(0), "p": np.zeros(0)}
     found = evaluate(function, *(values[b.name] for b in function.inputs))[0]
@@ -113,7 +115,7 @@ def test_a_large_event_that_comes_and_goes_within_a_step_is_seen_by_its_stages(m
         return (t - 0.5) * (t - 0.5) - 0.01
 
     problem = first_order(lambda t, z, m: [g(t) + 0.0 * z[0]], events=lambda t, z, m: [g(t)])
-    assert Sheet(problem).has_large_events
+    assert StepGraph(problem).has_large_events
     run = integrate(problem, [0.0], (0.0, 1.0), method=method, limits=Limits(first=1.0), tolerance=Tolerance(1.0, 1.0))
     assert run.counts.steps <= 2
     np.testing.assert_allclose([event.time for event in run.events], [0.4, 0.6], atol=1e-9)

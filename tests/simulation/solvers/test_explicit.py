@@ -13,13 +13,13 @@ from torseur.errors import ArgumentError
 from torseur.graph import Function, Graph, Role, evaluate, exp, solve, sqrt
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.solvers.control import PIControl, Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
 from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4
 from torseur.simulation.solvers.problem import Problem
 from torseur.simulation.solvers.rosenbrock import RODAS4
-from torseur.simulation.solvers.sheet import hoisted
+from torseur.simulation.solvers.step_graph import hoisted
 from torseur.simulation.solvers.stepper import Stepper
 
 EXPLICIT = [RK4, DOPRI5, DOP853]

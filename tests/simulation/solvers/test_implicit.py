@@ -23,7 +23,7 @@ from torseur.formats import read
 from torseur.graph import Function, Graph, Role, evaluate, exp, jacobian, sin, tangents
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.solvers import rosenbrock
 from torseur.simulation.solvers.control import EasyDynControl, Tolerance
@@ -39,7 +39,7 @@ from torseur.simulation.solvers.second_order import (
     hht,
     newmark,
 )
-from torseur.simulation.solvers.sheet import NOW, Sheet
+from torseur.simulation.solvers.step_graph import NOW, StepGraph
 from torseur.simulation.study.study import Study
 
 FAMILY = [NEWMARK, hht(0.1), hht(1 / 3), generalised_alpha(1.0), generalised_alpha(0.8), generalised_alpha(0.0)]
@@ -318,14 +318,14 @@ def test_linear_systems_of_a_step_are_solved_in_blocks(make, left_out):
     """Coordinates whose rates depend on no coordinates are left out; the result is that of the whole matrix."""
     problem, rng = make(), np.random.default_rng(3)
     n, function = problem.size, rosenbrock._derivative_function(problem)
-    sheet = Sheet(problem, t=1, x=n, b=n, s=1)
-    t, x, b, s = (sheet.block(name) for name in ("t", "x", "b", "s"))
-    flat = sheet.call(function, t[0], x)
+    step_graph = StepGraph(problem, t=1, x=n, b=n, s=1)
+    t, x, b, s = (step_graph.block(name) for name in ("t", "x", "b", "s"))
+    flat = step_graph.call(function, t[0], x)
     matrix = rosenbrock._Matrix(problem, s[0], [flat[i * n : (i + 1) * n] for i in range(n)], flat[n * n :])
     assert len(matrix.first) == left_out
     values = {"t": [0.3], "x": rng.normal(size=n), "b": rng.normal(size=n), "s": [0.2], "p": [1.3]}
-    given = [values[block.name] for block in sheet.inputs]
-    u, J = (evaluate(sheet.function("found", y), *given)[0] for y in (matrix.solve(b), flat[: n * n]))
+    given = [values[block.name] for block in step_graph.inputs]
+    u, J = (evaluate(step_graph.function("found", y), *given)[0] for y in (matrix.solve(b), flat[: n * n]))
     np.testing.assert_allclose(u, np.linalg.solve(np.eye(n) - 0.2 * J.reshape(n, n), values["b"]), rtol=1e-12)
 
 
@@ -344,19 +344,19 @@ def test_stages_by_the_mass_matrix_are_those_by_the_jacobian_of_accelerations(pl
     problem = simulation.problem.derived()
     assert rosenbrock._ByMass.is_possible(problem)
     rng, n = np.random.default_rng(seed), problem.size
-    sheet = Sheet(problem, now=NOW, x=n, rate=n, f=n, before=n, s=2)
-    x, rate, f, before = (list(sheet.block(name)) for name in ("x", "rate", "f", "before"))
-    scale, along = sheet.block("s")
+    step_graph = StepGraph(problem, now=NOW, x=n, rate=n, f=n, before=n, s=2)
+    x, rate, f, before = (list(step_graph.block(name)) for name in ("x", "rate", "f", "before"))
+    scale, along = step_graph.block("s")
     values = {"now": [0.4, 0.01, -np.inf, np.inf], "s": [0.05, 0.3], "p": simulation.model.parameter_values}
     values |= {"u": rng.uniform(-1.0, 1.0, len(mechanism.inputs)), "m": np.zeros(0)}
     values |= {name: rng.uniform(-1.0, 1.0, n) for name in ("x", "f", "before")}
     states = {b.name: values["x"][problem.columns(b.name)] for b in problem.states} | values | {"t": 0.4}
     values["rate"] = np.concatenate(evaluate(problem.rate, *(states[b.name] for b in problem.rate.inputs)))
     ways = (
-        rosenbrock._ByMass(sheet, scale, x, rate),
-        rosenbrock._Matrix(problem, scale, *rosenbrock._derivatives(sheet, sheet.time(0.0), x)),
+        rosenbrock._ByMass(step_graph, scale, x, rate),
+        rosenbrock._Matrix(problem, scale, *rosenbrock._derivatives(step_graph, step_graph.time(0.0), x)),
     )
-    found = [sheet.function("u", way.solve(way.right(f, along, before))) for way in ways]
+    found = [step_graph.function("u", way.solve(way.right(f, along, before))) for way in ways]
     one, other = (evaluate(u, *(values[b.name] for b in u.inputs))[0] for u in found)
     np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
 

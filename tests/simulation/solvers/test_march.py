@@ -12,7 +12,7 @@ from torseur.errors import ArgumentError, CompileError
 from torseur.graph import cos, maximum, select, sin
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Hooks, Limits, Response, Sampling
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.lanes import Lanes
 from torseur.simulation.solvers.methods import DOP853, DOPRI5, RK4

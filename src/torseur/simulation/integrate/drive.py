@@ -10,15 +10,21 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from torseur.errors import ArgumentError, ModelError, NumericalError
-from torseur.simulation.integrate.courses import Course
-from torseur.simulation.integrate.crossings import EventSigns, ZeroCrossing
-from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Response, Sampling, Schedule
-from torseur.simulation.integrate.outcome import End, EventRecord, Outcome, Trajectory
-from torseur.simulation.integrate.recording import Counters, Recorder
+from torseur.simulation.integrate.hooks import (
+    EventSeen,
+    EventSigns,
+    Hooks,
+    Limits,
+    Response,
+    Sampling,
+    Schedule,
+    ZeroCrossing,
+)
+from torseur.simulation.integrate.recording import Counters, End, EventRecord, Outcome, Recorder, Trajectory
 from torseur.simulation.solvers import march
-from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.lanes import Course, Lanes
 from torseur.simulation.solvers.problem import Array, Memory
-from torseur.simulation.solvers.sheet import ERROR, GROWTH
+from torseur.simulation.solvers.step_graph import ERROR, GROWTH
 from torseur.simulation.solvers.stepper import Stepper
 
 __all__ = ["Drive"]

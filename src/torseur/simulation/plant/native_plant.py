@@ -38,7 +38,7 @@ from torseur.simulation.plant.facts import (
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.plant.time_formulas import TIME_FUNCTIONS
 from torseur.simulation.results.channels import Role
-from torseur.simulation.solvers.problem import Array, Held, KeptProblem, Solvable
+from torseur.simulation.solvers.problem import Array, CompiledProblem, Held, Solvable
 
 __all__ = ["NativePlant", "PlantRanks"]
 
@@ -59,7 +59,7 @@ class NativePlant:
         self._lock = RLock()
         self.facts = self.store.part("facts").facts(lambda: _facts_of(self.derived()))
         steps = self.store.part("problem")
-        self.problem: Solvable = KeptProblem(self.facts.shape, steps, lambda: self.derived().problem)
+        self.problem: Solvable = CompiledProblem(self.facts.shape, steps, lambda: self.derived().problem)
 
     @property
     def is_derived(self) -> bool:

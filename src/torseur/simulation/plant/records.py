@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from torseur.emit.interface import Argument
-from torseur.simulation.integrate.outcome import Trajectory
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import HeldHistory, Trajectory
 from torseur.simulation.plant.facts import Quantity
 from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.results.channels import Channel

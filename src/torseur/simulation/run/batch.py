@@ -18,9 +18,8 @@ from torseur.describe import Mechanism
 from torseur.emit import Tableau
 from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError
-from torseur.simulation.integrate.native_loop import UniformSteps, integrator_of
-from torseur.simulation.integrate.outcome import Counts, Outcome, Trajectory
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.driver import UniformSteps, integrator_of
+from torseur.simulation.integrate.recording import Counts, HeldHistory, Outcome, Trajectory
 from torseur.simulation.results.result import Run
 from torseur.simulation.run.ending import explained
 from torseur.simulation.run.simulate import study_of

@@ -22,8 +22,8 @@ from torseur.describe.annotations import FormulaUse, walk
 from torseur.describe.faults import guess
 from torseur.emit.ufunc import checked_threads
 from torseur.errors import ArgumentError
+from torseur.simulation.integrate.driver import integrator_of
 from torseur.simulation.integrate.hooks import Response, Sampling
-from torseur.simulation.integrate.native_loop import integrator_of
 from torseur.simulation.run.simulation import Simulation
 from torseur.simulation.run.timetable import Timetable
 from torseur.simulation.run.variants import Variants, starting_states

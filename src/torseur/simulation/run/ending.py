@@ -15,8 +15,7 @@ import numpy as np
 
 from torseur.describe.loads import PathLoad
 from torseur.errors import NumericalError
-from torseur.simulation.integrate.outcome import Outcome, Trajectory
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import HeldHistory, Outcome, Trajectory
 from torseur.simulation.plant.facts import BalanceFacts
 from torseur.simulation.plant.records import Rows
 from torseur.simulation.results.audit import Balance, Gap, Margins, audit_of, energy_balance

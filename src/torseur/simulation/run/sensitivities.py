@@ -23,7 +23,6 @@ from torseur.emit.interface import Argument
 from torseur.emit.jit import host, is_native
 from torseur.graph import Block, Expr, Function, Graph, Role, tangents
 from torseur.graph.function import copied
-from torseur.simulation.integrate.courses import Course, alone, side_by_side
 from torseur.simulation.integrate.driver import course, lanes_of
 from torseur.simulation.integrate.hooks import Hooks, Limits
 from torseur.simulation.plant.records import RECORD
@@ -33,8 +32,8 @@ from torseur.simulation.run.timetable import Timetable
 from torseur.simulation.run.variants import FEW, Variants, starting_states
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.explicit import RungeKutta
-from torseur.simulation.solvers.lanes import Lanes
-from torseur.simulation.solvers.problem import ORDER, Array, Held, KeptProblem, Problem, ProblemShape
+from torseur.simulation.solvers.lanes import Course, Lanes, alone, side_by_side
+from torseur.simulation.solvers.problem import ORDER, Array, CompiledProblem, Held, Problem, ProblemShape
 from torseur.simulation.study.checks import state_switches
 
 __all__ = ["Sensitivities", "Sensitivity", "Varied"]
@@ -131,13 +130,13 @@ class Sensitivities:
         return [x and (x[0], x[1].index(one.name)) for x, one in zip(found, self.varied, strict=True)]
 
     @cached_property
-    def problem(self) -> KeptProblem:
+    def problem(self) -> CompiledProblem:
         """States, and behind them their derivatives, one number that varies after the other."""
         shape, nz = self.simulation.problem.shape, len(range(self.n)[self.simulation.problem.columns("z")])
         z = Argument("z", (nz + self.n * len(self.varied),), Role.STATE)
         blocks = sorted([*(b for b in shape.inputs if b.name not in ("z", "w")), z], key=lambda b: ORDER.index(b.name))
         store = self.simulation.plant.store.part("sensitivities", repr(self.sources))
-        return KeptProblem(ProblemShape(tuple(blocks), 0, shape.is_corrected), store, lambda: self._derived)
+        return CompiledProblem(ProblemShape(tuple(blocks), 0, shape.is_corrected), store, lambda: self._derived)
 
     @cached_property
     def _derived(self) -> Problem:

@@ -17,11 +17,9 @@ import numpy as np
 
 from torseur.emit.ahead import made_ahead
 from torseur.errors import NumericalError, UnseenWarning
-from torseur.simulation.integrate.courses import Course, alone
 from torseur.simulation.integrate.driver import course, lanes_of, step_code
 from torseur.simulation.integrate.hooks import EventSeen, Hooks, Limits, Offer, Response, Sampling, resolution
-from torseur.simulation.integrate.outcome import End, Outcome, Trajectory
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import End, HeldHistory, Outcome, Trajectory
 from torseur.simulation.plant.records import RECORD
 from torseur.simulation.results.audit import CLOSURE
 from torseur.simulation.results.channels import Event
@@ -30,7 +28,7 @@ from torseur.simulation.run.checkpoint import Checkpoint
 from torseur.simulation.run.ending import explained, result_of
 from torseur.simulation.run.prepared import Prepared, Starting, flat
 from torseur.simulation.run.timetable import Timetable
-from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.lanes import Course, Lanes, alone
 from torseur.simulation.solvers.problem import Array, Held, Memory
 from torseur.simulation.start.first_state import Start
 from torseur.simulation.start.report import start_facts

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError
 from torseur.simulation.integrate.hooks import EventSeen, Response, Sampling, resolution
-from torseur.simulation.integrate.outcome import End, Outcome
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import End, HeldHistory, Outcome
 from torseur.simulation.plant.facts import SampleFacts
 from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.solvers.problem import Array, Held

@@ -22,10 +22,9 @@ from torseur.errors import ArgumentError, Location, ModelError, NumericalError
 from torseur.model.function import array_of, check_names
 from torseur.simulation.blocks.measuring import generator_start
 from torseur.simulation.blocks.signals import as_columns
-from torseur.simulation.integrate.courses import Course, alone, side_by_side
-from torseur.simulation.integrate.outcome import Outcome
+from torseur.simulation.integrate.recording import Outcome
 from torseur.simulation.run.simulation import Moved, Simulation
-from torseur.simulation.solvers.lanes import Lanes
+from torseur.simulation.solvers.lanes import Course, Lanes, alone, side_by_side
 from torseur.simulation.solvers.problem import Array, Held
 from torseur.simulation.start.first_state import Start, StartRequest, first_states, requested_values
 

@@ -15,8 +15,8 @@ from torseur.graph import Expr, Function, absolute, select, sqrt
 from torseur.graph.linear import largest
 from torseur.simulation.solvers.control import StepControl
 from torseur.simulation.solvers.problem import Problem
-from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
-from torseur.simulation.solvers.stepper import Pieces
+from torseur.simulation.solvers.step_graph import ERROR, NOW, Layout, StepGraph
+from torseur.simulation.solvers.stepper import StepFunctions
 
 __all__ = ["RungeKutta", "combined", "finite_or_infinite", "hermite"]
 
@@ -65,16 +65,16 @@ class RungeKutta:
     def order(self) -> int:
         return self.tableau.order
 
-    def pieces(self, problem: Problem) -> Pieces:
+    def step_functions(self, problem: Problem) -> StepFunctions:
         n, apart = problem.size, bool(self.more_stages)
         terms = 4 + len(self.dense)
         kept = _used(self) if apart else ()
         layout = Layout(n, problem.event_count, 4 if apart else terms, n * len(kept))
         evaluations = len(self.tableau.b)
         writer = _Step(self, problem, layout)
-        begin = writer.begin() if writer.sheet.has_large_events else None
+        begin = writer.begin() if writer.step_graph.has_large_events else None
         extend = _extension(self, problem, layout, kept) if apart else None
-        return Pieces(layout, writer.function(kept), evaluations, begin, extend, terms)
+        return StepFunctions(layout, writer.function(kept), evaluations, begin, extend, terms)
 
 
 def _used(method: RungeKutta) -> tuple[int, ...]:
@@ -104,25 +104,25 @@ class _Step:
 
     def __init__(self, method: RungeKutta, problem: Problem, layout: Layout) -> None:
         self.method, self.layout = method, layout
-        self.sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
+        self.step_graph = StepGraph(problem, now=NOW, last=layout.size, tolerance=1 + problem.size)
 
     def begin(self) -> Function:
         """The record where a motion begins, with the slopes of events, which its steps do without."""
-        sheet, zero = self.sheet, self.sheet.graph.zero
-        t, n = sheet.time(1.0), self.layout.n
-        x = sheet.corrected(t, sheet.block("last")[self.layout.x])
+        step_graph, zero = self.step_graph, self.step_graph.graph.zero
+        t, n = step_graph.time(1.0), self.layout.n
+        x = step_graph.corrected(t, step_graph.block("last")[self.layout.x])
         rest = [zero] * (self.layout.size - self.layout.dense.start)
-        head = sheet.record(Layout(n, self.layout.events, 0), zero, 1.0, x, sheet.rate(t, x), ())
-        return sheet.function("begin", [*head, *rest])
+        head = step_graph.record(Layout(n, self.layout.events, 0), zero, 1.0, x, step_graph.rate(t, x), ())
+        return step_graph.function("begin", [*head, *rest])
 
     def function(self, kept: Sequence[int]) -> Function:
-        sheet, last, h = self.sheet, self.sheet.block("last"), self.sheet.now[1]
+        step_graph, last, h = self.step_graph, self.step_graph.block("last"), self.step_graph.now[1]
         x, first = last[self.layout.x], last[self.layout.rate]
         k, inside = self._stages(x, first)
-        end = sheet.time(1.0)
+        end = step_graph.time(1.0)
         raw = combined(x, h, self.method.tableau.b, k)
-        after = sheet.corrected(end, raw)
-        rate = sheet.rate(end, after)
+        after = step_graph.corrected(end, raw)
+        rate = step_graph.rate(end, after)
         k.append(rate)  # of the corrected state: it is off by less than the error that is estimated with it
         rows = hermite(x, after, k[0], rate, h)
         if not self.method.more_stages:
@@ -130,26 +130,26 @@ class _Step:
         extra = [e for i in kept for e in k[i]]
         error, control = self._error(x, raw, k), self.method.control
         growth = 1.0 if control is None else control.growth(error, last[ERROR])
-        return sheet.function(
-            "runge_kutta", sheet.record(self.layout, error, growth, after, rate, rows, extra, inside=inside)
+        return step_graph.function(
+            "runge_kutta", step_graph.record(self.layout, error, growth, after, rate, rows, extra, inside=inside)
         )
 
     def _stages(self, x: list[Expr], first: list[Expr]) -> tuple[list[list[Expr]], list[list[Expr]]]:
         """Rates, and the events that are computed with them where they are large."""
-        sheet, tableau, k, inside = self.sheet, self.method.tableau, [first], []
+        step_graph, tableau, k, inside = self.step_graph, self.method.tableau, [first], []
         for row, c in list(zip(tableau.a, tableau.c, strict=True))[1:]:
-            t, stage = sheet.time(c), combined(x, sheet.now[1], row, k)
-            k.append(sheet.rate(t, stage))
-            if sheet.has_large_events:
-                inside.append(sheet.events(t, stage))
+            t, stage = step_graph.time(c), combined(x, step_graph.now[1], row, k)
+            k.append(step_graph.rate(t, stage))
+            if step_graph.has_large_events:
+                inside.append(step_graph.events(t, stage))
         return k, inside
 
     def _error(self, x: list[Expr], after: list[Expr], k: list[list[Expr]]) -> Expr:
         """The scaled norm; without an estimate, 0 of a finite state."""
-        sheet, h = self.sheet, self.sheet.now[1]
-        squares = [sheet.mean_square(combined(None, h, e, k), x, after) for e in self.method.errors]
+        step_graph, h = self.step_graph, self.step_graph.now[1]
+        squares = [step_graph.mean_square(combined(None, h, e, k), x, after) for e in self.method.errors]
         if not squares:
-            return finite_or_infinite([after[k] for k in self.sheet.problem.steering])
+            return finite_or_infinite([after[k] for k in self.step_graph.problem.steering])
         if len(squares) == 1:
             return sqrt(squares[0])
         bottom = squares[0] + 0.01 * squares[1]
@@ -163,17 +163,17 @@ def finite_or_infinite(x: Sequence[Expr]) -> Expr:
 
 def _extension(method: RungeKutta, problem: Problem, layout: Layout, kept: Sequence[int]) -> Function:
     """All rows of a dense output that needs further stages, from the record of a step."""
-    sheet = Sheet(problem, now=NOW, last=layout.size)
-    n, last, h = problem.size, sheet.block("last"), sheet.now[1]
+    step_graph = StepGraph(problem, now=NOW, last=layout.size)
+    n, last, h = problem.size, step_graph.block("last"), step_graph.now[1]
     rows = _cut(last[layout.dense], n)
-    zero = [sheet.graph.zero] * n
+    zero = [step_graph.graph.zero] * n
     k = [zero] * len(method.tableau.b) + [last[layout.rate]]
     for place, values in zip(kept, _cut(last[layout.rest], n), strict=True):
         k[place] = values
     for c, weights in method.more_stages:
-        k.append(sheet.rate(sheet.time(c), combined(rows[0], h, weights, k)))
+        k.append(step_graph.rate(step_graph.time(c), combined(rows[0], h, weights, k)))
     rows += [combined(None, h, weights, k) for weights in method.dense]
-    return sheet.function("dense_rows", [e for row in rows for e in row])
+    return step_graph.function("dense_rows", [e for row in rows for e in row])
 
 
 def _cut(flat: list[Expr], n: int) -> list[list[Expr]]:

@@ -1,13 +1,15 @@
 """Where the numbers of steps are, for one run or for several side by side, and the native loop over them.
 
 Each run has a row of every array. What happens between steps, such as events, is done by Python on the same arrays.
+
+A run under way asks for native steps by yielding the lanes it is in, alone or beside others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -16,9 +18,10 @@ from torseur.emit.calling import Call, NativeLoop, Rows
 from torseur.emit.jit import host
 from torseur.simulation.solvers import march
 from torseur.simulation.solvers.problem import Array, Held
-from torseur.simulation.solvers.sheet import NOW, Layout
+from torseur.simulation.solvers.step_graph import NOW, Layout
 
-__all__ = ["MARCH", "Code", "Lanes", "StepFacts"]
+__all__ = ["MARCH", "Code", "Course", "Lanes", "StepFacts", "alone", "side_by_side"]
+
 
 MARCH = NativeLoop(march.march)
 """Steps of runs in lanes, the same for every study."""
@@ -26,7 +29,7 @@ MARCH = NativeLoop(march.march)
 
 @dataclass(frozen=True)
 class StepFacts:
-    """What is known of the steps of a method on a problem without their functions; see `Pieces`."""
+    """What is known of the steps of a method on a problem without their functions; see `StepFunctions`."""
 
     layout: Layout
     evaluations: int
@@ -147,3 +150,60 @@ class Lanes:
         if native.interface.parameters:
             ins.append(Rows(self.works[name], goes_on=goes_on))
         return Call(native, ins, out, width)
+
+
+Found = TypeVar("Found")
+
+Course = Generator[Lanes, None, Found]
+"""A run: it yields where it wants native steps in its lane, and returns what came of it."""
+
+
+def alone(course: Course[Found]) -> Found:
+    """What comes of one run; an interruption is the run's own affair."""
+    try:
+        lanes = next(course)
+        while True:
+            try:
+                lanes.march()
+                next(course)
+            except KeyboardInterrupt as interruption:
+                course.throw(interruption)
+    except StopIteration as end:
+        found: Found = end.value
+        return found
+
+
+def side_by_side(waiting: Iterable[Callable[[int], Course[object]]], lanes: Lanes) -> None:
+    """Runs in all lanes; where one is finished, the next one that waits takes its place.
+
+    Args:
+        waiting: begin a run in the lane that is told.
+        lanes: all of them free.
+    """
+    queue, under_way = iter(waiting), dict[int, Course[object]]()
+
+    def fill(place: int) -> None:
+        for begin in queue:
+            course = begin(place)
+            if _goes_on(course):
+                under_way[place] = course
+                return
+        under_way.pop(place, None)
+        lanes.leave(place)
+
+    for place in range(lanes.count):
+        fill(place)
+    while under_way:
+        lanes.march()
+        for place in np.flatnonzero(lanes.numbers[:, march.STATUS] > march.TAKEN).tolist():
+            if not _goes_on(under_way[place]):
+                fill(place)
+
+
+def _goes_on(course: Course[object]) -> bool:
+    """Let a run decide what it has to; whether it wants further steps."""
+    try:
+        next(course)
+    except StopIteration:
+        return False
+    return True

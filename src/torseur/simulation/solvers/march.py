@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torseur.emit.calling import Call
 from torseur.graph.routine import EPSILON, In, Out, sqrt
-from torseur.simulation.solvers.sheet import ERROR, GROWTH, HEAD, LOOK, NOW, WORK_DONE
+from torseur.simulation.solvers.step_graph import ERROR, GROWTH, HEAD, LOOK, NOW, WORK_DONE
 
 __all__ = ["NUMBERS", "PRECISION", "march", "narrow", "seek"]
 

@@ -7,7 +7,7 @@ The unknowns are y = (vdot, dz) and lambda; with J the matrix of y, B that of la
 solved in the sense of the minimum norm, so that redundant constraints are no trouble. It is written as a bounded loop,
 `Loop`, a node of a graph.
 
-Most steps do with a matrix of an earlier step: see `torseur.simulation.solvers.chord`.
+Most steps do with a matrix of an earlier step: see `torseur.simulation.solvers.second_order`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from torseur.graph.evaluate import evaluate_flat
 from torseur.graph.linear import WRITTEN_OUT, largest
 from torseur.graph.nodes import Bundle
 from torseur.simulation.solvers.problem import Implicit, Problem
-from torseur.simulation.solvers.sheet import Sheet
+from torseur.simulation.solvers.step_graph import StepGraph
 
 if TYPE_CHECKING:
     from torseur.simulation.solvers.second_order import GeneralisedAlpha
 
-__all__ = ["Ends", "Found", "Loop", "Newton", "named"]
+__all__ = ["Ends", "Loop", "Newton", "NewtonResult", "named"]
 
 
 class Loop(Callee):
@@ -91,7 +91,7 @@ _RANK = 1e-9
 
 
 @dataclass(frozen=True)
-class Found:
+class NewtonResult:
     """vdot and dz side by side, multipliers, how many iterations, and whether they converged (1 or 0)."""
 
     rates: list[Expr]
@@ -120,10 +120,10 @@ class Ends:
         return {name: len(block) for name, block in self.blocks.items()}
 
     @classmethod
-    def of(cls, sheet: Sheet) -> Ends:
+    def of(cls, step_graph: StepGraph) -> Ends:
         """Inside a loop."""
-        t, h = sheet.block("now")
-        return cls(t, h, sheet.block("x"), sheet.block("before"), sheet.block("pseudo"))
+        t, h = step_graph.block("now")
+        return cls(t, h, step_graph.block("x"), step_graph.block("before"), step_graph.block("pseudo"))
 
 
 class Newton:
@@ -152,49 +152,51 @@ class Newton:
         """Of the unknowns: y and lambda."""
         return self.nv + self.nz + self.rows
 
-    def solve(self, sheet: Sheet, wanted: Expr, where: Ends, rates: Sequence[Expr], lam: Sequence[Expr]) -> Found:
+    def solve(
+        self, step_graph: StepGraph, wanted: Expr, where: Ends, rates: Sequence[Expr], lam: Sequence[Expr]
+    ) -> NewtonResult:
         """Iterate from some rates and multipliers, where that is wanted."""
         sizes = {"wanted": 1, "rates": len(rates), "lam": len(lam), **where.sizes}
         loop = Loop(
             "newton",
-            self._start(sheet, sizes),
-            self._step(sheet, sizes),
+            self._start(step_graph, sizes),
+            self._step(step_graph, sizes),
             self._finish(),
             self.method.iterations,
             is_gated=True,
         )
         given = {"wanted": [wanted], "rates": rates, "lam": lam, **where.blocks}
-        found = self.iterated(sheet, loop, given)
+        found = self.iterated(step_graph, loop, given)
         n = self.nv + self.nz
-        return Found(found[:n], found[n : n + self.rows], found[-2], found[-1])
+        return NewtonResult(found[:n], found[n : n + self.rows], found[-2], found[-1])
 
-    def iterated(self, sheet: Sheet, loop: Loop, given: Mapping[str, Sequence[Expr]]) -> list[Expr]:
+    def iterated(self, step_graph: StepGraph, loop: Loop, given: Mapping[str, Sequence[Expr]]) -> list[Expr]:
         """What a loop over the equations gives, from its blocks by name; what is held is given to it as well."""
-        blocks = {**given, **{f"work{k}": sheet.prologue(f) for k, f in enumerate(self.functions)}}
-        blocks |= {name: list(block) for name, block in sheet.held.items()}
+        blocks = {**given, **{f"work{k}": step_graph.prologue(f) for k, f in enumerate(self.functions)}}
+        blocks |= {name: list(block) for name, block in step_graph.held.items()}
         flat = [e for b in loop.lowering().start.inputs for e in blocks[b.name]]
-        return list(sheet.graph.call(loop, flat))
+        return list(step_graph.graph.call(loop, flat))
 
-    def _start(self, outer: Sheet, sizes: dict[str, int]) -> Function:
-        sheet = outer.inner(self.functions, **sizes)
-        state = [*sheet.block("rates"), *sheet.block("lam"), sheet.graph.zero]
-        return Function("newton_start", sheet.inputs, {"state": state})
+    def _start(self, outer: StepGraph, sizes: dict[str, int]) -> Function:
+        step_graph = outer.inner(self.functions, **sizes)
+        state = [*step_graph.block("rates"), *step_graph.block("lam"), step_graph.graph.zero]
+        return Function("newton_start", step_graph.inputs, {"state": state})
 
     def _finish(self) -> Function:
         g = Graph()
         state, done = g.block("state", self.size + 1), g.block("done", 1)
         return Function("newton_finish", [state, done], {"found": [*state, *done]})
 
-    def _step(self, outer: Sheet, sizes: dict[str, int]) -> Function:
-        sheet = outer.inner(self.functions, state=self.size + 1, **sizes)
-        n, state, where = self.nv + self.nz, sheet.block("state"), Ends.of(sheet)
+    def _step(self, outer: StepGraph, sizes: dict[str, int]) -> Function:
+        step_graph = outer.inner(self.functions, state=self.size + 1, **sizes)
+        n, state, where = self.nv + self.nz, step_graph.block("state"), Ends.of(step_graph)
         rates, lam, count = state[:n], state[n:-1], state[-1]
         x, _ = self.end(where, rates)
-        dy, dlam = self._correction(sheet, where, x, rates, lam)
+        dy, dlam = self._correction(step_graph, where, x, rates, lam)
         after = [a + b for a, b in zip([*rates, *lam], [*dy, *dlam], strict=True)]
         done = ~(self.excess(where, x, rates, dy) > 1.0)  # nan does not get better
-        done = done | ~(sheet.block("wanted")[0] > 0.5)
-        return Function("newton_step", sheet.inputs, {"state": [*after, count + 1.0], "done": done})
+        done = done | ~(step_graph.block("wanted")[0] > 0.5)
+        return Function("newton_step", step_graph.inputs, {"state": [*after, count + 1.0], "done": done})
 
     def excess(self, where: Ends, after: Sequence[Expr], rates: Sequence[Expr], dy: Sequence[Expr]) -> Expr:
         """The largest change of v and z by a correction, over what it is to fall to; nan where one of them is.
@@ -210,10 +212,12 @@ class Newton:
         return largest(parts) * (1.0 / self.method.precision)
 
     def residual(
-        self, sheet: Sheet, t: Expr, x: list[Expr], rates: list[Expr], lam: list[Expr]
+        self, step_graph: StepGraph, t: Expr, x: list[Expr], rates: list[Expr], lam: list[Expr]
     ) -> tuple[list[Expr], list[Expr]]:
         """rho of the rates, and the rows of the constraints as they are."""
-        found = named(self.implicit.residual, sheet.call(self.implicit.residual, t, x, vdot=rates[: self.nv], lam=lam))
+        found = named(
+            self.implicit.residual, step_graph.call(self.implicit.residual, t, x, vdot=rates[: self.nv], lam=lam)
+        )
         dz = zip(rates[self.nv :], found.get("dz", []), strict=True)
         return [*found["r"], *(unknown - f for unknown, f in dz)], found.get("h", [])
 
@@ -223,19 +227,19 @@ class Newton:
         return [c / (by_q if own else by_v) for c, own in zip(values, self.implicit.holonomic, strict=True)]
 
     def _linear(
-        self, sheet: Sheet, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]
+        self, step_graph: StepGraph, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]
     ) -> tuple[Matrix, Matrix, Matrix]:
         """J of the rates, B of the multipliers, G of the constraints."""
         blocks = {"vdot": rates[: self.nv], "lam": lam}
-        T = named(self.implicit.tangent, sheet.call(self.implicit.tangent, where.t, x, **blocks))
-        Z = named(self.functions[2], sheet.call(self.functions[2], where.t, x, **blocks)) if self.nz else {}
+        T = named(self.implicit.tangent, step_graph.call(self.implicit.tangent, where.t, x, **blocks))
+        Z = named(self.functions[2], step_graph.call(self.functions[2], where.t, x, **blocks)) if self.nz else {}
         return *self._matrices(where.h, T, Z), self._constraints(where.h, T, Z)
 
     def _correction(
-        self, sheet: Sheet, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]
+        self, step_graph: StepGraph, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]
     ) -> tuple[list[Expr], list[Expr]]:
-        rho, values = self.residual(sheet, where.t, x, rates, lam)
-        J, B, G = self._linear(sheet, where, x, rates, lam)
+        rho, values = self.residual(step_graph, where.t, x, rates, lam)
+        J, B, G = self._linear(step_graph, where, x, rates, lam)
         base = solve(J, rho)
         if not self.rows:
             return [-b for b in base], []
@@ -246,12 +250,12 @@ class Newton:
         dy = [_dot(list(row), dlam) - b for row, b in zip(zip(*columns, strict=True), base, strict=True)]
         return dy, dlam
 
-    def inverse(self, sheet: Sheet, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]) -> Matrix:
+    def inverse(self, step_graph: StepGraph, where: Ends, x: list[Expr], rates: list[Expr], lam: list[Expr]) -> Matrix:
         """N with (dy, dlambda) = -N (rho, c): with Y = J^-1 B and P = (G Y)^+,
 
         N = [J^-1 - Y P G J^-1, Y P; -P G J^-1, P].
         """
-        J, B, G = self._linear(sheet, where, x, rates, lam)
+        J, B, G = self._linear(step_graph, where, x, rates, lam)
         upper = _inverse(J)
         if not self.rows:
             return upper

@@ -28,7 +28,7 @@ from torseur.emit.interface import Argument
 from torseur.errors import ArgumentError
 from torseur.graph import Function, Role, ops
 
-__all__ = ["ORDER", "Array", "Held", "Implicit", "KeptProblem", "Problem", "ProblemShape", "Solvable", "kept"]
+__all__ = ["ORDER", "Array", "CompiledProblem", "Held", "Implicit", "Problem", "ProblemShape", "Solvable", "kept"]
 
 Array = NDArray[np.float64]
 
@@ -311,7 +311,7 @@ class Problem(Solvable):
         return self
 
 
-class KeptProblem(Solvable):
+class CompiledProblem(Solvable):
     """A problem whose functions are derived only where native code of them is not found.
 
     Args:

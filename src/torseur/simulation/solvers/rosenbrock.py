@@ -17,8 +17,8 @@ from torseur.graph import Expr, Function, Role, jacobian, ops, solve, tangents
 from torseur.simulation.solvers.control import PIControl, StepControl
 from torseur.simulation.solvers.newton import named
 from torseur.simulation.solvers.problem import Problem
-from torseur.simulation.solvers.sheet import ERROR, NOW, Layout, Sheet
-from torseur.simulation.solvers.stepper import Pieces
+from torseur.simulation.solvers.step_graph import ERROR, NOW, Layout, StepGraph
+from torseur.simulation.solvers.stepper import StepFunctions
 
 __all__ = ["RODAS4", "Rosenbrock"]
 
@@ -53,42 +53,42 @@ class Rosenbrock:
     order: int
     control: StepControl
 
-    def pieces(self, problem: Problem) -> Pieces:
+    def step_functions(self, problem: Problem) -> StepFunctions:
         n = problem.size
         layout = Layout(n, problem.event_count, 4)
-        sheet = Sheet(problem, now=NOW, last=layout.size, tolerance=1 + n)
-        last = sheet.block("last")
+        step_graph = StepGraph(problem, now=NOW, last=layout.size, tolerance=1 + n)
+        last = step_graph.block("last")
         x, rate = last[layout.x], last[layout.rate]
-        U = self._increments(sheet, x, rate)
-        end = sheet.time(1.0)
+        U = self._increments(step_graph, x, rate)
+        end = step_graph.time(1.0)
         raw = [xi + _sum(self.a[-1], U, i) + sum(u[i] for u in U[len(self.a) - 1 :]) for i, xi in enumerate(x)]
-        after = sheet.corrected(end, raw)
-        after_rate = sheet.rate(end, after)
-        error = sheet.norm(U[-1], x, raw)
+        after = step_graph.corrected(end, raw)
+        after_rate = step_graph.rate(end, after)
+        error = step_graph.norm(U[-1], x, raw)
         difference = [b - a for a, b in zip(x, after, strict=True)]
-        zero = sheet.graph.zero
+        zero = step_graph.graph.zero
         rows = [x, difference, *([zero + _sum(weights, U, i) for i in range(n)] for weights in self.dense)]
         growth = self.control.growth(error, last[ERROR])
-        record = sheet.record(layout, error, growth, after, after_rate, rows)
-        return Pieces(layout, sheet.function("rosenbrock", record), len(self.c))
+        record = step_graph.record(layout, error, growth, after, after_rate, rows)
+        return StepFunctions(layout, step_graph.function("rosenbrock", record), len(self.c))
 
-    def _increments(self, sheet: Sheet, x: list[Expr], rate: list[Expr]) -> list[list[Expr]]:
-        h, n = sheet.now[1], len(x)
+    def _increments(self, step_graph: StepGraph, x: list[Expr], rate: list[Expr]) -> list[list[Expr]]:
+        h, n = step_graph.now[1], len(x)
         U: list[list[Expr]] = []
-        scale, argument, problem = h * self.gamma, x, sheet.problem
+        scale, argument, problem = h * self.gamma, x, step_graph.problem
         matrix = (
-            _ByMass(sheet, scale, x, rate)
+            _ByMass(step_graph, scale, x, rate)
             if _ByMass.is_possible(problem)
-            else _Matrix(problem, scale, *_derivatives(sheet, sheet.time(0.0), x))
+            else _Matrix(problem, scale, *_derivatives(step_graph, step_graph.time(0.0), x))
         )
         for stage, c in enumerate(self.c):
             if stage < len(self.a):
                 argument = [xi + _sum(self.a[stage], U, i) for i, xi in enumerate(x)]
-                time, d = sheet.time(self.times[stage]), self.slopes[stage]
+                time, d = step_graph.time(self.times[stage]), self.slopes[stage]
             else:
                 argument = [yi + U[-1][i] for i, yi in enumerate(argument)]
-                time, d = sheet.time(1.0), 0.0
-            f = sheet.rate(time, argument) if stage else rate
+                time, d = step_graph.time(1.0), 0.0
+            f = step_graph.rate(time, argument) if stage else rate
             U.append(matrix.solve(matrix.right(f, h * d, [self.gamma * _sum(c, U, i) for i in range(n)])))
         return U
 
@@ -145,13 +145,13 @@ class _ByMass:
     Jacobian of accelerations is left: (M + scale C + scale^2 K) u_v = M b_v - scale K b_q.
     """
 
-    def __init__(self, sheet: Sheet, scale: Expr, x: list[Expr], rate: list[Expr]) -> None:
-        self.problem, self.scale, t = sheet.problem, scale, sheet.time(0.0)
+    def __init__(self, step_graph: StepGraph, scale: Expr, x: list[Expr], rate: list[Expr]) -> None:
+        self.problem, self.scale, t = step_graph.problem, scale, step_graph.time(0.0)
         implicit = self.problem.implicit
         assert implicit is not None
         self.q, self.v, self.w = (self.problem.columns(name) for name in ("q", "v", "w"))
         vdot, n = rate[self.v], len(rate[self.v])
-        found = named(implicit.tangent, sheet.call(implicit.tangent, t, x, vdot=vdot))
+        found = named(implicit.tangent, step_graph.call(implicit.tangent, t, x, vdot=vdot))
         self.M, self.C, self.K = ([found[m][i * n : (i + 1) * n] for i in range(n)] for m in ("M", "C", "K"))
         rows = zip(self.M, self.C, self.K, strict=True)
         self.W = [[m + scale * (c + scale * k) for m, c, k in zip(*row, strict=True)] for row in rows]
@@ -159,8 +159,8 @@ class _ByMass:
         self.r_t: list[Expr] = []
         if by_time.entries:
             slope = Function("residual_rate", implicit.residual.inputs, {"r": by_time.dense()})
-            self.r_t = sheet.call(slope, t, x, vdot=vdot)
-        self.J, self.slope = _bystanders(sheet, t, x)
+            self.r_t = step_graph.call(slope, t, x, vdot=vdot)
+        self.J, self.slope = _bystanders(step_graph, t, x)
 
     @staticmethod
     def is_possible(problem: Problem) -> bool:
@@ -192,13 +192,13 @@ class _ByMass:
         return u
 
 
-def _bystanders(sheet: Sheet, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]], list[Expr]]:
+def _bystanders(step_graph: StepGraph, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]], list[Expr]]:
     """Derivatives of the rates of bystanders by what steers, and by time."""
-    problem, n = sheet.problem, len(sheet.problem.steering)
+    problem, n = step_graph.problem, len(step_graph.problem.steering)
     if not problem.bystanders:
         return [], []
     rows = [row[:n] + row[-1:] for _, row in _written_out(problem, problem.bystanders)]
-    flat = sheet.call(Function(f"{problem.rate.name}_bystanders", problem.rate.inputs, {"J": rows}), t, x)
+    flat = step_graph.call(Function(f"{problem.rate.name}_bystanders", problem.rate.inputs, {"J": rows}), t, x)
     table = [flat[k : k + n + 1] for k in range(0, len(flat), n + 1)]
     return [row[:-1] for row in table], [row[-1] for row in table]
 
@@ -231,10 +231,10 @@ def _sum(weights: Sequence[float], U: Sequence[Sequence[Expr]], i: int) -> Expr 
     return total
 
 
-def _derivatives(sheet: Sheet, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]], list[Expr]]:
+def _derivatives(step_graph: StepGraph, t: Expr, x: list[Expr]) -> tuple[list[list[Expr]], list[Expr]]:
     """df/dx (n, n) and df/dt (n)."""
     n = len(x)
-    flat = sheet.call(_derivative_function(sheet.problem), t, x)
+    flat = step_graph.call(_derivative_function(step_graph.problem), t, x)
     return [flat[i * n : (i + 1) * n] for i in range(n)], flat[n * n :]
 
 
@@ -250,12 +250,12 @@ def _derivative_function(problem: Problem) -> Function:
         table = dict(entry for part in rows if part for entry in _written_out(problem, part))
         J, slopes = [table[k][:-1] for k in range(n)], [table[k][-1] for k in range(n)]
         return Function(f"{rate.name}_jacobian", rate.inputs, {"J": J, "slope": slopes})
-    sheet = Sheet(problem, t=1, **{b.name: b.size for b in problem.states})
-    t, x = sheet.block("t")[0], [s for b in problem.states for s in sheet.block(b.name)]
-    f = sheet.rate(t, x)
+    step_graph = StepGraph(problem, t=1, **{b.name: b.size for b in problem.states})
+    t, x = step_graph.block("t")[0], [s for b in problem.states for s in step_graph.block(b.name)]
+    f = step_graph.rate(t, x)
     columns = [tangents(f, {s: 1.0}) for s in [*x, t]]
     J = [[columns[j][i] for j in range(n)] for i in range(n)]
-    return Function(f"{rate.name}_jacobian", sheet.inputs, {"J": J, "slope": columns[-1]})
+    return Function(f"{rate.name}_jacobian", step_graph.inputs, {"J": J, "slope": columns[-1]})
 
 
 def _written_out(problem: Problem, rows: Sequence[int]) -> list[tuple[int, list[Expr]]]:

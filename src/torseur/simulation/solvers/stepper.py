@@ -22,13 +22,13 @@ from torseur.graph import Function, tangents
 from torseur.simulation.solvers.control import StepControl, Tolerance
 from torseur.simulation.solvers.lanes import Lanes, StepFacts
 from torseur.simulation.solvers.problem import Array, Held, Memory, Problem, Solvable, kept
-from torseur.simulation.solvers.sheet import ERROR, NOW, WORK_DONE, Layout, Sheet, nested
+from torseur.simulation.solvers.step_graph import ERROR, NOW, WORK_DONE, Layout, StepGraph, nested
 
-__all__ = ["Method", "Pieces", "StepCode", "Stepper", "dense_output"]
+__all__ = ["Method", "StepCode", "StepFunctions", "Stepper", "dense_output"]
 
 
 @dataclass(frozen=True)
-class Pieces:
+class StepFunctions:
     """What a method gives for a problem.
 
     Attributes:
@@ -64,24 +64,29 @@ class Method(Protocol):
     def control(self) -> StepControl | None:
         """None: the method has no estimate of its error, its step is given."""
 
-    def pieces(self, problem: Problem) -> Pieces: ...
+    def step_functions(self, problem: Problem) -> StepFunctions: ...
 
 
 def dense_output(problem: Problem, terms: int, *, events: bool = True) -> Function:
     """(theta, now, dense, held) -> the state there, corrected, and where asked for the events and their rates."""
-    sheet = Sheet(problem, theta=1, now=NOW, dense=terms * problem.size)
-    n, flat, theta = problem.size, sheet.block("dense"), sheet.block("theta")[0]
-    t = sheet.time(theta)
+    step_graph = StepGraph(problem, theta=1, now=NOW, dense=terms * problem.size)
+    n, flat, theta = problem.size, step_graph.block("dense"), step_graph.block("theta")[0]
+    t = step_graph.time(theta)
     raw = nested(theta, [flat[k * n : (k + 1) * n] for k in range(terms)])
-    x = sheet.corrected(t, raw)
-    g = sheet.events(t, x) if events else []
-    slopes = sheet.event_slopes(t, x, tangents(raw, {theta: 1.0 / sheet.now[1]})) if g else []
-    return sheet.function("dense_output" if events else "dense_states", [*x, *g, *slopes])
+    x = step_graph.corrected(t, raw)
+    g = step_graph.events(t, x) if events else []
+    slopes = step_graph.event_slopes(t, x, tangents(raw, {theta: 1.0 / step_graph.now[1]})) if g else []
+    return step_graph.function("dense_output" if events else "dense_states", [*x, *g, *slopes])
 
 
-def _functions(pieces: Pieces, problem: Problem) -> dict[str, Function]:
-    terms = pieces.terms or pieces.layout.terms
-    found = {"step": pieces.step, "at": dense_output(problem, terms), "begin": pieces.begin, "extend": pieces.extend}
+def _functions(step_functions: StepFunctions, problem: Problem) -> dict[str, Function]:
+    terms = step_functions.terms or step_functions.layout.terms
+    found = {
+        "step": step_functions.step,
+        "at": dense_output(problem, terms),
+        "begin": step_functions.begin,
+        "extend": step_functions.extend,
+    }
     if problem.rate_and_events is not None:  # to record a state must not cost an evaluation of the rate
         found["states"] = dense_output(problem, terms, events=False)
     return {name: f for name, f in found.items() if f is not None}
@@ -94,13 +99,15 @@ class StepCode:
         store = problem.store.part("steps", canonical(method))
 
         @cache
-        def derived() -> tuple[Pieces, dict[str, Function]]:
-            pieces = method.pieces(problem.derived())
-            return pieces, _functions(pieces, problem.derived())
+        def derived() -> tuple[StepFunctions, dict[str, Function]]:
+            step_functions = method.step_functions(problem.derived())
+            return step_functions, _functions(step_functions, problem.derived())
 
         def facts() -> StepFacts:
-            pieces, functions = derived()
-            return StepFacts(pieces.layout, pieces.evaluations, pieces.iterates, tuple(functions))
+            step_functions, functions = derived()
+            return StepFacts(
+                step_functions.layout, step_functions.evaluations, step_functions.iterates, tuple(functions)
+            )
 
         self.facts = found = store.facts(facts)
         self.functions = store.functions(found.functions, lambda: derived()[1], lanes=1)

@@ -12,8 +12,7 @@ import numpy as np
 from torseur.emit import NativeFunction
 from torseur.errors import ModelError, NumericalError
 from torseur.simulation.integrate.hooks import EventSeen, Response
-from torseur.simulation.integrate.outcome import End, Outcome
-from torseur.simulation.integrate.recording import HeldHistory
+from torseur.simulation.integrate.recording import End, HeldHistory, Outcome
 from torseur.simulation.plant.native_plant import NativePlant
 from torseur.simulation.plant.switches import HOLDS
 from torseur.simulation.results.channels import Event

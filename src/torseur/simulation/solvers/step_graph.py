@@ -35,7 +35,7 @@ from torseur.graph.nodes import Bundle, Expr
 from torseur.graph.structure import structural_order
 from torseur.simulation.solvers.problem import Problem
 
-__all__ = ["ERROR", "GROWTH", "HEAD", "LOOK", "NOW", "WORK_DONE", "Layout", "Sheet", "hoisted", "nested"]
+__all__ = ["ERROR", "GROWTH", "HEAD", "LOOK", "NOW", "WORK_DONE", "Layout", "StepGraph", "hoisted", "nested"]
 
 WORK = "work__"
 """The block that takes the place of the parameters."""
@@ -161,7 +161,7 @@ def nested(theta: Expr, rows: Sequence[Sequence[Expr]]) -> list[Expr]:
     return x
 
 
-class Sheet:
+class StepGraph:
     """A graph with the blocks of a step.
 
     Args:
@@ -212,12 +212,12 @@ class Sheet:
             self._prologues[id(first)] = call(first, *(list(self.held[b.name]) for b in first.inputs))
         return self._prologues[id(first)]
 
-    def inner(self, functions: Sequence[Function], **blocks: int) -> Sheet:
-        """A sheet of its own for a part that is called from this one, with the parameter work of some functions as a
+    def inner(self, functions: Sequence[Function], **blocks: int) -> StepGraph:
+        """A graph of its own for a part that is called from this one, with the parameter work of some functions as a
         block instead of the parameters: done out here, once.
         """
         works = {f"work{k}": len(self.prologue(f)) for k, f in enumerate(functions)}
-        inner = Sheet(self.problem, **blocks, **works)
+        inner = StepGraph(self.problem, **blocks, **works)
         inner.inputs = [b for b in inner.inputs if b.role is not Role.PARAMETER]
         for k, function in enumerate(functions):
             first, _ = hoisted(function)
@@ -325,8 +325,8 @@ def _held_blocks(problem: Problem) -> list[Block]:
 
 def _slopes(problem: Problem) -> Function:
     """(t, x, dx, held) -> dg/dt."""
-    sheet = Sheet(problem, t=1, x=problem.size, dx=problem.size)
-    t, x, dx = (sheet.block(name) for name in ("t", "x", "dx"))
-    g = sheet.events(t[0], x)
-    seeds = {t[0]: sheet.graph.one, **dict(zip(x, dx, strict=True))}
-    return sheet.function("event_slopes", tangents(g, seeds))
+    step_graph = StepGraph(problem, t=1, x=problem.size, dx=problem.size)
+    t, x, dx = (step_graph.block(name) for name in ("t", "x", "dx"))
+    g = step_graph.events(t[0], x)
+    seeds = {t[0]: step_graph.graph.one, **dict(zip(x, dx, strict=True))}
+    return step_graph.function("event_slopes", tangents(g, seeds))
