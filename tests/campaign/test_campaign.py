@@ -60,7 +60,7 @@ HEAD = "torseur_campaign: 1\nstudy: study.yaml\n"
 
 
 def written(folder: Path, campaign: str = CAMPAIGN, study: str = STUDY, **more: str) -> Path:
-    files = {"pendulum.yaml": PENDULUM, "study.yaml": study, "campaign.yaml": campaign, **more}
+    files = {"pendulum.yaml": PENDULUM, "study.yaml": study, "campaign.yaml": campaign} | more
     for name, text in files.items():
         (folder / name).write_text(text)
     return folder / "campaign.yaml"
@@ -386,6 +386,43 @@ limits: {paek: {at_most: 1}}
         assert re.search(rf"campaign.yaml:{line}:\d+: .*(\n  .*)*{re.escape(words)}", told), (line, told)
     assert re.search(r"campaign.yaml:12:\d+: .*pork", told)
     assert re.search(r"campaign.yaml:13:\d+: .*paek(.|\n)*'peak'", told)
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("{range: {low: 2, high: 1, step: 0.1}}", "empty range"),
+        ("{range: {low: 1, high: 2, step: 5}}", "the step is longer than the range"),
+        ("{uniform: {low: 2, high: 1}}", "empty range"),
+        ("{normal: {mean: 1, deviation: 0.01, low: 30, high: 40}}", "nearly nothing of the distribution"),
+        ("{triangular: {low: 1, mode: 4, high: 2}}", "mode lies outside"),
+        ("[]", "too short"),
+    ],
+)
+def test_ranges_that_contradict_themselves_are_one_fault_each(factor, words, tmp_path):
+    text = HEAD + f"factors: {{m: {factor}}}\nsampling: {{count: 4}}\nindicators: {{end: {{final: a}}}}\n"
+    with pytest.raises(ts.ModelError, match=words) as caught:
+        ts.load_campaign(written(tmp_path, text.replace("sampling: {count: 4}\n", "") if factor == "[]" else text))
+    assert len(caught.value.faults) <= 1
+
+
+def test_names_of_columns_and_axes_are_not_taken_twice(tmp_path):
+    model = PENDULUM.replace("coordinate: a", "coordinate: run").replace("m: {value: 1.0, unit: kg}", "outcome: 1.0")
+    model = model.replace("mass: m", "mass: outcome")
+    study = STUDY.replace("{a:", "{run:")
+    text = HEAD + "factors: {run: [0.1, 0.2], outcome: [1, 2]}\nindicators: {end: {final: run}}\n"
+    files = {"pendulum.yaml": model, "study.yaml": study}
+    with pytest.raises(ts.ModelError) as caught:
+        ts.load_campaign(written(tmp_path, text + "keep: {channels: [run]}\n", **files))
+    told = str(caught.value)
+    assert "a column of the table is called 'run'" in told
+    assert "a column of the table is called 'outcome'" in told
+    assert "'run' cannot be kept" in told
+    right = text.replace("run: [0", "start.run: [0").replace("outcome: [1", "parameters.outcome: [1")
+    answers = ts.run_campaign(written(tmp_path, right, **files), tmp_path / "out", threads=1)
+    assert answers.table["run"].to_pylist() == [0, 1, 2, 3]
+    assert answers["start.run"].tolist() == [0.1, 0.1, 0.2, 0.2]
+    assert answers.outcomes.tolist() == ["ok"] * 4
 
 
 @pytest.mark.parametrize(

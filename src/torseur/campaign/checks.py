@@ -19,6 +19,7 @@ from torseur.errors import Location, ModelError
 __all__ = ["check_campaign", "faults"]
 
 TAKEN = ("run", "outcome", "reason")
+AXES = ("run", "time")
 
 
 def check_campaign(campaign: Campaign) -> None:
@@ -46,8 +47,16 @@ def _factors(campaign: Campaign) -> Iterator[Fault]:
         yield Fault(("factors",), "nothing varies", expected="factors, or rows of a table")
     if not campaign.indicators and campaign.keep is None:
         yield Fault(("indicators",), "nothing is measured", expected="indicators, or channels to keep")
+    for k, name in enumerate(campaign.keep.channels if campaign.keep else ()):
+        if name in AXES:
+            text = f"'{name}' cannot be kept: an axis of the files is called so"
+            yield Fault(("keep", "channels", k), text, remedy="another name in the model")
     seen: dict[object, str] = {}
     for name, path in _named(campaign):
+        if name in TAKEN:
+            remedy = f"the full name: parameters.{name}, start.{name} or inputs.{name}"
+            yield Fault(path, f"a column of the table is called '{name}'", remedy=remedy)
+            continue
         target = target_of(campaign.study, name)
         if target is None:
             yield unknown_factor(campaign.study, name, path)

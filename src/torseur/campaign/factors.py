@@ -102,6 +102,8 @@ class Range(Levels):
     @model_validator(mode="after")
     def _check(self) -> Range:
         _ordered(self.low, self.high)
+        if self.step > (self.high - self.low) * (1.0 + 1e-12):
+            raise PydanticCustomError("range", "the step is longer than the range: it has one value")
         if (self.high - self.low) / self.step > MOST_LEVELS:
             raise PydanticCustomError("range", "more than {most} values", {"most": MOST_LEVELS})
         return self

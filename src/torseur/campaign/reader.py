@@ -81,6 +81,7 @@ def read_campaign(path: str | os.PathLike[str]) -> CampaignFile:
     root = parse(contents(file), source)
     _check_version(root, source)
     study = _study(root, source, file.parent)
+    counts = {name: len(node.items) for name in _KINDS if (node := root.items.get(name)) is not None}
     tables = {
         name: each_validated(root.items.get(name), partial(_kind, kinds=kinds, source=source), source)
         for name, kinds in _KINDS.items()
@@ -93,7 +94,9 @@ def read_campaign(path: str | os.PathLike[str]) -> CampaignFile:
     campaign = validated(Campaign, given, root, source)
     if campaign is not None and study is not None:
         found = [one for one in faults(campaign) if are_read or one.location[:1] != ("rows",)]
-        take_down(source.without_consequences(found), root, source)
+        lost = {name for name, count in counts.items() if len(tables[name]) < count}
+        follows = {(name,) for name in lost} | ({("sampling",)} if "factors" in lost else set())  # "nothing is there"
+        take_down(source.without_consequences([one for one in found if one.location not in follows]), root, source)
     source.stop_if_any()
     assert campaign is not None  # without, there is a fault
     return CampaignFile(campaign, source, root)
