@@ -8,7 +8,7 @@ unit              a unit that measures something else than its column           
 wrong unit        values that differ from what they should be by the ratio of two units                    refused
 swapped           two columns that fit in each other's place, and not in their own                         refused
 saturation        values that stay at their largest or smallest                                            left out
-constant          an effort that never changes; a coordinate that never moves                              told
+constant          a constant effort; a coordinate that never moves                              told
 outlier           single values far from their neighbours                                                  told
 wrapped           angles that jump by a turn                                                               told
 integrated        coordinates of which only the speed was measured                                         told
