@@ -242,6 +242,7 @@ def test_an_audit_that_fails_is_told_and_has_its_own_status_unless_told_otherwis
     printed = capsys.readouterr()
     assert "audit FAILS: energy off by" in printed.out
     assert "not to be trusted" in printed.err
+    assert "a smaller solver.rtol" in printed.err
     assert not summary(here / "a")["audit"]["holds"]
     assert main(["simulate", str(PENDULUM), "-o", "a", "--ignore-audit", *options]) == 0
 

@@ -367,6 +367,7 @@ def _end(run: Run, written: Written, ignore_audit: bool) -> None:
         raise click.exceptions.Exit(INTERRUPTED if is_interrupted else FAILED)
     if run.audited is not None and not run.audited.holds and not ignore_audit:
         click.secho("the audit does not hold: this run is not to be trusted", fg="red", bold=True, err=True)
+        click.echo("  a smaller solver.rtol, or --step, tells whether steps were too long", err=True)
         raise click.exceptions.Exit(WRONG)
     if written.failures:
         raise click.exceptions.Exit(UNWRITTEN)
