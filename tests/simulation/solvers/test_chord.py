@@ -8,10 +8,9 @@ from torseur.graph import select, sin
 from torseur.simulation.integrate.driver import integrate
 from torseur.simulation.integrate.hooks import Limits
 from torseur.simulation.integrate.recording import Outcome
-from torseur.simulation.solvers import chord
 from torseur.simulation.solvers.control import Tolerance
 from torseur.simulation.solvers.newton import Newton
-from torseur.simulation.solvers.second_order import NEWMARK
+from torseur.simulation.solvers.second_order import DRIFT, MOST, NEWMARK, SLOW, ChordMatrix
 from torseur.simulation.solvers.stepper import Stepper
 
 
@@ -62,7 +61,7 @@ def matrices(problem, start, step, count, method=NEWMARK):
     tolerance = Tolerance(1e-6, 1e-9)
     stepper = Stepper(method, problem, problem.held(), tolerance)
     stepper.restart(0.0, np.array(start))
-    size = chord.ChordMatrix.size(Newton(method, problem, problem.implicit))
+    size = ChordMatrix.size(Newton(method, problem, problem.implicit))
     made, counts, last = 0, [], None
     for k in range(count):
         assert stepper.attempt(step(k)) == 0.0
@@ -80,10 +79,10 @@ SWING = second_order(lambda t, q, v, z, p: [-sin(q[0])], 1)
 def test_slow_motion_keeps_its_matrix_for_many_steps():
     counts, made = matrices(SWING, [1.0, 0.0], lambda k: 0.002, 2000)
     assert made < 40
-    assert max(counts) <= chord.SLOW + chord.MOST
+    assert max(counts) <= SLOW + MOST
 
 
-@pytest.mark.parametrize(("growth", "anew"), [(1.0 + 0.9 * chord.DRIFT, False), (1.0 + 1.1 * chord.DRIFT, True)])
+@pytest.mark.parametrize(("growth", "anew"), [(1.0 + 0.9 * DRIFT, False), (1.0 + 1.1 * DRIFT, True)])
 def test_a_matrix_is_made_anew_for_steps_of_another_length(growth, anew):
     _, made = matrices(SWING, [1.0, 0.0], lambda k: 1e-4 * growth ** (k > 4), 10)
     assert made == 1 + anew
