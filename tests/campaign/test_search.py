@@ -136,7 +136,7 @@ def test_any_run_of_a_search_can_be_computed_again(tmp_path):
     [
         ({"goals": {"edn": {"aim": "least"}}}, "no indicator 'edn'"),
         ({"factors": {"y": {"low": 0, "high": 1}}}, "'y'"),
-        ({"method": "least_squares", "goals": {"end": {"aim": "least"}}}, "targets"),
+        ({"method": "least_squares", "goals": {"end": {"aim": "least"}}}, "a target for every goal"),
         ({"method": "minimise", "goals": {"end": {"aim": "least"}, "more": {"aim": "least"}}}, "a single goal"),
     ],
 )
