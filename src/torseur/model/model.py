@@ -194,6 +194,11 @@ class Model:
     def _functions(self) -> dict[tuple[str, Options], ModelFunction]:
         return {}
 
+    @cached_property
+    def _plain(self) -> dict[str, ModelFunction]:
+        """Those of them that were asked for without options."""
+        return {}
+
     def function(
         self,
         quantity: str,
@@ -217,6 +222,9 @@ class Model:
         >>> model.function("gravity")(q).round(3)
         array([37.293,  6.835])
         """
+        is_plain = axes is Axes.OWN and task is Task.POSE and frame is None and independent is None and actuated is None
+        if is_plain and quantity in self._plain:
+            return self._plain[quantity]
         options = options_of(
             self.mechanism,
             quantity,
@@ -227,7 +235,10 @@ class Model:
             independent=independent,
             actuated=actuated,
         )
-        return self._functions.setdefault((quantity, options), ModelFunction(self, quantity, options))
+        found = self._functions.setdefault((quantity, options), ModelFunction(self, quantity, options))
+        if is_plain:
+            self._plain[quantity] = found
+        return found
 
     # -- the contract --------------------------------------------------------------------------------------------------
     @cached_property
