@@ -23,8 +23,8 @@ help:
 	@echo "make bench         this machine, side by side with other programs (installs them: large)"
 	@echo "make lint          ruff, mypy and the import rule"
 	@echo "make format        rewrite the source in the common format"
-	@echo "make gallery       a playback of every example, for the documentation"
-	@echo "make docs          the documentation, in docs/_build/html"
+	@echo "make gallery       a playback of every example, as far as it is missing, for the documentation"
+	@echo "make docs          the documentation with its gallery, in docs/_build/html"
 	@echo "make clean         remove what the other targets made"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=directory the virtual environment."
@@ -86,7 +86,7 @@ format: $(VENV)/.with-lint
 gallery: $(VENV)/.with-docs
 	$(RUN) docs/draw_gallery.py
 
-docs: $(VENV)/.with-docs
+docs: gallery
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(RUN) docs/check_links.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"

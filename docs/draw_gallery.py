@@ -1,12 +1,13 @@
 """The gallery: of every example one run, as a thumbnail and a playback: ``python docs/draw_gallery.py [name ...]``.
 
-What is there and not older than its files is left as it is. `make gallery` draws what is missing; the page shows what
-is there when `make docs` builds it.
+What is there and not older than its files is left as it is. `make docs` draws what is missing, in as many processes as
+there are processors, and the page shows what is there.
 """
 
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -143,11 +144,17 @@ def page(target: Path = TARGET) -> str:
 
 def main(names: list[str]) -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
-    for shown in (one for examples in EXAMPLES.values() for one in examples):
-        if shown.folder in names or (not names and not is_fresh(shown)):
-            print(f"gallery: {shown.name}", flush=True)
-            draw(shown)
+    every = [one for examples in EXAMPLES.values() for one in examples]
+    wanted = [one for one in every if one.folder in names or (not names and not is_fresh(one))]
+    with ProcessPoolExecutor() as pool:
+        for name in pool.map(_draw, wanted):
+            print(f"gallery: {name}", flush=True)
     write_page()
+
+
+def _draw(shown: Shown) -> str:
+    draw(shown)
+    return shown.name
 
 
 def write_page() -> None:

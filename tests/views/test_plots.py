@@ -115,6 +115,13 @@ def test_a_panel_of_zeros_beside_others_of_its_unit_is_left_out_unless_its_chann
     assert len(plot(run, "Mx", "My", "Mz").axes) == 2
 
 
+@pytest.mark.parametrize(("size", "is_drawn"), [(1e-31, False), (1e-6, True)])
+def test_rounding_errors_have_no_panel_but_small_motions_do(size, is_drawn):
+    speeds = {"vx": -1.5 - 0.05 * TIME, "vy": size * np.sin(20.0 * TIME)}
+    run = Run(None, TIME, {n: Channel(n, "m/s", "", values, Role.SPEED) for n, values in speeds.items()})
+    assert ("$v_y$" in texts(usual_figures(run)["speeds"])) is is_drawn
+
+
 def test_an_axis_of_quaternions_says_so():
     top = Mechanism(name="top", bodies={"top": {"joint": {"kind": "spherical"}, "inertia": {"mass": 1.0}}})
     channels = [

@@ -43,6 +43,8 @@ Array = NDArray[np.float64]
 
 MOST_EVENTS = 6
 """That are named on a figure; more are marked only."""
+DUST = 1e-12
+"""Share of the largest value of a unit below which there is only rounding."""
 LETTER = 0.0105
 """Width of a letter of an event's name, as a share of the axis, with some room for other languages."""
 PANEL_HEIGHT, MARGIN = 1.75, 0.75
@@ -176,10 +178,19 @@ def panels_by_unit(lines: Iterable[Line]) -> list[Panel]:
     panels = []
     for unit, by_label in by_unit.items():
         curves = [curve_of(label, [(x.time, x.values) for x in some]) for label, some in by_label.items()]
+        largest = _largest(line for some in by_label.values() for line in some)
         for labels in shared_out(curves):
             chosen = [line for label in labels for line in by_label[label]]
+            if _largest(chosen) <= DUST * largest:  # a panel of rounding errors is one of zeros
+                chosen = [replace(line, values=0.0 * line.values) for line in chosen]
             panels.append(Panel(_told_apart(_recoloured(chosen)), axis_label(unit, _what(unit, chosen))))
     return panels
+
+
+def _largest(lines: Iterable[Line]) -> float:
+    return max(
+        (float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in (line.values for line in lines)), default=0.0
+    )
 
 
 def _what(unit: str, lines: Sequence[Line]) -> str | None:

@@ -303,7 +303,8 @@ def shape_parts(values: Values, folder: Path, line_radius: float) -> Iterator[Pa
     for k, (name, body) in enumerate(mechanism.bodies.items()):
         carriers.append((name, body.shapes, COLOURS[k % len(COLOURS)]))
     for body_name, shapes, colour in carriers:
-        turned = _widest(values, shapes)
+        stands = body_name == BASE and not mechanism.has_moving_base
+        turned = None if stands else _widest(values, shapes)
         for shape in shapes:
             pose = values.numbers({"pose": values.system.place(shape.place).matrix()})["pose"]
             chosen = shape.colour or colour
