@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from torseur.simulation.results.channels import Channel, Role
 from torseur.views.overview import draw_overview
 
 
@@ -54,3 +55,10 @@ def test_a_dollar_in_a_title_or_unit_begins_no_formula(run):
         run, mechanism=run.mechanism.model_copy(update={"title": unread}), channels={c.name: c for c in units}
     )
     assert drawn(hostile).get_suptitle().startswith(r"a \$\frac{\$ b")
+
+
+def test_an_overview_shows_the_panel_with_most_lines_of_each_unit(run):
+    small = {"a": 1e-3 * np.sin(run.time), "b": np.sin(run.time), "c": np.cos(run.time)}
+    channels = {name: Channel(name, "rad", "", values, Role.COORDINATE) for name, values in small.items()}
+    (panel,) = draw_overview(replace(run, mechanism=None, channels=channels, audited=None)).axes
+    assert len(panel.lines) == 2

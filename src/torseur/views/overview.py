@@ -53,14 +53,17 @@ def _verdict(run: Run) -> str:
 
 
 def _panels(run: Run) -> list[Panel]:
-    """Of a vehicle what one looks at first; else of coordinates, speeds, inputs and energies, one for a unit."""
+    """Of a vehicle what one looks at first; else of coordinates, speeds, inputs and energies, for each unit the
+    panel with most lines."""
     if is_vehicle(run) and (keys := key_panels(run)):
         return keys[:MOST_PANELS]
     drawn = panels_by_unit(lines_of(run, overview_channels(run)))
     panels = [panel for panel in drawn if not panel.is_zero] or drawn
-    first = {panel.label: panel for panel in reversed(panels)}
-    chosen = [panel for panel in panels if first[panel.label] is panel]
-    return (chosen or panels)[:MOST_PANELS]
+    fullest: dict[str, Panel] = {}
+    for panel in panels:
+        if panel.label not in fullest or len(panel.lines) > len(fullest[panel.label].lines):
+            fullest[panel.label] = panel
+    return list(fullest.values())[:MOST_PANELS]
 
 
 def _draw_pictures(part: Any, run: Run, folder: Path) -> None:

@@ -200,15 +200,18 @@ def _bars(placing: _Placing, values: Values, k: int, link: Link) -> Iterator[Par
             yield Part(name, polyline(np.stack([np.zeros(3), centre]), radius), colour)
             yield Part(name, ball(2.2 * radius).moved(placed_at(centre)), colour)
         else:
-            yield Part(name, _block(values, name, placing, 0.5 if reached else 1.0), colour)
+            slides = link.carrier is not None and link.carrier.freedoms.is_prismatic
+            yield Part(name, _block(values, name, placing, 0.5 if reached else 1.0, slides), colour)
 
 
-def _block(values: Values, name: str, placing: _Placing, share: float) -> Triangles:
-    """A body of which nothing else is known: a share of the uniform block that has its mass and inertia, or a ball."""
+def _block(values: Values, name: str, placing: _Placing, share: float, slides: bool) -> Triangles:
+    """A body of which nothing else is known: a share of the uniform block that has its mass and inertia, or, of a mass
+    alone, a ball, a cube if it slides."""
     record = values.system.mechanism.base if name == BASE else values.system.mechanism.bodies[name]
     extent = float(np.ptp(placing.skeleton.points(), axis=0).max()) * placing.size
     largest = 0.5 * extent or np.inf
-    plain = ball(min(0.05 * placing.size, largest)).moved(placed_at(_centre_of_mass(values, name)))
+    radius = min(0.05 * placing.size, largest)
+    plain = (box((2.0 * radius,) * 3) if slides else ball(radius)).moved(placed_at(_centre_of_mass(values, name)))
     if record.inertia is None:
         return plain
     whole = inertia_of(values.system, record.inertia)

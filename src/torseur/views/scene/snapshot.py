@@ -321,7 +321,9 @@ def _pictures(scene: Scene, title: str, begin: float, size: tuple[int, int]) -> 
         pixels = painted(scene, scene.animation, k, _moved(camera, scene, k), share, size)
         image = Image.fromarray((255.0 * pixels).round().astype(np.uint8))
         shown = clock(begin + time, float(times[-1]), begin + float(times[-1]), scene.animation.pace)
-        ImageDraw.Draw(image).text((8, 5), f"{title}\n{shown}", fill="#333333", font=font)
+        ImageDraw.Draw(image).text(
+            (8, 5), f"{title}\n{shown}", fill="#333333", font=font, stroke_width=2, stroke_fill="white"
+        )
         yield np.asarray(image)
 
 
