@@ -146,6 +146,13 @@ RUN = [
     ),
     (CAR, "mass: mu", "mass: 0", "dzu moves no mass", "give what it moves an inertia"),
     (CIRCLE, "[Gamma1, Gamma2]", "[theta1, theta2]", "no input 'theta1' to drive", "one of Gamma1, Gamma2"),
+    (
+        CRANK,
+        "pose: {rpy: [pi/2, 0, 0]}\n      joint: {kind: pris",
+        "pose: [0, 0, 0]\n      joint: {kind: pris",
+        "do not close",
+        "turn one frame",
+    ),
     (WHEEL, "{vx: 2}", "{vx: 2, wy: 5}", "vx, wy contradict each other", "wy = 6.66666667 with vx = 2"),
     (WHEEL, "{vx: 2}", "{vx: 2, z: 0}", "z cannot have this value", "nearest: z = 0.3"),
     (ROBOT, "[tau_shoulder, tau_elbow]", "[shoulder, elbow]", "no input 'shoulder' to drive", "mean 'tau_shoulder'?"),
@@ -181,3 +188,8 @@ def test_a_first_error_in_a_run_names_its_remedy(name, old, new, words, tmp_path
     with pytest.raises(ts.TorseurError) as caught:
         ts.simulate(changed(tmp_path, name, old, new))
     assert not [word for word in words if word not in str(caught.value)], str(caught.value)
+
+
+def test_a_python_function_as_an_input_is_told_to_be_a_block():
+    with pytest.raises(ts.ModelError, match=r"make it a block: \{'python'"):
+        ts.simulate(ts.examples.load("planar_2r"), until=1.0, inputs={"Gamma1": lambda t: 1.0})

@@ -260,7 +260,7 @@ class Loops:
             where=f"{model.mechanism.name}: {_gaps_in_words(gaps, self.settings.tolerance)}",
             expected=f"gaps of at most {self.settings.tolerance:g}",
             got=f"nearest at {there}, after {attempt.starts} starts",
-            remedy=self.remedy(q),
+            remedy=self.remedy(q, gaps),
         )
 
     def _nearly(self, q: Array, gap: float) -> int | None:
@@ -272,13 +272,22 @@ class Loops:
         rank = rank_over(self._rows.scaled(A)[:, list(self.rows)], noise)
         return rank.rank if rank.rank < len(self.rows) and rank.is_clear else None
 
-    def remedy(self, q: Array) -> str:
+    def remedy(self, q: Array, gaps: Mapping[ConstraintRow, float]) -> str:
         if self.held:
             free = Loops(self.model, self.settings, [], self.keywords).closed(q)
             if free.closed.all():
                 names = [self.model.coordinates[k].name for k in self.held]
                 near = ", ".join(f"{n} = {free.q[0, k]:.6g}" for n, k in zip(names, self.held, strict=True))
                 return f"it closes when {', '.join(names)} may move: at {near}"
+        turned = {row.owner for row, gap in gaps.items() if row.is_angle and abs(gap) > 0.1}
+        if (
+            turned
+            and max((abs(gap) for row, gap in gaps.items() if not row.is_angle), default=0.0) < 1e-6 * self._rows.L
+        ):
+            owners = ", ".join(sorted(turned))
+            return (
+                f"the axes of the two frames of {owners} do not meet in direction: turn one frame, pose: {{rpy: [...]}}"
+            )
         return "give a guess nearer to a closed position, or look at the lengths and frames of what stays open"
 
 

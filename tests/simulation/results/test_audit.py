@@ -9,6 +9,7 @@ import torseur as ts
 from support.example_files import FILES
 from support.sweeps import mostly_slow
 from torseur.describe import Effort, Mechanism, SpringDamper
+from torseur.formats.yaml.reader import read_yaml
 from torseur.simulation.plant import balances, construction
 from torseur.simulation.plant.plant import Plant
 from torseur.simulation.results.audit import (
@@ -349,3 +350,15 @@ def test_the_audit_does_not_steer_the_steps(name, method):
     (one, watched), (other, alone) = found
     assert (one.steps, one.rejected, one.newton) == (other.steps, other.rejected, other.newton)
     np.testing.assert_allclose(watched, alone, rtol=0, atol=1e-10)
+
+
+def test_a_motion_that_diverges_fails_its_audit_without_another_warning():
+    """Its energies overflow: warnings are errors here."""
+    stiff = read_yaml(
+        "torseur: 1\nname: stiff\nbodies: {a: {joint: {kind: prismatic, axis: x, coordinate: x}, inertia: {M: 1}}}\n"
+        "loads: {s: {spring: {coordinate: x, stiffness: 1e9}}}\n"
+    )
+    run = ts.simulate(stiff, start={"x": 1}, until=5.0, every=0.1, solver={"method": "rk4", "step": 0.1})
+    assert not run.complete
+    assert not run.audit().holds
+    assert "FAILS" in str(run.audit())

@@ -148,6 +148,9 @@ def block_of(given: Any, table: Mapping[str, type[Block]] = KINDS, where: Locati
             got = ", ".join(map(str, given)) or "nothing"
             raise ModelError("a block has exactly one kind", where=where, expected="one key, its kind", got=got)
         kind, fields = next(iter(given.items()))
+    elif callable(given):
+        text = "{'python': {'function': f, 'inputs': ['q1', 'dq1'], 'period': 0.01}}"
+        raise ModelError("a Python function is no formula", where=where, remedy=f"make it a block: {text}")
     else:
         kind, fields = ("formula" if isinstance(given, str) else "constant"), {"value": given}
     if kind not in table:

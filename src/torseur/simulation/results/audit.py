@@ -184,8 +184,8 @@ def _of_balance(time: Array, balance: Balance, margins: Margins) -> _Finding:
     error, amount, name, unit = balance.error, balance.amount, balance.name, balance.unit
     worst = int(np.argmax(error)) if error.size else 0
     largest, at = float(error[worst]), float(time[worst])
-    holds = bool(largest <= balance.allowed(margins))
-    relative = largest / amount if amount > 0.0 else 0.0
+    holds = bool(np.isfinite(largest) and largest <= balance.allowed(margins))  # infinity is not within infinity
+    relative = largest / amount if 0.0 < amount < np.inf else 0.0
     row = {"balance": name, "holds": holds, "error": largest, "unit": unit, "at": at, "of": amount}
     right = f"{name} to {_small(relative)} of {_large(amount)} {unit}"
     wrong = f"{name} off by {largest:.3g} {unit} of {_large(amount)} at {at:.6g} s"
