@@ -4,7 +4,7 @@
 process that sends and stores a task, and of the worker that computes it beyond native time, as given.
 
 The simulation has one process that sends chunks and stores what comes back, each task taking its time, and workers
-that compute chunks; two chunks wait for every worker, as `torseur.campaign.cluster` has it. Nodes begin together and
+that compute chunks; two chunks wait for every worker, as `torseur.campaign.runner` has it. Nodes begin together and
 compile first.
 """
 
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import torseur as ts
-from torseur.campaign.cluster import AHEAD, Cluster
+from torseur.campaign.runner import AHEAD, Cluster
 
 RUNS, NODES, CORES = 1_000_000_000, 1000, 1
 NATIVE = 14.6e-6

@@ -13,7 +13,7 @@ import pytest
 
 import torseur as ts
 from torseur.campaign import storage
-from torseur.campaign.cluster import Cluster, job_script
+from torseur.campaign.runner import Cluster, job_script
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -31,7 +31,7 @@ chunk: 4
 SCHEDULED = """
 import sys
 import torseur as ts
-from torseur.campaign.cluster import Cluster, job_script
+from torseur.campaign.runner import Cluster, job_script
 if __name__ == "__main__":
     ts.run_campaign(sys.argv[1], sys.argv[2], cluster=Cluster(workers=2))
 """

@@ -12,7 +12,7 @@ import pytest
 
 import torseur as ts
 from torseur import extensions
-from torseur.campaign.cluster import Cluster
+from torseur.campaign.runner import Cluster
 from torseur.campaign.storage import Folder
 from torseur.campaign.work import LATE
 from torseur.describe.loads import KINDS as LOADS

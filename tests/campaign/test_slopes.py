@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from torseur.campaign.candidates import GOALS, MARGINS, RESIDUALS, ExactSlopes, Slopes
 from torseur.campaign.search import Batches
-from torseur.campaign.slopes import GOALS, MARGINS, RESIDUALS, ExactSlopes, Slopes
 from torseur.campaign.storage import INDICATORS, SLOPES, Folder
 from torseur.campaign.work import Work
 from torseur.describe import Effort, Mechanism

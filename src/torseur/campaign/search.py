@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from torseur.campaign.candidates import Candidates
+from torseur.campaign.candidates import GOALS, MARGINS, RESIDUALS, Candidates, ExactSlopes, Slopes
 from torseur.campaign.description import Between, Search
-from torseur.campaign.slopes import GOALS, MARGINS, RESIDUALS, ExactSlopes, Slopes
 from torseur.campaign.storage import Folder, arrow, table_bytes
 from torseur.campaign.work import Chunk, Work
 from torseur.errors import ArgumentError, MissingExtra

@@ -14,8 +14,7 @@ from torseur.errors import ArgumentError
 
 if TYPE_CHECKING:
     from torseur.campaign.answers import Answers
-    from torseur.campaign.cluster import Cluster
-    from torseur.campaign.runner import Progress
+    from torseur.campaign.runner import Cluster, Progress
 
 __all__ = ["campaign"]
 
@@ -105,7 +104,7 @@ def campaign(
 
 
 def _cluster(workers: int | None, address: str | None, slurm: tuple[str, ...], tls: tuple[str, ...]) -> Cluster | None:
-    from torseur.campaign.cluster import Cluster
+    from torseur.campaign.runner import Cluster
     from torseur.cli.assignments import pair
 
     if address is not None and (workers is not None or slurm):
@@ -125,7 +124,7 @@ def _cluster(workers: int | None, address: str | None, slurm: tuple[str, ...], t
 
 def _print_script(cluster: Cluster | None) -> None:
     """What would be submitted to SLURM."""
-    from torseur.campaign.cluster import job_script
+    from torseur.campaign.runner import job_script
 
     if cluster is None or cluster.slurm is None:
         raise ArgumentError(
