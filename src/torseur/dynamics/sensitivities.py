@@ -71,13 +71,11 @@ def forward_dynamics_derivatives(w: Workbench) -> dict[str, Any]:
     if w.constraints.rows:
         return _constrained(w, by_q, by_v)
     vdot, at = _accelerations(w)
-    n, g = w.tree.nv, w.system.graph
-    tables = {}
+    n, tables = w.tree.nv, {}
     moved = iter(substitute([x for table in (by_q, by_v) for row in table for x in row], at))
     for name in ("dvdot_dq", "dvdot_dv"):
         tables[name] = w.solve_table([[next(moved) for _ in range(n)] for _ in range(n)])
-    tables["dvdot_dtau"] = w.solve_table([[-g.one if i == j else g.zero for j in range(n)] for i in range(n)])
-    return {"vdot": vdot, **tables}
+    return {"vdot": vdot, **tables, "dvdot_dtau": w.inverse_matrix()}
 
 
 def _accelerations(w: Workbench) -> tuple[list[Expr], dict[Expr, Expr]]:

@@ -18,6 +18,7 @@ from torseur.dynamics.tree.inertia_matrix import (
     ZeroPivot,
     articulated_solve,
     factorise,
+    inverse_of,
     mass_matrix,
     solve_with,
 )
@@ -305,6 +306,13 @@ class Workbench:
         if not are_many(self.tree.pairs_on_branches):
             return transposed([self.solve([-x for x in column]) for column in transposed(B)])
         return tree_solutions(self._loop_factors, B)
+
+    def inverse_matrix(self) -> list[list[Expr]]:
+        """The inverse of M."""
+        g, n = self.system.graph, self.tree.nv
+        if are_many(self.tree.pairs_on_branches):
+            return self.solve_table([[-g.one if i == j else g.zero for j in range(n)] for i in range(n)])
+        return inverse_of(self.factors, *self.chain)
 
     @cached_property
     def _loop_factors(self) -> Bundle:

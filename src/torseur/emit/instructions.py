@@ -17,7 +17,7 @@ and products that are computed at an earlier stage, whose factors are not at han
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torseur.emit.ir import Body, Lanes, Module
@@ -261,8 +261,7 @@ def sincos(module: Module, body: Body, targets: list[tuple[str, int]]) -> None:
     lanes, real = module.lanes, module.lanes.real
     absolute = module.declare(real, f"llvm.fabs.{lanes.suffix}", [real])
     worst = None
-    for x, slot in targets:
-        s, c = _sincos_of_small(module, body, x)
+    for (x, slot), (s, c) in zip(targets, _pairs_of_small(module, body, [x for x, _ in targets]), strict=True):
         body.store(lanes, s, "%scratch", slot)
         body.store(lanes, c, "%scratch", slot + 1)
         size = body.value(f"call {real} @{absolute}({real} {x})")
@@ -280,8 +279,30 @@ def sincos(module: Module, body: Body, targets: list[tuple[str, int]]) -> None:
     body.label(common)
 
 
-def _sincos_of_small(module: Module, body: Body, x: str) -> tuple[str, str]:
-    lanes, real, integer = module.lanes, module.lanes.real, module.lanes.integer
+def _pairs_of_small(module: Module, body: Body, angles: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Of one state, up to four angles at a time side by side in a register: the same operations, the same bits."""
+    if module.lanes.width > 1:
+        for x in angles:
+            yield _sincos_of_small(module, module.lanes, body, x)
+        return
+    for start in range(0, len(angles), 4):
+        some = angles[start : start + 4]
+        lanes = Lanes({1: 1, 2: 2}.get(len(some), 4))
+        if lanes.width == 1:
+            yield _sincos_of_small(module, lanes, body, some[0])
+            continue
+        together = "poison"
+        for k in range(lanes.width):
+            x = some[min(k, len(some) - 1)]
+            together = body.value(f"insertelement {lanes.real} {together}, double {x}, i64 {k}")
+        pair = _sincos_of_small(module, lanes, body, together)
+        for k in range(len(some)):
+            s, c = (body.value(f"extractelement {lanes.real} {part}, i64 {k}") for part in pair)
+            yield s, c
+
+
+def _sincos_of_small(module: Module, lanes: Lanes, body: Body, x: str) -> tuple[str, str]:
+    real, integer = lanes.real, lanes.integer
     number, whole = lanes.number, lanes.whole
     fma = module.declare(real, f"llvm.fmuladd.{lanes.suffix}", [real] * 3)
 

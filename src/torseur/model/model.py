@@ -546,7 +546,7 @@ class Model:
         >>> model.pose(q, "tool")[:3, 3].round(3)
         array([0.756, 0.   , 0.435])
         """
-        return self._poses[frame](q, **keywords)
+        return self._poses[frame](q, **keywords) if keywords else self._poses[frame](q)
 
     def jacobian(self, q: ArrayLike, frame: str, axes: Axes | str = Axes.OWN, **keywords: Any) -> Any:
         """The Jacobian of a frame (..., 6, nv), linear rows first, in its "own" axes or those of the "world".
@@ -559,7 +559,8 @@ class Model:
                [-1.   , -1.   ],
                [ 0.   ,  0.   ]])
         """
-        return self._jacobians[frame if axes is Axes.OWN else (frame, axes)](q, **keywords)
+        quick = self._jacobians[frame if axes is Axes.OWN else (frame, axes)]
+        return quick(q, **keywords) if keywords else quick(q)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **keywords: Any) -> Any:
         """The velocity of a frame in its own axes (..., 6).
@@ -567,7 +568,7 @@ class Model:
         >>> model.velocity(q, v, "tool").round(3)
         array([0.24 , 0.639, 0.   , 0.   , 0.   , 0.5  ])
         """
-        return self._velocities[frame](q, v, **keywords)
+        return self._velocities[frame](q, v, **keywords) if keywords else self._velocities[frame](q, v)
 
     def operational_space(
         self,

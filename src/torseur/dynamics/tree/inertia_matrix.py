@@ -37,7 +37,16 @@ from torseur.spatial.inertia import ArticulatedInertia, Inertia
 from torseur.spatial.pose import Motion, Wrench
 from torseur.spatial.vectors import dot
 
-__all__ = ["Factors", "ZeroPivot", "articulated_solve", "composite_inertias", "factorise", "mass_matrix", "solve_with"]
+__all__ = [
+    "Factors",
+    "ZeroPivot",
+    "articulated_solve",
+    "composite_inertias",
+    "factorise",
+    "inverse_of",
+    "mass_matrix",
+    "solve_with",
+]
 
 
 def composite_inertias(tree: Tree) -> list[Inertia]:
@@ -142,6 +151,24 @@ def factorise(M: Sequence[Sequence[Expr]], order: Sequence[int], parents: Sequen
             H[k][i] = a
             i = parents[i]
     return H, inverse
+
+
+def inverse_of(factors: Factors, order: Sequence[int], parents: Sequence[int]) -> list[list[Expr]]:
+    """The inverse X of M: L X = D^-1 L'^-1, whose right side is D^-1 on the diagonal and zero behind it.
+
+    Column after column from the root on; what stands before the diagonal is known, since X is symmetric.
+    """
+    L, inverse = factors
+    zero, n = inverse[0].graph.zero, len(order)
+    X = [[zero] * n for _ in range(n)]
+    for place, j in enumerate(order):
+        for i in order[place:]:
+            x, k = inverse[j] if i == j else zero, parents[i]
+            while k >= 0:
+                x = x - L[i][k] * X[k][j]
+                k = parents[k]
+            X[i][j] = X[j][i] = x
+    return X
 
 
 def solve_with(factors: Factors, b: Sequence[Expr], order: Sequence[int], parents: Sequence[int]) -> list[Expr]:
