@@ -230,27 +230,26 @@ def tree_factors(n: int, order: In, parent: In, M: In, L: Out) -> None:
         L[k * n + k] = inverse
 
 
-def tree_solutions(n: int, m: int, few: int, groups: int, order: In, parent: In, L: In, B: In, X: Out) -> None:
-    """X (n, m) with M X + B = 0, from the factors of M along a tree; a few columns at a time, in so many groups."""
+def tree_solutions(n: int, m: int, order: In, parent: In, L: In, B: In, X: Out) -> None:
+    """X (n, m) with M X + B = 0, from the factors of M along a tree."""
     for k in range(n * m):
         X[k] = -B[k]
-    for g in range(groups):
-        for step in range(n - 1, -1, -1):
-            i = int(order[step])
-            j = int(parent[i])
-            while j >= 0:
-                for c in range(few):
-                    X[j * m + g * few + c] -= L[i * n + j] * X[i * m + g * few + c]
-                j = int(parent[j])
-        for step in range(n):
-            i = int(order[step])
-            for c in range(few):
-                X[i * m + g * few + c] = X[i * m + g * few + c] * L[i * n + i]
-            j = int(parent[i])
-            while j >= 0:
-                for c in range(few):
-                    X[i * m + g * few + c] -= L[i * n + j] * X[j * m + g * few + c]
-                j = int(parent[j])
+    for step in range(n - 1, -1, -1):
+        i = int(order[step])
+        j = int(parent[i])
+        while j >= 0:
+            for c in range(m):
+                X[j * m + c] -= L[i * n + j] * X[i * m + c]
+            j = int(parent[j])
+    for step in range(n):
+        i = int(order[step])
+        for c in range(m):
+            X[i * m + c] = X[i * m + c] * L[i * n + i]
+        j = int(parent[i])
+        while j >= 0:
+            for c in range(m):
+                X[i * m + c] -= L[i * n + j] * X[j * m + c]
+            j = int(parent[j])
 
 
 LU = Routine(lu_factors, (lu_size,), (), lambda n: {"products": n**3 // 3, "sums": n**3 // 3, "divisions": n})
@@ -264,4 +263,4 @@ SHORTEST = Routine(
 )
 PRODUCTS = Routine(two_products, (lambda n, *_: n * n,), in_step=True)
 TREE_FACTORS = Routine(tree_factors, (lambda n: n * n,), in_step=True)
-TREE_SOLUTIONS = Routine(tree_solutions, (lambda n, m, *_: n * m,), in_step=True)
+TREE_SOLUTIONS = Routine(tree_solutions, (lambda n, m: n * m,), in_step=True)

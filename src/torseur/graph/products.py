@@ -24,9 +24,6 @@ __all__ = ["are_many", "products_at", "tree_factors", "tree_solutions"]
 MANY_PAIRS = 200
 """Pairs beyond which products are computed in a loop."""
 
-FEW = 8
-"""Columns that are solved for at a time: what they need stays near the processor."""
-
 Rows = Sequence[Sequence[Expr]]
 
 Places = frozenset[tuple[int, int]]
@@ -235,10 +232,7 @@ class _TreeSolutions(Callee):
         g, each = Graph(), m * sum(factors.depths)
         blocks = g.block("L", (self.n, self.n)), g.block("B", (self.n, m))
         counted = {"products": 2 * each + self.n_out, "sums": 2 * each}
-        few = max(k for k in range(1, FEW + 1) if m % k == 0)
-        self._lowering = Loops(
-            TREE_SOLUTIONS, (self.n, m, few, m // few), blocks, factors.tables, sets_all=True, counted=counted
-        )
+        self._lowering = Loops(TREE_SOLUTIONS, (self.n, m), blocks, factors.tables, sets_all=True, counted=counted)
         self.name = f"tree_solutions{self.n}_{m}_{_short(self.digest)}"
         self.meaning = (
             f"X with M X + B = 0, from the factors of M ({self.n} x {self.n}) and B ({self.n} x {m}) row by row"
