@@ -115,6 +115,14 @@ def test_a_panel_of_zeros_beside_others_of_its_unit_is_left_out_unless_its_chann
     assert len(plot(run, "Mx", "My", "Mz").axes) == 2
 
 
+def test_a_potential_energy_that_is_zero_is_not_drawn():
+    free = Channel("potential_energy", "J", "", 0.0 * TIME, Role.ENERGY)
+    run = crane_run()
+    run = dataclasses.replace(run, channels={**run.channels, free.name: free})
+    assert texts(usual_figures(run)["energies"]) == ["kinetic energy"]
+    assert "potential energy" not in texts(plot(run))
+
+
 @pytest.mark.parametrize(("size", "is_drawn"), [(1e-31, False), (1e-6, True)])
 def test_rounding_errors_have_no_panel_but_small_motions_do(size, is_drawn):
     speeds = {"vx": -1.5 - 0.05 * TIME, "vy": size * np.sin(20.0 * TIME)}

@@ -225,7 +225,7 @@ def plot(
 
 
 def overview_channels(run: Run) -> list[Channel]:
-    """The channels of the overview; those of a unit that are zero all the time are left out."""
+    """The channels of the overview; those of a unit that are zero all the time are left out, and such energies."""
     chosen = [channel for group in OVERVIEW for role in GROUPS[group] for channel in run.of(role)]
     return _alive(chosen) or chosen
 
@@ -235,9 +235,9 @@ def _travels(poses: Array) -> bool:
 
 
 def _alive(channels: Sequence[Channel]) -> list[Channel]:
-    """Those of the units in which something differs from zero."""
+    """Those of the units in which something differs from zero; of energies, that are not zero where nothing pulls."""
     units = {channel.unit for channel in channels if channel.values.any()}
-    return [channel for channel in channels if channel.unit in units]
+    return [x for x in channels if x.unit in units and (x.role is not Role.ENERGY or x.values.any())]
 
 
 def _drawn(
@@ -294,8 +294,6 @@ def figures_to_draw(
         drawers[VEHICLE] = partial(plot_vehicle, run, beside=[other.run for other in beside], title=_title(run))
     for group, roles in GROUPS.items():
         channels = _alive([channel for role in roles for channel in run.of(role)])
-        if roles == (Role.ENERGY,):  # no potential energy where nothing pulls
-            channels = [channel for channel in channels if channel.values.any()]
         if channels:
             drawers[group] = partial(_drawn, run, channels, beside, _title(run, group))
     if run.audited is not None and run.audited.channels:
