@@ -88,6 +88,14 @@ def test_the_results_are_those_of_the_study(here, capsys):
     assert "written to a/b:" in printed.out
 
 
+def test_what_check_warns_of_is_a_line_of_simulate_too(here, capsys):
+    (here / "push.yaml").write_text(SLIDE.replace("{m: 2}", "{m: 2, l: {value: 50, unit: mm}}"))
+    assert main(["simulate", "push.yaml", "-o", "a", *BARE]) == 0
+    [warning] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning")]
+    assert warning.startswith("warning: parameters.l.unit: the unit 'mm' is a label and converts nothing; 50")
+    assert "0.05" in warning
+
+
 def test_the_study_that_is_written_gives_the_same_run(here):
     (here / "force.csv").write_text("0, 1\n1, 3\n")
     (here / "push.yaml").write_text(SLIDE.replace("{f: 4}", "{f: {table: {file: force.csv}}}"))

@@ -15,9 +15,11 @@ import click
 
 from torseur.cli.commands import ModelFile, base_option, extensions_option, seconds
 from torseur.errors import ArgumentError, UnseenWarning
+from torseur.errors import written as path_text
 
 if TYPE_CHECKING:
     from torseur.cli.results import Written
+    from torseur.describe import Mechanism
     from torseur.simulation.results.channels import Audit, Event
     from torseur.simulation.results.indicators import Measure
     from torseur.simulation.results.result import Run
@@ -116,8 +118,8 @@ def simulate(
     if scenario is not None:
         read, pairs = with_scenario(read, scenario, pairs), ()
     study = changed_study(read, until=until, every=every, solver=solver, step=step, pairs=pairs)
-    for note in read.notes:
-        click.secho(f"note: {note}", fg="yellow", err=True)
+    for note in [*(f"note: {x}" for x in read.notes), *_warnings(read.study.model)]:
+        click.secho(note, fg="yellow", err=True)
     kept = read.with_study(study).anchored
     if write_study is not None:
         _write(kept, write_study)
@@ -142,6 +144,14 @@ def simulate(
     _print_indicators(run)
     _tell(written, folder)
     _end(run, written, ignore_audit)
+
+
+def _warnings(model: Mechanism) -> list[str]:
+    """What `torseur check` warns of, a line each."""
+    from torseur.describe.checks import Severity, faults
+
+    found = [fault for fault in faults(model) if fault.severity is Severity.WARNING]
+    return [f"warning: {path_text(f.path)}: {'; '.join(x for x in (f.what, f.got, f.remedy) if x)}" for f in found]
 
 
 def _endings(formats: str) -> tuple[str, ...]:
