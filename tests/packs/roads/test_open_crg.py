@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torseur as ts
+from support.vehicles import car
 from torseur.errors import ModelError
 from torseur.packs.roads import OpenCrg
 from torseur.packs.roads.open_crg import read_crg
@@ -109,18 +110,15 @@ def test_a_bent_road_is_the_same_road_along_its_arc(road):
     np.testing.assert_allclose(line.x, R * np.sin(line.u / R), atol=1e-3)
 
 
-def test_a_wheel_rolls_over_it(tmp_path):
-    """A car of a vehicle file on a road whose slope is 5 %: it begins to roll back with g sin."""
-    (tmp_path / "hill.crg").write_bytes(crg(np.zeros((9, 4)), head="REFERENCE_LINE_START_S = 0.05"))
-    from support.vehicles import car
-
+def test_a_car_rolls_down_a_hill_of_a_file(tmp_path):
+    """From rest on a slope of 5 %: with g sin, less what its wheels take up."""
+    (tmp_path / "hill.crg").write_bytes(crg(np.zeros((41, 4)), head="REFERENCE_LINE_START_S = 0.05"))
     made = car(tmp_path, road={"open_crg": {"file": "hill.crg"}})
-    run = ts.simulate(
-        made, until=0.5, start={"x": 2.0, "z": 0.6}, solver={"method": "rodas", "rtol": 1e-6, "atol": 1e-8}
-    )
-    slope = 0.05 / np.hypot(1, 0.05)
+    lean = np.hypot(1.0, 0.05)
+    start = {"x": 10.0, "z": 0.05 * 10.0 + 0.5 * lean, "pitch": -np.arctan(0.05)}
+    run = ts.simulate(made, until=0.5, start=start, solver={"method": "rodas", "rtol": 1e-6, "atol": 1e-8})
     rolling = 1480 / (1480 + 4 * 0.8 / 0.3**2)
-    assert run["vx"][-1] < -0.6 * 0.5 * 9.81 * slope * rolling
+    assert run["vx"][-1] == pytest.approx(-0.5 * 9.81 * 0.05 / lean * rolling, rel=0.02)
     assert run.audit().holds
 
 

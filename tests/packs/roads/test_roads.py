@@ -247,7 +247,7 @@ def test_parameters_of_a_road_may_be_of_any_function():
 
 def test_every_kind_is_reached_by_its_name():
     assert all(kind.kind == name for name, kind in KINDS.items())
-    assert set(KINDS) == {"plane", "sine", "bumps", "steps", "profile", "iso_8608", "height_map", "sum"}
+    assert set(KINDS) == {"plane", "sine", "bumps", "steps", "profile", "iso_8608", "height_map", "open_crg", "sum"}
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
