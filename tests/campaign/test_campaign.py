@@ -456,3 +456,7 @@ def test_a_million_millions_of_runs_are_refused_at_once(tmp_path):
     )
     with pytest.raises(ts.ArgumentError, match="more runs than the disk holds"):
         ts.run_campaign(written(tmp_path, text + "indicators: {end: {final: a}}\n"), tmp_path / "out")
+    search = "search: {factors: {l: {low: 1, high: 2}}, goals: {end: {aim: least}}, evaluations: 1000000}\n"
+    text = HEAD + "factors: {m: {grid: {low: 1, high: 2, count: 1000000}}}\nindicators: {end: {final: a}}\n" + search
+    with pytest.raises(ts.ArgumentError, match="more runs than the disk holds"):
+        ts.run_campaign(written(tmp_path, text), tmp_path / "search")

@@ -279,14 +279,14 @@ def run_work(
         raise ArgumentError("the chunks of this folder have another size", where=str(path), got=got)
     threads = threads or os.cpu_count() or 1
     if work.campaign.search is not None:
-        _check_search(folder, cluster, retry)
+        _check_search(work, folder, cluster, retry)
         with guarded(work, task) as work:
             _search(work, folder, threads, progress)
         return
     there = folder.stored() - (folder.late() if retry else frozenset())
-    folder.check_room(work, work.chunks - len(there))
-    missing = (k for k in range(work.chunks) if k not in there)
     stored, began = sum(last - first for first, last in map(work.span, there)), time.perf_counter()
+    folder.check_room(work, work.runs - stored, work.chunks - len(there))
+    missing = (k for k in range(work.chunks) if k not in there)
     done = 0
 
     def keep(k: int, table: bytes, channels: bytes | None) -> None:
@@ -310,9 +310,12 @@ def run_work(
             keep(k, table_bytes(chunk), channels_bytes(chunk))
 
 
-def _check_search(folder: Folder, cluster: Cluster | None, retry: bool) -> None:
+def _check_search(work: Work, folder: Folder, cluster: Cluster | None, retry: bool) -> None:
     """A search is a way of batches, one after the other, which is never changed."""
-    where = str(folder.path)
+    where, search = str(folder.path), work.campaign.search
+    assert search is not None
+    if not folder.stored():
+        folder.check_room(work, search.evaluations * work.runs, -(-search.evaluations // search.batch))
     if cluster is not None:
         text = "a search runs on this machine: each batch waits for the one before"
         raise ArgumentError(text, where=where, remedy="leave the workers out")

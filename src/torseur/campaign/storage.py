@@ -186,11 +186,11 @@ class Folder:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
     # -- room ----------------------------------------------------------------------------------------------------------
-    def check_room(self, work: Work, chunks: int) -> int:
-        """Bytes that so many chunks will take, about; refused if the disk does not hold them."""
+    def check_room(self, work: Work, runs: int, files: int) -> int:
+        """Bytes that so many runs in so many files will take, about; refused if the disk does not hold them."""
         names = len(work.campaign.names) + len(work.campaign.indicators)
         kept = len(work.campaign.keep.channels) * len(work.simulation.grid) if work.campaign.keep else 0
-        wanted = chunks * (min(work.chunk, work.runs) * 8 * (names + 1 + kept) + 4096)
+        wanted = runs * 8 * (names + 1 + kept) + files * 4096
         there = next(p for p in (self.path, *self.path.absolute().parents) if p.exists())
         free = shutil.disk_usage(there).free
         if wanted > free:
@@ -198,7 +198,7 @@ class Folder:
                 "more runs than the disk holds",
                 where=str(self.path),
                 expected=f"at most {free / 1e9:.3g} GB",
-                got=f"about {wanted / 1e9:.3g} GB for {work.runs} runs",
+                got=f"about {wanted / 1e9:.3g} GB for {runs} runs",
                 remedy="fewer runs, fewer channels to keep, or records further apart",
             )
         return wanted
