@@ -175,6 +175,10 @@ class Mechanism(Record):
         """For notebooks."""
         return str(import_module("torseur.views.notebook").mechanism_html(self))
 
+    def _repr_svg_(self) -> str:
+        """Its scheme, where a notebook is turned into something else than a page."""
+        return str(import_module("torseur.views.notebook").mechanism_svg(self))
+
     @property
     def q(self) -> tuple[Variable, ...]:
         """The coordinates, in order."""

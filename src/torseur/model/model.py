@@ -100,6 +100,9 @@ class Model:
         """For notebooks."""
         return self.mechanism._repr_html_()
 
+    def _repr_svg_(self) -> str:
+        return self.mechanism._repr_svg_()
+
     # -- what it is ----------------------------------------------------------------------------------------------------
     @cached_property
     def coordinates(self) -> tuple[Variable, ...]:

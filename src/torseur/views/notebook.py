@@ -21,8 +21,9 @@ from torseur.views.report.mechanism_section import GeometryPart, MechanismPart
 from torseur.views.report.pictures import Plotted, localised
 from torseur.views.report.study_section import audit_blocks
 from torseur.views.report.words import Words
+from torseur.views.scheme import draw_scheme
 
-__all__ = ["audit_html", "linearised_html", "mechanism_html", "mobility_html", "run_html"]
+__all__ = ["audit_html", "linearised_html", "mechanism_html", "mechanism_svg", "mobility_html", "run_html"]
 
 _WORDS = Words(Language.ENGLISH)
 _STYLE = (
@@ -38,6 +39,11 @@ def mechanism_html(mechanism: Mechanism) -> str:
     geometry = GeometryPart(mechanism, _WORDS)
     blocks = [*MechanismPart(mechanism, _WORDS, {}).opening(), *geometry.bodies(), *geometry.variables()]
     return _titled(mechanism.title or mechanism.name, blocks)
+
+
+def mechanism_svg(mechanism: Mechanism) -> str:
+    """Its scheme."""
+    return draw_scheme(mechanism).svg
 
 
 def run_html(run: Run) -> str:

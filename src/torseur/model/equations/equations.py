@@ -193,6 +193,13 @@ def equations(
     >>> ts.equations(ts.examples.load("rx90"), "inverse_dynamics").count
     Count(products=305, sums=297, divisions=0, roots=0, pairs=5, functions=0, choices=6)
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(
+            "equations are those of a mechanism",
+            expected="what ts.load gives",
+            got=type(mechanism).__name__,
+            remedy="of a model: model.mechanism",
+        )
     base = Options(base_parameters=base_parameters, loads=loads, regular=True)
     options = options_of(
         mechanism,

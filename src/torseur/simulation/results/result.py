@@ -340,6 +340,14 @@ class Run:
         """
         import_module("torseur.views.scene").animate(self, path, **options)
 
+    def playback(self, **options: Any) -> Any:
+        """The motion, played in a notebook; options are those of `animate`, and `height` in pixels.
+
+        >>> run.playback()  # doctest: +ELLIPSIS
+        <Playback of ... MB, shown by notebooks>
+        """
+        return import_module("torseur.views.scene").playback(self, **options)
+
     def _repr_html_(self) -> str:
         """For notebooks."""
         return str(import_module("torseur.views.notebook").run_html(self))

@@ -16,7 +16,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from torseur.views.scene.drawing import start_of
 from torseur.views.scene.snapshot import FILMS, film
 from torseur.views.scene.viser_stage import Stage, server_on
 
-__all__ = ["animate", "legend_of", "page_with_curves", "title_of", "view"]
+__all__ = ["Playback", "animate", "legend_of", "page_with_curves", "playback", "title_of", "view"]
 
 MOST_POINTS = 600
 """Of a curve."""
@@ -171,10 +171,42 @@ def animate(
         "fps": fps or FILMS.get(ending, 30.0),
         "traces": default_frames(run) if traces is None else traces,
     }
-    if ending in FILMS:
-        film(scene_of(run, **options), file, title=title_of(run), begin=float(run.time[0]), size=size)
-        return
     scene = scene_of(run, **options)
+    if ending in FILMS:
+        film(scene, file, title=title_of(run), begin=float(run.time[0]), size=size)
+    else:
+        replace_file(file, _recorded(run, scene).encode("utf-8"))
+
+
+@dataclass(frozen=True)
+class Playback:
+    """A run that plays in a notebook.
+
+    Args:
+        page: that of `animate`.
+        height: of what the notebook shows, pixels.
+    """
+
+    page: str
+    height: int = 480
+
+    def __repr__(self) -> str:
+        return f"<Playback of {len(self.page) / 1e6:.1f} MB, shown by notebooks>"
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.page)
+        return f'<iframe srcdoc="{page}" title="playback" width="100%" height="{self.height}" style="border:0"></iframe>'
+
+
+def playback(run: Run, *, height: int = 480, **options: Any) -> Playback:
+    """The playback of a run for a notebook, about 1 MB of its file; options are those of `animate`."""
+    traces = options.pop("traces", None)
+    scene = scene_of(run, **{"fps": 30.0, "traces": default_frames(run) if traces is None else traces, **options})
+    return Playback(_recorded(run, scene), height)
+
+
+def _recorded(run: Run, scene: Scene) -> str:
+    """The page that plays a scene."""
     with server_on("127.0.0.1") as server:
         stage = Stage(server, scene)
         recorder = server.get_scene_serializer()
@@ -183,7 +215,7 @@ def animate(
             stage.show(k)
             recorder.insert_sleep(float(pause))
         page = recorder.as_html()
-    replace_file(file, page_with_curves(page, run, scene).encode("utf-8"))
+    return page_with_curves(page, run, scene)
 
 
 # -- live --------------------------------------------------------------------------------------------------------------
