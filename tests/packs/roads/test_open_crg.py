@@ -110,6 +110,7 @@ def test_a_bent_road_is_the_same_road_along_its_arc(road):
     np.testing.assert_allclose(line.x, R * np.sin(line.u / R), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_car_rolls_down_a_hill_of_a_file(tmp_path):
     """From rest on a slope of 5 %: with g sin, less what its wheels take up."""
     (tmp_path / "hill.crg").write_bytes(crg(np.zeros((41, 4)), head="REFERENCE_LINE_START_S = 0.05"))

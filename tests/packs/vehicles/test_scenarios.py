@@ -334,6 +334,7 @@ def test_a_vehicle_that_is_too_tall_for_a_turn_turns_over_and_is_told_when(tmp_p
     assert run.audit().holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slope", "bank"), [(0.1, 0.0), (-0.08, 0.05)])
 def test_a_vehicle_starts_flat_on_a_road_that_is_a_plane(tmp_path, slope, bank):
     """All wheels press on it at once, and it rolls downhill."""

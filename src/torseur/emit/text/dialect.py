@@ -189,7 +189,7 @@ class Names:
 
     def _numbered(self, stem: str, first: int) -> str:
         k = self._next.get(stem, first)
-        while self._spell(f"{stem}{k}") in self._taken | self._avoided:
+        while (text := self._spell(f"{stem}{k}")) in self._taken or text in self._avoided:
             k += 1
         self._next[stem] = k + 1
-        return self._spell(f"{stem}{k}")
+        return text
