@@ -56,6 +56,14 @@ def test_the_overview_of_a_vehicle_shows_what_one_looks_at_first(run):
     assert [ax.get_ylabel().replace("\n", " ") for ax in draw_overview(run).subfigs[1].axes] == labels[:3]
 
 
+@pytest.mark.parametrize(("share", "is_shown"), [(0.999, True), (1.001, False)])
+def test_a_panel_of_next_to_nothing_is_left_out(run, monkeypatch, share, is_shown):
+    [yaw] = [panel for panel in key_panels(run) if panel.label == "yaw rate (deg/s)"]
+    largest = max(np.abs(line.values).max() for line in yaw.lines)
+    monkeypatch.setattr("torseur.views.plots.vehicle.NOTHING", share * largest)
+    assert any(panel.label == yaw.label for panel in key_panels(run)) == is_shown
+
+
 def test_other_machines_have_no_such_figure():
     pendulum = ts.simulate(ts.load("examples/double_pendulum/double_pendulum.yaml"), until=0.1)
     assert "vehicle" not in figures_to_draw(pendulum)

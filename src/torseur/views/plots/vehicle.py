@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 COLUMNS, PANEL, WIDTH = 3, 1.8, 11.5
 MOST_KEYS = 6
 """Lines that a panel names itself; more are left to the key of the figure."""
+NOTHING = 1e-6
+"""What no vehicle shows in the unit of any panel: the yaw rate of a car that goes straight ahead, say."""
 LEAST = 0.02
 """Share of its values that an axis spans at least."""
 DEGREES, KILO, MILLI, PERCENT = 180.0 / np.pi, 1e-3, 1e3, 100.0
@@ -125,7 +127,7 @@ def key_panels(run: Run) -> list[Panel]:
 def _panels(run: Run) -> list[_Panel]:
     assert run.mechanism is not None
     panels = [_path(run), *_of_chassis(run), *_of_driver(run), *_of_suspension(run), *_of_wheels(run)]
-    return [panel for panel in panels if any(np.any(np.abs(line.y) > 1e-12) for line in panel.lines)]
+    return [panel for panel in panels if any(np.any(np.abs(line.y) > NOTHING) for line in panel.lines)]
 
 
 def _wheels(mechanism: Mechanism) -> dict[str, tuple[str, Any]]:
