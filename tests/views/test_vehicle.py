@@ -86,7 +86,7 @@ def test_the_road_is_drawn_where_wheels_come_with_its_height_and_adherence(run):
 
 
 def test_arrows_stand_beside_the_contacts_and_are_as_long_as_the_forces(run):
-    arrows = {arrow.name: arrow for arrow in scene_of(run, fps=10).animation.arrows}
+    arrows = {arrow.name: arrow for arrow in scene_of(run, fps=10, pace=1.0).animation.arrows}
     assert set(arrows) == {f"{wheel}_{what}" for wheel in WHEELS for what in ("load", "force")}
     seen = run.resampled(np.linspace(0.0, 0.6, 7))
     most = int(np.argmax(seen["front_left_Fz"]))  # it starts in the air
