@@ -194,8 +194,8 @@ class Playback:
         return f"<Playback of {len(self.page) / 1e6:.1f} MB, shown by notebooks>"
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.page)
-        return f'<iframe srcdoc="{page}" title="playback" width="100%" height="{self.height}" style="border:0"></iframe>'
+        size = f'width="100%" height="{self.height}" style="border:0"'
+        return f'<iframe srcdoc="{html.escape(self.page)}" title="playback" {size}></iframe>'
 
 
 def playback(run: Run, *, height: int = 480, **options: Any) -> Playback:
