@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 
 RUN = $(VENV)/bin/python
-PYTEST = $(RUN) -m pytest -n auto
+PYTEST = $(RUN) -m pytest -n auto --dist worksteal
 
 .PHONY: help demo test test-slow test-examples test-long test-oracles test-browser install-oracles fuzz bench lint format gallery docs clean
 .NOTPARALLEL:

@@ -65,8 +65,8 @@ EXAMPLES = {
         Shown("tractor_trailer/lane_change", 0.3),
         Shown("car", 0.5, ROLLING),
         Shown("bicycle_3dof", 0.5, ROLLING),
-        Shown("vehicle_11dof", 0.5, {"until": DURATION}),
-        Shown("vehicle_16dof", 0.5, {"until": DURATION}),
+        Shown("vehicle_11dof", 0.5, ROLLING),
+        Shown("vehicle_16dof", 0.5, ROLLING),
         Shown("whipple_bicycle", 0.3, {"until": DURATION}),
     ],
     "Classics": [

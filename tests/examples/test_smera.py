@@ -7,6 +7,7 @@ import pytest
 
 from support.example_files import EXAMPLES, STUDIES, Example, standard_parameters
 from torseur.dynamics.constrained_motion.solver import SwitchedRowsSolver, constraint_solver
+from torseur.dynamics.constraints.rows import Owner
 from torseur.dynamics.matrices import times
 from torseur.dynamics.workbench import Options, Workbench
 from torseur.graph import Function, Stage, evaluate
@@ -160,7 +161,7 @@ def test_loops_with_contacts_on_top_give_what_all_rows_together_give(on):
     w = Workbench(car().mechanism, Options(loads=False))
     g = w.system.graph
     switches, f, b = (g.block(name, n) for name, n in (("switches", 4), ("f", 32), ("right", 19)))
-    w.switching.switches |= {f"constraints.{c}": s for c, s in zip(CORNERS, switches, strict=True)}
+    w.switching.switches |= {Owner("constraints", c): s for c, s in zip(CORNERS, switches, strict=True)}
     solver = constraint_solver(w)
     assert isinstance(solver, SwitchedRowsSolver)
     outputs = {}
