@@ -49,10 +49,8 @@ test-slow: $(VENV)/.with-test
 test-examples: $(VENV)/.with-test,scene
 	$(PYTEST) -m examples
 
-# One worker more than there are processors: some tests wait, by the clock or for other processes.
 test-long: $(VENV)/.with-test,scene
-	$(PYTEST) -n $$($(RUN) -c 'import os; print(1 + (os.cpu_count() or 1))') \
-	    -m "slow or examples"
+	$(PYTEST) -m "slow or examples"
 
 # pytest ends with status 5 when it has found no test.
 test-oracles: $(VENV)/.with-oracles

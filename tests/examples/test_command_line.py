@@ -2,8 +2,9 @@
 
 import importlib.util
 import json
+import re
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 import torseur as ts
@@ -14,6 +15,12 @@ from torseur.simulation.results.channels import Role
 QUICK = ("double_pendulum/swing", "rolling_disc/fast")
 """Run in every test; the others by make test-examples. One records formulas of its own."""
 FAULTY = "welding_arm_printed"  # as it was printed: a coordinate moves nothing
+DRAWN = {
+    Path(name).stem
+    for path in STUDIES.values()
+    for name in re.findall(r"^model: (\S+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+}
+"""Models that are run by a study, above."""
 SWEPT = pytest.mark.examples
 HAS_SCENE = importlib.util.find_spec("viser") is not None
 GROUPS = {"coordinates": Role.COORDINATE, "speeds": Role.SPEED}
@@ -43,12 +50,10 @@ def check(summary, folder):
 @pytest.mark.parametrize("study", [s if s in QUICK else pytest.param(s, marks=SWEPT) for s in STUDIES])
 def test_a_study_gives_its_results_figures_and_playback(study, tmp_path):
     check(written_by(STUDIES[study], tmp_path), tmp_path)
-    run = ts.open_run(tmp_path / "run.nc")
-    assert np.ptp(run.q, axis=0).max() > 1e-3, "nothing moves"
 
 
 @SWEPT
-@pytest.mark.parametrize("model", [name for name in FILES if name != FAULTY])
+@pytest.mark.parametrize("model", [name for name in FILES if name not in {FAULTY, *DRAWN}])
 def test_a_model_alone_gives_its_results_figures_and_playback(model, tmp_path):
     check(written_by(FILES[model], tmp_path, "--until", "0.1"), tmp_path)
 

@@ -272,13 +272,13 @@ def test_the_command_connects_and_paces(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_satellite_of_twelve_degrees_of_freedom_runs_a_minute_by_the_clock_at_a_kilohertz(tmp_path, capsys):
+def test_a_satellite_of_twelve_degrees_of_freedom_runs_by_the_clock_at_a_kilohertz(tmp_path, capsys):
     file = EXAMPLES / "satellite_arm" / "reach.yaml"
-    given = ["--real-time", "--solver", "rk4", "--step", "1e-3", "--until", "60", "--no-figures", "--no-playback"]
+    given = ["--real-time", "--solver", "rk4", "--step", "1e-3", "--until", "15", "--no-figures", "--no-playback"]
     began = time.perf_counter()
     assert main(["simulate", str(file), *given, "-o", str(tmp_path)]) == 0
-    assert time.perf_counter() - began >= 59.9
+    assert time.perf_counter() - began >= 14.9
     printed = capsys.readouterr().out
-    assert re.search(r"real time: 59998 steps, \d+ overruns, at most .* ms behind", printed)
+    assert re.search(r"real time: 14998 steps, \d+ overruns, at most .* ms behind", printed)
     assert re.search(r"latency: mean .* us, 99 % below .* us, largest .* us\n  jitter: .* us", printed)
     assert "audit holds" in printed
